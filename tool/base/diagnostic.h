@@ -1,0 +1,97 @@
+// A user's mistakes, each with its place. A SourceFile maps byte offsets to lines; a Span is a
+// range of a file; Diagnostics collects them all and prints them in rustc's form:
+//
+//   error: `bytessize` is not a parameter of `cuMemAlloc`
+//     --> cuda.rules:14:21
+//      |
+//   14 |     sum   bytessize as "Total memory allocated"
+//      |           ^^^^^^^^^ not known here
+//   note: the prototype is here
+//     --> types/cuda_driver.h:31:10
+//      = help: a parameter with a similar name exists: `bytesize`
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mlbcc {
+
+class SourceFile {
+public:
+    SourceFile(std::string path, std::string text);
+    const std::string& path() const { return path_; }    // as it is shown to the user
+    std::string_view text() const { return text_; }
+    struct Position {
+        uint32_t line = 1, column = 1;  // both from 1; columns count bytes
+    };
+    Position position(uint32_t offset) const;
+    uint32_t offset_of(uint32_t line, uint32_t column) const;  // clamped to the text
+    std::string_view line(uint32_t number) const;              // without its newline
+
+private:
+    std::string path_, text_;
+    std::vector<uint32_t> line_starts_;
+};
+
+struct Span {
+    const SourceFile* file = nullptr;  // null: no place in a file of the user's
+    uint32_t begin = 0, end = 0;       // byte offsets, end exclusive
+    std::string place() const;         // "cuda.rules:14", or "" without a file
+};
+
+// A place in a file that is not held in memory, such as a C header seen by libclang.
+struct Place {
+    std::string path;
+    uint32_t line = 0, column = 0;
+};
+
+struct Diagnostic {
+    enum class Severity { error, warning, note };
+    struct Attachment {
+        enum class Kind { note, help, place } kind;
+        std::string text;
+        Place place;  // for Kind::place: "note: TEXT" with an arrow line
+    };
+    Severity severity = Severity::error;
+    std::string message;
+    Span span;
+    std::string label;  // stands behind the caret
+    std::vector<Attachment> attachments;
+
+    Diagnostic& note(std::string text);               // "   = note: ..."
+    Diagnostic& help(std::string text);               // "   = help: ..."
+    Diagnostic& at(std::string text, Place place);    // "note: ...\n  --> path:line:column"
+    Diagnostic& labelled(std::string text);
+};
+
+class Diagnostics {
+public:
+    // The reference stays valid until the next call of clear(). The same message at the same
+    // place is kept once (the second call returns a scratch object that is not shown).
+    Diagnostic& error(Span span, std::string message);
+    Diagnostic& warning(Span span, std::string message);
+    Diagnostic& note(Span span, std::string message);
+
+    bool has_errors() const { return errors_ > 0; }
+    size_t error_count() const { return errors_; }
+    const std::deque<Diagnostic>& all() const { return all_; }
+    // All of them as text, at most 20 errors, then "error: N more errors". Colour only if asked.
+    std::string render(bool color = false) const;
+
+private:
+    Diagnostic& add(Diagnostic::Severity severity, Span span, std::string message);
+    std::deque<Diagnostic> all_;
+    Diagnostic scratch_;
+    size_t errors_ = 0;
+};
+
+// The candidate most like `name` (edit distance at most a third of its length), or nullopt.
+std::optional<std::string> closest_name(std::string_view name,
+                                        std::span<const std::string> candidates);
+
+}  // namespace mlbcc

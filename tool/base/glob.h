@@ -1,0 +1,11 @@
+// Shell-style patterns over names: `*`, `?`, `[a-z]`, `[!x]`; everything else stands for itself.
+#pragma once
+
+#include <string_view>
+
+namespace mlbcc {
+
+bool glob_match(std::string_view pattern, std::string_view name);
+bool is_glob(std::string_view pattern);  // has a character that glob_match treats specially
+
+}  // namespace mlbcc

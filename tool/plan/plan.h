@@ -1,0 +1,216 @@
+// The plan: for each probe what is read where, decided at which end of the call, and how the
+// records look that the kernel writes. Generation (codegen/) and decoding (event/) both read it, so
+// a layout is computed once.
+//
+// One call of a function makes at most two records: one at entry, one at return. A record carries
+// all that any rule wants of that end (`Emit`s say what it means to which rule); `hits` in its
+// header says which of its rules apply to this very call.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "rules/check.h"
+#include "rules/rules.h"
+#include "rules/types.h"
+#include "target/target.h"
+
+namespace mlbcc::plan {
+
+enum class ProbeId : uint32_t {};  // index into Plan::probes, and the probe's BPF cookie
+enum class ShapeId : uint32_t {};
+enum class RuleId : uint32_t {};   // Rule::index
+
+// ---- the record on the wire (little endian, as the kernel's ring carries it)
+
+enum class RecordKind : uint8_t { entry = 0, ret = 1, process = 2 };
+
+// probe_templates/record.h has the same in C, with offsets asserted there and here.
+struct RecordHeader {
+    uint64_t time_ns;   // CLOCK_MONOTONIC, when the record was made
+    uint32_t probe;     // ProbeId; for process records a ProcessChange
+    uint32_t what;      // RecordKind in the low 8 bits, hits in the upper 24
+    uint32_t pid, tid;  // as the tracer's pid namespace sees them
+    char comm[16];
+};
+static_assert(sizeof(RecordHeader) == 40);
+inline constexpr uint32_t kMaxHits = 24;  // rules on one probe that write records
+
+// Behind the header of a return record: when the call began.
+struct ReturnHeader {
+    uint64_t start_ns;
+};
+
+enum class ProcessChange : uint32_t { fork = 0, exec = 1, exit_thread = 2 };
+struct ProcessRecord {  // follows the header of a process record
+    uint32_t other;     // fork: the child's pid or tid; else 0
+    uint32_t is_thread; // fork: 1 for a thread; exit: 1 where other threads of the process live
+};
+
+// ---- values in a record
+
+struct ValueType {
+    enum class Kind { signed_int, unsigned_int, hex, boolean, enumeration, text, character, comm,
+                      function, symbol };
+    Kind kind = Kind::unsigned_int;
+    uint8_t size = 8;                         // significant bytes of the stored 64-bit slot
+    std::optional<rules::TypeId> enum_type;   // Kind::enumeration
+    std::string learnt_table;                 // not empty: shown by the name learnt for it
+    rules::Unit unit = rules::Unit::none;
+    bool operator==(const ValueType&) const = default;
+};
+
+struct Field {
+    ValueType type;
+    uint32_t offset = 0;  // from the record's beginning, bytes
+    uint32_t size = 8;    // 8, or the text's bytes
+};
+
+// A user stack at the record's end: `count` return addresses, innermost first. The record is
+// submitted only as long as it is filled.
+struct StackField {
+    uint32_t offset = 0;      // of the u32 byte count; the addresses follow at offset + 8
+    uint32_t max_frames = 0;
+};
+
+struct RecordLayout {
+    std::vector<Field> fields;
+    std::optional<StackField> stack;
+    uint32_t size = 0;  // without the stack's addresses, bytes
+};
+
+// ---- what a record means
+
+struct NamedField {
+    std::string name;
+    uint32_t field = 0;  // index into RecordLayout::fields
+    uint32_t mask = ~0u; // shown if (hits & mask) != 0
+};
+
+struct SpanEmit {  // B at entry, E at return
+    std::string type;
+    std::vector<NamedField> fields;
+};
+struct EventEmit {  // X at return, i at entry
+    std::string type, name;  // name "": the function's base name
+    std::vector<NamedField> fields;
+};
+struct GaugeEmit {
+    std::string name;
+    rules::GaugeOp op{};
+    std::optional<uint32_t> key;  // field index
+    uint32_t value = 0;           // field index
+};
+struct LearnEmit {
+    std::string table;
+    uint32_t key = 0, value = 0;  // field indexes
+};
+
+struct Emit {
+    uint32_t mask = 0;  // applies if (hits & mask) != 0
+    RuleId rule{};      // the rule it is accounted to (the winning one where several joined)
+    bool stack = false; // with the record's stack
+    std::variant<SpanEmit, EventEmit, GaugeEmit, LearnEmit> what;
+};
+
+// A value to compute: the expression that codegen writes, and the record field it goes to.
+struct Capture {
+    rules::TypedPtr value;
+    uint32_t field = 0;
+};
+
+struct RecordPlan {
+    RecordLayout layout;
+    std::vector<Capture> captures;          // one a layout field that is computed
+    std::optional<uint32_t> ret_field;      // in a return record: the function's return value
+    std::vector<Emit> emits;
+    std::vector<RuleId> rules;              // bit i of `hits` is rules[i]
+};
+
+// ---- in-kernel aggregation
+
+enum class AggregateKind { count, sum, hist };
+enum class AggregateId : uint32_t {};
+
+struct Aggregate {  // one clause of one rule; all its probes share it (and its map)
+    AggregateId id{};
+    RuleId rule{};
+    AggregateKind kind{};
+    std::string label;
+    rules::Unit unit = rules::Unit::none;
+    struct Key {
+        std::string name;  // "function", "kernel[f]"
+        Field field;       // within the key structure
+    };
+    std::vector<Key> by;
+    uint32_t key_size = 0;  // bytes, 0: a single group
+    bool at_entry = false;
+};
+// One probe's part in an aggregate.
+struct AggregateUse {
+    AggregateId aggregate{};
+    uint32_t hit = 0;                      // bit of the rule among the shape's rules
+    std::vector<rules::TypedPtr> by;       // values of the key, in order
+    rules::TypedPtr value;                 // sum and hist
+};
+
+// ---- probes and shapes
+
+struct RulePart {  // one rule's decisions on one probe
+    RuleId rule{};
+    bool entry = false;                        // an `on entry` rule
+    std::vector<rules::TypedPtr> entry_where;  // decided at entry
+    std::vector<rules::TypedPtr> return_where;
+    uint32_t sample = 1;                       // keep one call in N
+    bool has_span = false;
+};
+
+// A value that is known at entry and needed at return: kept in the call's frame.
+struct Saved {
+    rules::TypedPtr value;
+    uint32_t offset = 0, size = 8;  // within the frame's save area, bytes
+};
+
+struct ProbePlan {
+    ProbeId id{};
+    const target::Probe* probe = nullptr;
+    std::string function, symbol;  // base name and form
+    ShapeId shape{};
+    const rules::Signature* signature = nullptr;
+    std::vector<RulePart> parts;   // bit i of `hits` is parts[i]
+    std::optional<RecordPlan> entry, ret;
+    std::vector<AggregateUse> aggregates;
+    std::vector<Saved> saved;
+    std::optional<ValueType> ret_type;  // null: void
+};
+
+// A shape is a body of generated C that any number of probes share; `example` generates it.
+struct Shape {
+    ShapeId id{};
+    ProbeId example{};
+    std::vector<ProbeId> probes;
+    bool has_return = false;   // needs a return probe
+    bool needs_frame = false;  // keeps values from entry to return
+};
+
+struct RuleInfo {
+    std::string place;  // "cuda.rules:12"
+    uint32_t sample = 1;
+};
+
+struct Plan {
+    std::vector<ProbePlan> probes;
+    std::vector<Shape> shapes;
+    std::vector<Aggregate> aggregates;
+    std::vector<RuleInfo> rules;          // by RuleId
+    const rules::TypeTable* types = nullptr;
+    uint32_t frame_save_bytes = 0;        // largest save area
+    uint32_t record_bytes = 0;            // largest record, stack included
+};
+
+}  // namespace mlbcc::plan

@@ -1,0 +1,109 @@
+// Expressions with types: what a rule's names mean for one function's prototype, at which end of the
+// call each value is known, and the mistakes that show only there. The tree that codegen writes as C.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "rules/rules.h"
+#include "rules/types.h"
+
+namespace mlbcc::rules {
+
+enum class Stage { entry, ret };  // `ret`: known only when the call returns
+
+enum class Builtin { ret, duration, pid, tid, ppid, comm, cpu, time, function, symbol };
+
+struct Typed;
+using TypedPtr = std::shared_ptr<const Typed>;  // shared by the clauses that use the same value
+
+struct ParamLeaf {  // the value of a parameter; `arg(N)` has no type
+    uint32_t index = 0;
+};
+struct BuiltinLeaf {
+    Builtin which{};
+};
+struct ConstLeaf {
+    uint64_t bits = 0;
+    Unit unit = Unit::none;
+};
+struct TextLeaf {  // a string literal
+    std::string text;
+};
+struct LoadNode {  // memory of the traced process: *p, p->f, p[2], s.f of a struct behind a pointer
+    TypedPtr pointer;        // address
+    TypedPtr index;          // null, or scaled by `scale` and added
+    uint32_t scale = 0;      // bytes
+    uint32_t offset = 0;     // bytes, added
+    uint8_t size = 8;        // bytes read: 1, 2, 4, 8
+    uint8_t bit_offset = 0, bit_width = 0;
+};
+struct AddressNode {  // the address a LoadNode would read: arrays, structs, & of an lvalue
+    TypedPtr pointer, index;
+    uint32_t scale = 0, offset = 0;
+};
+struct StructArgLeaf {  // a field of a small struct passed by value
+    uint32_t param = 0;
+    uint32_t offset = 0;     // bytes within the struct
+    uint8_t size = 4;
+};
+struct TextNode {  // text behind a pointer, read at `stage`
+    TypedPtr pointer;
+    uint32_t length = 64;    // bytes, with the terminating zero
+};
+struct LearntNode {  // table[key]: the key is recorded, the tracer looks it up
+    std::string table;
+    TypedPtr key;
+};
+struct UnaryNode {
+    UnaryOp op{};
+    TypedPtr operand;
+};
+struct BinaryNode {
+    BinaryOp op{};
+    TypedPtr left, right;
+};
+struct ConditionalNode {
+    TypedPtr condition, yes, no;
+};
+
+// How a value is computed and shown.
+enum class Show { signed_int, unsigned_int, hex, boolean, enumeration, text, character, comm,
+                  function, symbol };
+
+struct Typed {
+    std::variant<ParamLeaf, BuiltinLeaf, ConstLeaf, TextLeaf, LoadNode, AddressNode, StructArgLeaf,
+                 TextNode, LearntNode, UnaryNode, BinaryNode, ConditionalNode>
+        node;
+    std::optional<TypeId> type;  // C type, where there is one
+    Stage stage = Stage::entry;
+    Show show = Show::unsigned_int;
+    uint8_t size = 8;            // significant bytes
+    Unit unit = Unit::none;
+    Span span;
+    bool is_text() const { return show == Show::text || show == Show::comm || show == Show::function || show == Show::symbol; }
+};
+
+struct Scope {
+    const TypeTable* types = nullptr;
+    const Signature* signature = nullptr;            // null: no prototype
+    const std::vector<std::string>* tables = nullptr;  // names that some rule learns
+    std::string function;                            // for messages
+    bool entry_rule = false;                         // `on entry`: return values are errors
+};
+
+// Null after a mistake, which is in `diagnostics`.
+TypedPtr check(const Expr& expr, const Scope& scope, Diagnostics& diagnostics);
+
+// The value of parameter `index` as `args` shows it; null where it cannot be read (floating point,
+// struct by value).
+TypedPtr check_param(uint32_t index, const Scope& scope);
+// The function's return value; null for void and for what a probe cannot read.
+TypedPtr check_ret(const Scope& scope);
+
+}  // namespace mlbcc::rules

@@ -1,0 +1,27 @@
+// The JSON that mlbcc-bcc's C parser (libclang) sends, as a TypeTable:
+//
+//   {"types":[{"kind":"int","size":8,"signed":false,"spelling":"CUdeviceptr","address":true}, ...],
+//    "functions":[{"name":"cuMemAlloc_v2","ret":3,"params":[{"name":"dptr","type":7}],
+//                  "variadic":false,"file":"types/cuda_driver.h","line":31,"column":10}],
+//    "diagnostics":[{"severity":"error","file":"cuda.rules","line":3,"column":5,"message":"..."}]}
+//
+// kinds: void, bool, int {size, signed, char?}, float {size}, enum {size, signed, constants:[["A",0]]},
+// pointer {to, const}, array {of, count}, record {union, complete, size, fields:[{"name","type",
+// "offset","bit_offset"?,"bit_width"?}]}, function. `address` and `bytes` mark the typedefs that
+// CType::is_address and CType::is_byte_count speak of. A type is named by its index.
+#pragma once
+
+#include <string_view>
+
+#include "base/diagnostic.h"
+#include "base/result.h"
+#include "rules/rules.h"
+#include "rules/types.h"
+
+namespace mlbcc::rules {
+
+// Mistakes that libclang found in the rule files' own declarations or in a header become
+// diagnostics, at their place where that is in a rule file. An Error means broken JSON.
+Result<TypeTable> read_types(std::string_view json, const RuleSet& rules, Diagnostics& diagnostics);
+
+}  // namespace mlbcc::rules

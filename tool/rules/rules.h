@@ -1,0 +1,210 @@
+// A rule file as a tree: what the user wrote, with the place of every part. Nothing here knows of
+// the machine; names are not looked up yet (check.h does that against C prototypes).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "base/result.h"
+
+namespace mlbcc::rules {
+
+struct Expr;
+using ExprPtr = std::unique_ptr<Expr>;
+
+enum class UnaryOp { deref, address, minus, plus, bit_not, logical_not };
+enum class BinaryOp {
+    mul, div, mod, add, sub, shl, shr, lt, le, gt, ge, eq, ne, bit_and, bit_xor, bit_or,
+    logical_and, logical_or
+};
+enum class Unit { none, nanoseconds, bytes };
+
+struct NumberExpr {
+    uint64_t value = 0;  // already multiplied: 1MiB is 1048576, 5ms is 5000000
+    Unit unit = Unit::none;
+    bool hex = false;
+};
+struct CharExpr {
+    uint8_t value = 0;
+};
+struct StringExpr {
+    std::string value;
+};
+struct NameExpr {
+    std::string name;
+};
+struct ArgExpr {  // arg(N)
+    uint32_t index = 0;
+};
+struct StrExpr {  // str(expr [, N])
+    ExprPtr pointer;
+    uint32_t length = 64;  // bytes, with the terminating zero
+};
+struct UnaryExpr {
+    UnaryOp op{};
+    ExprPtr operand;
+};
+struct BinaryExpr {
+    BinaryOp op{};
+    ExprPtr left, right;
+};
+struct ConditionalExpr {
+    ExprPtr condition, yes, no;
+};
+struct MemberExpr {
+    ExprPtr object;
+    std::string field;
+    bool arrow = false;
+    Span field_span;
+};
+struct IndexExpr {  // p[2], and table[key]: which of the two is known only with the prototype
+    ExprPtr object, index;
+};
+
+struct Expr {
+    Span span;
+    std::variant<NumberExpr, CharExpr, StringExpr, NameExpr, ArgExpr, StrExpr, UnaryExpr, BinaryExpr,
+                 ConditionalExpr, MemberExpr, IndexExpr>
+        node;
+};
+
+struct Field {  // NAME "=" expr, or expr, or `args`
+    std::string name;  // given, or derived: the text of the expression (`label`, `p->size`)
+    ExprPtr value;     // null for `args`
+    Span span;
+    bool is_args() const { return value == nullptr; }
+};
+
+struct SpanClause {
+    std::string type;  // "userspace"
+    std::vector<Field> fields;
+};
+struct EventClause {
+    std::string type, name;  // memory.alloc; name "" where only a type is given: the function's
+    std::vector<Field> fields;
+};
+struct CountClause {
+    std::vector<ExprPtr> by;
+    std::optional<std::string> label;
+};
+struct SumClause {
+    ExprPtr value;
+    std::vector<ExprPtr> by;
+    std::optional<std::string> label;
+};
+struct HistClause {
+    ExprPtr value;
+    std::vector<ExprPtr> by;
+    std::optional<std::string> label;
+};
+enum class GaugeOp { set, add, sub };
+struct GaugeClause {
+    std::string name;
+    ExprPtr key;  // null: a gauge without a key
+    GaugeOp op{};
+    ExprPtr value;
+};
+struct LearnClause {
+    std::string table;
+    ExprPtr key, value;
+};
+enum class StackKind { user, kernel, python };
+struct StackClause {
+    StackKind kind{};
+};
+struct SampleClause {
+    uint32_t one_in = 1;
+};
+
+struct Clause {
+    Span span;
+    std::variant<SpanClause, EventClause, CountClause, SumClause, HistClause, GaugeClause,
+                 LearnClause, StackClause, SampleClause>
+        node;
+};
+
+// cuda:cuMem*   or   "./libx.so":fn
+struct FunctionTarget {
+    std::string library;     // the NAME of a `library` line, or a path or soname if `quoted`
+    bool quoted = false;
+    std::string pattern;     // GLOB over function names
+    Span library_span, pattern_span;
+};
+// A target that the language knows and this version cannot trace yet: kernel:, syscall:, ...
+struct UnsupportedTarget {
+    std::string kind;  // "kernel"
+};
+struct Target {
+    Span span;
+    std::variant<FunctionTarget, UnsupportedTarget> node;
+};
+
+struct Glob {
+    std::string pattern;
+    Span span;
+};
+
+struct Rule {
+    uint32_t index = 0;  // position among all rules of the set; later files come later
+    bool entry = false, optional = false;
+    std::vector<Target> targets;
+    std::vector<Glob> except;
+    std::vector<ExprPtr> where;  // all must hold
+    std::vector<Clause> clauses;
+    Span span;       // the whole rule
+    Span head_span;  // from `on` to before `{`
+    std::string place() const { return span.place(); }  // "cuda.rules:12"
+};
+
+struct Library {
+    std::string name;
+    std::vector<std::string> files;     // sonames, paths or globs, tried in this order
+    std::vector<std::string> variants;  // "_v2", "_ptsz"
+    std::string directory;              // of the rule file: "./libx.so" is relative to it
+    Span span;
+};
+
+struct Header {  // header "cuda.h", "types/cuda_driver.h": the first that exists is taken
+    std::vector<std::string> files;
+    std::string directory;
+    Span span;
+};
+
+struct Declaration {  // C text that stood in the rule file
+    std::string text;
+    Span span;
+};
+
+struct RuleSet {
+    std::vector<std::unique_ptr<SourceFile>> files;
+    std::vector<Library> libraries;
+    std::vector<Header> headers;
+    std::vector<Declaration> declarations;
+    std::vector<Rule> rules;
+};
+
+// How the parser reads an imported file: a path as written and the folder of the importing file,
+// to the path found and its text. Errors name every place that was looked at.
+struct Loaded {
+    std::string path;       // as shown to the user
+    std::string identity;   // equal for the same file however it is named (cycle check)
+    std::string directory;  // of the file, for what it names relatively
+    std::string text;
+};
+using LoadFile = std::function<Result<Loaded>(std::string_view name, std::string_view directory)>;
+
+// Parses one file given on the command line, with its imports, and adds it to `rules`. `name` is
+// what the user wrote after --rules. Mistakes go to `diagnostics`; parsing goes on behind them.
+void parse(std::string_view name, const LoadFile& load, RuleSet& rules, Diagnostics& diagnostics);
+
+// All C text for libclang: each declaration behind `#line`, so that its errors carry the place.
+std::string declarations_text(const RuleSet& rules);
+
+}  // namespace mlbcc::rules
