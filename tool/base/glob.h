@@ -1,4 +1,5 @@
-// Shell-style patterns over names: `*`, `?`, `[a-z]`, `[!x]`; everything else stands for itself.
+// Shell-style patterns over names: `*`, `?`, `[a-z]`, `[!x]` (also `[^x]`); everything else, a `[`
+// that is not closed too, stands for itself.
 #pragma once
 
 #include <string_view>

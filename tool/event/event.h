@@ -1,5 +1,5 @@
 // From records to events: bytes of the rings, merged into time order over CPUs, paired into spans,
-// named, and handed to sinks.
+// named, and handed to sinks. Here is what an event is; pipeline.h makes them.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,9 @@ enum class Phase : uint8_t { begin, end, complete, instant };  // B, E, X, i
 struct Value {
     const plan::ValueType* type = nullptr;
     uint64_t bits = 0;           // numbers, enums, pointers: sign or zero extended
-    std::string_view text;       // Kind::text, comm, function, symbol; or the name learnt
+    // Kind::text, comm, function, symbol; the name learnt; or the enum constant's name, "" where
+    // no constant has this value.
+    std::string_view text;
     bool learnt = false;         // `text` is the name learnt for `bits`
     bool unread = false;         // the memory could not be read: shown as null
 };
@@ -28,11 +30,27 @@ struct Value {
 struct NamedValue {
     std::string_view name;
     Value value;
+    uint32_t field = 0;  // index into the clause's `fields`
 };
+
+// The span and event clauses of a plan, numbered densely: what tables over clauses are indexed by.
+enum class ClauseId : uint32_t {};
+
+struct Clause {
+    const plan::ProbePlan* probe = nullptr;
+    const plan::Emit* emit = nullptr;  // a SpanEmit or an EventEmit
+    Phase phase{};
+    const std::vector<plan::NamedField>& fields() const;
+};
+
+// By ClauseId: probe after probe, those of the entry record before those of the return record.
+// They point into the plan.
+std::vector<Clause> clauses(const plan::Plan& plan);
 
 struct Event {
     uint64_t id = 0;
     Phase phase{};
+    ClauseId clause{};
     const plan::ProbePlan* probe = nullptr;
     const plan::Emit* emit = nullptr;      // its span or event clause: a stable address
     uint64_t time_ns = 0;                  // CLOCK_MONOTONIC; of an X its beginning
@@ -42,7 +60,7 @@ struct Event {
     std::string_view comm;
     std::span<const NamedValue> values;
     std::optional<Value> ret;              // E and X of a function that returns something
-    std::span<const std::string> stack;    // symbolised frames, innermost first
+    std::span<const std::string_view> stack;  // symbolised frames, innermost first
 };
 
 struct Loss {
@@ -50,6 +68,55 @@ struct Loss {
     uint32_t cpu = 0;
     uint64_t count = 0;
     std::vector<std::string> rules;  // places of the rules whose records were lost
+};
+
+// Gets events in the order of their ids. What an event points at lives only during the call.
+class EventConsumer {
+public:
+    virtual ~EventConsumer() = default;
+    virtual void event(const Event&) {}
+    virtual void lost(const Loss&, uint64_t /*event_id*/) {}
+};
+
+// ---- what is known when a trace ends
+
+// A gauge of one process (of one program it ran: exec begins anew).
+struct GaugeState {
+    std::string name;
+    plan::RuleId rule{};  // the first that changes it
+    rules::Unit unit{};
+    uint32_t pid = 0;
+    int64_t value = 0, peak = 0;
+    uint64_t peak_time_ns = 0;
+    struct Held {
+        plan::ValueType key_type;
+        uint64_t key = 0;  // extended as its type says
+        std::string name;  // learnt for the key, or ""
+        int64_t value = 0;
+        std::vector<std::string> stack;
+    };
+    std::vector<Held> held;   // the largest, largest first
+    uint64_t held_count = 0;  // of all
+};
+
+// How long calls of a function took, by its E or X events, whichever there are more of.
+struct FunctionTime {
+    const plan::ProbePlan* probe = nullptr;
+    uint64_t calls = 0, total_ns = 0, max_ns = 0;
+};
+
+struct RuleCounts {
+    uint64_t received = 0;  // records whose hits name the rule
+    uint64_t unmatched_begin = 0, unmatched_end = 0;
+};
+
+struct Totals {
+    uint64_t events = 0;     // event ids given, those of losses too
+    uint64_t lost = 0;       // sum of all Loss::count
+    uint64_t late = 0;       // written behind a later one: calls longer than the window
+    uint64_t malformed = 0;  // records that the plan does not know
+    uint64_t processes = 0, threads = 0;  // seen
+    uint64_t not_learnt = 0, not_held = 0, no_stack = 0;  // a table, a gauge, the stacks were full
 };
 
 }  // namespace mlbcc::event

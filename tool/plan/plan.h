@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/diagnostic.h"
+#include "plan/abi.h"
 #include "rules/check.h"
 #include "rules/rules.h"
 #include "rules/types.h"
@@ -24,7 +25,7 @@ namespace mlbcc::plan {
 
 enum class ProbeId : uint32_t {};  // index into Plan::probes, and the probe's BPF cookie
 enum class ShapeId : uint32_t {};
-enum class RuleId : uint32_t {};   // Rule::index
+enum class RuleId : uint32_t {};  // Rule::index
 
 // ---- the record on the wire (little endian, as the kernel's ring carries it)
 
@@ -47,20 +48,32 @@ struct ReturnHeader {
 };
 
 enum class ProcessChange : uint32_t { fork = 0, exec = 1, exit_thread = 2 };
-struct ProcessRecord {  // follows the header of a process record
-    uint32_t other;     // fork: the child's pid or tid; else 0
-    uint32_t is_thread; // fork: 1 for a thread; exit: 1 where other threads of the process live
+struct ProcessRecord {   // follows the header of a process record
+    uint32_t other;      // fork: the child's pid or tid; else 0
+    uint32_t is_thread;  // fork: 1 for a thread; exit: 1 where other threads of the process live
 };
 
 // ---- values in a record
 
 struct ValueType {
-    enum class Kind { signed_int, unsigned_int, hex, boolean, enumeration, text, character, comm,
-                      function, symbol };
+    enum class Kind {
+        signed_int,
+        unsigned_int,
+        hex,
+        boolean,
+        enumeration,
+        text,
+        character,
+        comm,
+        function,
+        symbol
+    };
+    // comm is text of 16 bytes; function and symbol take no room in the record: they are the
+    // probe's
     Kind kind = Kind::unsigned_int;
-    uint8_t size = 8;                         // significant bytes of the stored 64-bit slot
-    std::optional<rules::TypeId> enum_type;   // Kind::enumeration
-    std::string learnt_table;                 // not empty: shown by the name learnt for it
+    uint8_t size = 8;                        // significant bytes of the stored 64-bit slot
+    std::optional<rules::TypeId> enum_type;  // Kind::enumeration
+    std::string learnt_table;                // not empty: shown by the name learnt for it
     rules::Unit unit = rules::Unit::none;
     bool operator==(const ValueType&) const = default;
 };
@@ -71,32 +84,38 @@ struct Field {
     uint32_t size = 8;    // 8, or the text's bytes
 };
 
-// A user stack at the record's end: `count` return addresses, innermost first. The record is
-// submitted only as long as it is filled.
+// What the user stack is unwound from, at the record's end; programs have no frame pointers, so the
+// kernel's own walk would end after one frame. The registers are the caller's, as they are when the
+// call has returned. The record is submitted only as long as it is filled.
+struct UserStack {
+    uint64_t bytes;              // of the copy
+    uint64_t ip, sp, saved[14];  // x86-64: bp bx r12 r13 r14 r15; arm64: x29 x30 x19 ... x28
+    // `bytes` of memory from sp upward follow
+};
+inline constexpr uint32_t kMaxStackBytes = 4096;
 struct StackField {
-    uint32_t offset = 0;      // of the u32 byte count; the addresses follow at offset + 8
-    uint32_t max_frames = 0;
+    uint32_t offset = 0;  // of the UserStack
 };
 
 struct RecordLayout {
     std::vector<Field> fields;
     std::optional<StackField> stack;
-    uint32_t size = 0;  // without the stack's addresses, bytes
+    uint32_t size = 0;  // without the stack, bytes
 };
 
 // ---- what a record means
 
 struct NamedField {
     std::string name;
-    uint32_t field = 0;  // index into RecordLayout::fields
-    uint32_t mask = ~0u; // shown if (hits & mask) != 0
+    uint32_t field = 0;   // index into RecordLayout::fields
+    uint32_t mask = ~0u;  // shown if (hits & mask) != 0
 };
 
 struct SpanEmit {  // B at entry, E at return
     std::string type;
     std::vector<NamedField> fields;
 };
-struct EventEmit {  // X at return, i at entry
+struct EventEmit {           // X at return, i at entry
     std::string type, name;  // name "": the function's base name
     std::vector<NamedField> fields;
 };
@@ -112,9 +131,9 @@ struct LearnEmit {
 };
 
 struct Emit {
-    uint32_t mask = 0;  // applies if (hits & mask) != 0
-    RuleId rule{};      // the rule it is accounted to (the winning one where several joined)
-    bool stack = false; // with the record's stack
+    uint32_t mask = 0;   // applies if (hits & mask) != 0
+    RuleId rule{};       // the rule it is accounted to (the winning one where several joined)
+    bool stack = false;  // with the record's stack
     std::variant<SpanEmit, EventEmit, GaugeEmit, LearnEmit> what;
 };
 
@@ -126,10 +145,10 @@ struct Capture {
 
 struct RecordPlan {
     RecordLayout layout;
-    std::vector<Capture> captures;          // one a layout field that is computed
-    std::optional<uint32_t> ret_field;      // in a return record: the function's return value
+    std::vector<Capture> captures;      // one a layout field that is computed
+    std::optional<uint32_t> ret_field;  // in a return record: the function's return value
     std::vector<Emit> emits;
-    std::vector<RuleId> rules;              // bit i of `hits` is rules[i]
+    std::vector<RuleId> rules;  // bit i of `hits` is rules[i]
 };
 
 // ---- in-kernel aggregation
@@ -143,10 +162,13 @@ struct Aggregate {  // one clause of one rule; all its probes share it (and its 
     AggregateKind kind{};
     std::string label;
     rules::Unit unit = rules::Unit::none;
+    bool is_signed = false;  // what is summed
     struct Key {
         std::string name;  // "function", "kernel[f]"
         Field field;       // within the key structure
     };
+    // A key named "" is not shown: the process that a learnt name belongs to. `function` and
+    // `symbol` are stored as the ProbeId. Groups that show alike are one.
     std::vector<Key> by;
     uint32_t key_size = 0;  // bytes, 0: a single group
     bool at_entry = false;
@@ -154,9 +176,9 @@ struct Aggregate {  // one clause of one rule; all its probes share it (and its 
 // One probe's part in an aggregate.
 struct AggregateUse {
     AggregateId aggregate{};
-    uint32_t hit = 0;                      // bit of the rule among the shape's rules
-    std::vector<rules::TypedPtr> by;       // values of the key, in order
-    rules::TypedPtr value;                 // sum and hist
+    uint32_t hit = 0;                 // bit of the rule among the shape's rules
+    std::vector<rules::TypedPtr> by;  // values of the key, in order
+    rules::TypedPtr value;            // sum and hist
 };
 
 // ---- probes and shapes
@@ -164,10 +186,11 @@ struct AggregateUse {
 struct RulePart {  // one rule's decisions on one probe
     RuleId rule{};
     bool entry = false;                        // an `on entry` rule
+    bool at_entry = false, at_return = false;  // has work at that end
     std::vector<rules::TypedPtr> entry_where;  // decided at entry
     std::vector<rules::TypedPtr> return_where;
-    uint32_t sample = 1;                       // keep one call in N
-    bool has_span = false;
+    uint32_t sample = 1;  // keep one call in N
+    bool conditional() const { return !entry_where.empty() || sample > 1; }
 };
 
 // A value that is known at entry and needed at return: kept in the call's frame.
@@ -182,11 +205,17 @@ struct ProbePlan {
     std::string function, symbol;  // base name and form
     ShapeId shape{};
     const rules::Signature* signature = nullptr;
-    std::vector<RulePart> parts;   // bit i of `hits` is parts[i]
+    ArgSlots slots;               // where its parameters are
+    std::vector<RulePart> parts;  // bit i of `hits` is parts[i]
     std::optional<RecordPlan> entry, ret;
     std::vector<AggregateUse> aggregates;
     std::vector<Saved> saved;
     std::optional<ValueType> ret_type;  // null: void
+
+    uint32_t return_parts() const;  // the bits of `parts` that act at return
+    bool has_return() const { return return_parts() != 0; }
+    // Which parts act at return differs from call to call, so it is kept from entry to return.
+    bool hits_vary() const;
 };
 
 // A shape is a body of generated C that any number of probes share; `example` generates it.
@@ -204,13 +233,20 @@ struct RuleInfo {
 };
 
 struct Plan {
+    std::vector<target::Probe> targets;
     std::vector<ProbePlan> probes;
     std::vector<Shape> shapes;
     std::vector<Aggregate> aggregates;
-    std::vector<RuleInfo> rules;          // by RuleId
+    std::vector<RuleInfo> rules;  // by RuleId
     const rules::TypeTable* types = nullptr;
-    uint32_t frame_save_bytes = 0;        // largest save area
-    uint32_t record_bytes = 0;            // largest record, stack included
+    Arch arch = Arch::x86_64;
+    uint32_t frame_save_bytes = 0;  // largest save area
+    uint32_t record_bytes = 0;      // largest record, stack included
 };
+
+// Mistakes that show only against a prototype go to `diagnostics`. `rules` and `types` must outlive
+// the plan.
+Plan make_plan(std::vector<target::Probe> targets, const rules::RuleSet& rules,
+               const rules::TypeTable& types, Arch arch, Diagnostics& diagnostics);
 
 }  // namespace mlbcc::plan

@@ -1,5 +1,6 @@
-// Expressions with types: what a rule's names mean for one function's prototype, at which end of the
-// call each value is known, and the mistakes that show only there. The tree that codegen writes as C.
+// Expressions with types: what a rule's names mean for one function's prototype, at which end of
+// the call each value is known, and the mistakes that show only there. The tree that codegen writes
+// as C.
 #pragma once
 
 #include <cstdint>
@@ -36,11 +37,11 @@ struct TextLeaf {  // a string literal
     std::string text;
 };
 struct LoadNode {  // memory of the traced process: *p, p->f, p[2], s.f of a struct behind a pointer
-    TypedPtr pointer;        // address
-    TypedPtr index;          // null, or scaled by `scale` and added
-    uint32_t scale = 0;      // bytes
-    uint32_t offset = 0;     // bytes, added
-    uint8_t size = 8;        // bytes read: 1, 2, 4, 8
+    TypedPtr pointer;     // address
+    TypedPtr index;       // null, or scaled by `scale` and added
+    uint32_t scale = 0;   // bytes
+    uint32_t offset = 0;  // bytes, added
+    uint8_t size = 8;     // bytes read: 1, 2, 4, 8
     uint8_t bit_offset = 0, bit_width = 0;
 };
 struct AddressNode {  // the address a LoadNode would read: arrays, structs, & of an lvalue
@@ -49,12 +50,12 @@ struct AddressNode {  // the address a LoadNode would read: arrays, structs, & o
 };
 struct StructArgLeaf {  // a field of a small struct passed by value
     uint32_t param = 0;
-    uint32_t offset = 0;     // bytes within the struct
+    uint32_t offset = 0;  // bytes within the struct
     uint8_t size = 4;
 };
 struct TextNode {  // text behind a pointer, read at `stage`
     TypedPtr pointer;
-    uint32_t length = 64;    // bytes, with the terminating zero
+    uint32_t length = 64;  // bytes, with the terminating zero
 };
 struct LearntNode {  // table[key]: the key is recorded, the tracer looks it up
     std::string table;
@@ -73,8 +74,18 @@ struct ConditionalNode {
 };
 
 // How a value is computed and shown.
-enum class Show { signed_int, unsigned_int, hex, boolean, enumeration, text, character, comm,
-                  function, symbol };
+enum class Show {
+    signed_int,
+    unsigned_int,
+    hex,
+    boolean,
+    enumeration,
+    text,
+    character,
+    comm,
+    function,
+    symbol
+};
 
 struct Typed {
     std::variant<ParamLeaf, BuiltinLeaf, ConstLeaf, TextLeaf, LoadNode, AddressNode, StructArgLeaf,
@@ -83,22 +94,34 @@ struct Typed {
     std::optional<TypeId> type;  // C type, where there is one
     Stage stage = Stage::entry;
     Show show = Show::unsigned_int;
-    uint8_t size = 8;            // significant bytes
+    uint8_t size = 8;  // significant bytes
     Unit unit = Unit::none;
     Span span;
-    bool is_text() const { return show == Show::text || show == Show::comm || show == Show::function || show == Show::symbol; }
+    bool is_text() const {
+        return show == Show::text || show == Show::comm || show == Show::function ||
+               show == Show::symbol;
+    }
 };
 
 struct Scope {
     const TypeTable* types = nullptr;
-    const Signature* signature = nullptr;            // null: no prototype
+    const Signature* signature = nullptr;              // null: no prototype
     const std::vector<std::string>* tables = nullptr;  // names that some rule learns
-    std::string function;                            // for messages
-    bool entry_rule = false;                         // `on entry`: return values are errors
+    std::string function, symbol;                      // base name and form
+    bool entry_rule = false;                           // `on entry`: return values are errors
 };
 
 // Null after a mistake, which is in `diagnostics`.
 TypedPtr check(const Expr& expr, const Scope& scope, Diagnostics& diagnostics);
+
+// Canonical text of a value: equal texts compute the same value. "(add %0 8)", "(load4 %1 +16)"
+std::string to_text(const Typed& value);
+
+// The conjuncts of a condition: `a && b` is two, each decided as early as it can be.
+std::vector<TypedPtr> conjuncts(const TypedPtr& condition);
+
+// Available at both ends of a call, so never carried from one to the other.
+bool always_known(const Typed& value);
 
 // The value of parameter `index` as `args` shows it; null where it cannot be read (floating point,
 // struct by value).

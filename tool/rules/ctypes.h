@@ -5,10 +5,11 @@
 //                  "variadic":false,"file":"types/cuda_driver.h","line":31,"column":10}],
 //    "diagnostics":[{"severity":"error","file":"cuda.rules","line":3,"column":5,"message":"..."}]}
 //
-// kinds: void, bool, int {size, signed, char?}, float {size}, enum {size, signed, constants:[["A",0]]},
-// pointer {to, const}, array {of, count}, record {union, complete, size, fields:[{"name","type",
-// "offset","bit_offset"?,"bit_width"?}]}, function. `address` and `bytes` mark the typedefs that
-// CType::is_address and CType::is_byte_count speak of. A type is named by its index.
+// kinds: void, bool, int {size, signed, char?}, float {size}, enum {size, signed,
+// constants:[["A",0]]}, pointer {to, const}, array {of, count}, record {union, complete, size,
+// fields:[{"name","type", "offset","bit_offset"?,"bit_width"?}]}, function. `address` and `bytes`
+// mark the typedefs that CType::is_address and CType::is_byte_count speak of. A type is named by
+// its index.
 #pragma once
 
 #include <string_view>

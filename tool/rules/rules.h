@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -21,8 +22,24 @@ using ExprPtr = std::unique_ptr<Expr>;
 
 enum class UnaryOp { deref, address, minus, plus, bit_not, logical_not };
 enum class BinaryOp {
-    mul, div, mod, add, sub, shl, shr, lt, le, gt, ge, eq, ne, bit_and, bit_xor, bit_or,
-    logical_and, logical_or
+    mul,
+    div,
+    mod,
+    add,
+    sub,
+    shl,
+    shr,
+    lt,
+    le,
+    gt,
+    ge,
+    eq,
+    ne,
+    bit_and,
+    bit_xor,
+    bit_or,
+    logical_and,
+    logical_or
 };
 enum class Unit { none, nanoseconds, bytes };
 
@@ -70,12 +87,12 @@ struct IndexExpr {  // p[2], and table[key]: which of the two is known only with
 
 struct Expr {
     Span span;
-    std::variant<NumberExpr, CharExpr, StringExpr, NameExpr, ArgExpr, StrExpr, UnaryExpr, BinaryExpr,
-                 ConditionalExpr, MemberExpr, IndexExpr>
+    std::variant<NumberExpr, CharExpr, StringExpr, NameExpr, ArgExpr, StrExpr, UnaryExpr,
+                 BinaryExpr, ConditionalExpr, MemberExpr, IndexExpr>
         node;
 };
 
-struct Field {  // NAME "=" expr, or expr, or `args`
+struct Field {         // NAME "=" expr, or expr, or `args`
     std::string name;  // given, or derived: the text of the expression (`label`, `p->size`)
     ExprPtr value;     // null for `args`
     Span span;
@@ -132,9 +149,9 @@ struct Clause {
 
 // cuda:cuMem*   or   "./libx.so":fn
 struct FunctionTarget {
-    std::string library;     // the NAME of a `library` line, or a path or soname if `quoted`
+    std::string library;  // the NAME of a `library` line, or a path or soname if `quoted`
     bool quoted = false;
-    std::string pattern;     // GLOB over function names
+    std::string pattern;  // GLOB over function names
     Span library_span, pattern_span;
 };
 // A target that the language knows and this version cannot trace yet: kernel:, syscall:, ...
@@ -158,8 +175,8 @@ struct Rule {
     std::vector<Glob> except;
     std::vector<ExprPtr> where;  // all must hold
     std::vector<Clause> clauses;
-    Span span;       // the whole rule
-    Span head_span;  // from `on` to before `{`
+    Span span;                                          // the whole rule
+    Span head_span;                                     // from `on` to before `{`
     std::string place() const { return span.place(); }  // "cuda.rules:12"
 };
 
@@ -184,6 +201,7 @@ struct Declaration {  // C text that stood in the rule file
 
 struct RuleSet {
     std::vector<std::unique_ptr<SourceFile>> files;
+    std::vector<std::string> identities;  // Loaded::identity of each of `files`
     std::vector<Library> libraries;
     std::vector<Header> headers;
     std::vector<Declaration> declarations;
@@ -200,8 +218,15 @@ struct Loaded {
 };
 using LoadFile = std::function<Result<Loaded>(std::string_view name, std::string_view directory)>;
 
-// Parses one file given on the command line, with its imports, and adds it to `rules`. `name` is
-// what the user wrote after --rules. Mistakes go to `diagnostics`; parsing goes on behind them.
+// A rule file is at most this long, bytes.
+inline constexpr size_t kMaxRuleFile = size_t{1} << 20;
+
+// Parses the files given on the command line, with their imports, and adds them to `rules`; a file
+// that is there already is not read again. `names` are what the user wrote after --rules. A rule
+// may name a library of any of the files. Mistakes go to `diagnostics`; parsing goes on behind
+// them.
+void parse(std::span<const std::string> names, const LoadFile& load, RuleSet& rules,
+           Diagnostics& diagnostics);
 void parse(std::string_view name, const LoadFile& load, RuleSet& rules, Diagnostics& diagnostics);
 
 // All C text for libclang: each declaration behind `#line`, so that its errors carry the place.

@@ -10,15 +10,16 @@
 
 #include "base/result.h"
 #include "event/event.h"
+#include "event/pipeline.h"
 
 namespace mlbcc::sink {
 
-struct TraceInfo {  // the `meta` line
+struct TraceInfo {                       // the `meta` line
     std::string tool;                    // "mlbcc 0.1.0"
     std::string start;                   // "2026-11-20T12:00:00.000000Z"
     std::string kernel, arch;
     std::vector<std::string> command, rules;
-    uint64_t start_ns = 0;               // CLOCK_MONOTONIC of ts 0
+    uint64_t start_ns = 0;  // CLOCK_MONOTONIC of ts 0
 };
 
 using Group = std::vector<std::pair<std::string, std::string>>;  // by: name to JSON value text
@@ -29,8 +30,8 @@ struct Stat {
     std::string label;
     rules::Unit unit{};
     Group by;
-    uint64_t value = 0;          // sums of signed values: two's complement
-    uint64_t calls = 0;          // how many were summed
+    uint64_t value = 0;  // sums of signed values: two's complement
+    uint64_t calls = 0;  // how many were summed
     bool is_signed = false;
 };
 struct Hist {
@@ -53,42 +54,59 @@ struct Gauge {
         int64_t value = 0;
         std::vector<std::string> stack;
     };
-    std::vector<Held> held;
+    std::vector<Held> held;   // the largest, largest first
+    uint64_t held_count = 0;  // of all
 };
 struct RuleLoss {
     std::string rule;
     uint64_t submitted = 0, lost = 0, received = 0, unmatched_begin = 0, unmatched_end = 0;
     uint32_t sample = 1;
 };
+// How long the calls of a function took, all its forms together.
+struct FunctionTime {
+    std::string function, library, layer;
+    uint64_t calls = 0, total_ns = 0, max_ns = 0;
+};
 struct MetricSnapshot {
     std::vector<Stat> stats;
     std::vector<Hist> hists;
     std::vector<Gauge> gauges;
-    std::vector<RuleLoss> losses;
+    std::vector<RuleLoss> losses;         // by rule, in the plan's order
+    std::vector<FunctionTime> functions;  // the slowest single call first
 };
 struct TraceEnd {  // the `summary` record
     uint64_t time_ns = 0;
     uint64_t events = 0, lost = 0, late = 0;
-    uint32_t processes = 0, threads = 0;
+    uint64_t processes = 0, threads = 0;
+    uint64_t malformed = 0, not_learnt = 0, not_held = 0, no_stack = 0;  // event::Totals
     std::string end_reason;  // "exit", "interrupted", "duration", ...
     MetricSnapshot metrics;
 };
 
-class Sink {
+class Sink : public event::EventConsumer {
 public:
-    virtual ~Sink() = default;
-    virtual void event(const event::Event&) {}
-    virtual void lost(const event::Loss&, uint64_t /*event_id*/) {}
     virtual void metrics(const MetricSnapshot&) {}
-    // Called at least every 100 ms while tracing: what is buffered becomes visible.
+    // Called at least every 100 ms while tracing: what is buffered becomes visible. An error is
+    // told once; from then on nothing is written.
     virtual Result<void> flush() { return {}; }
     virtual Result<void> finish(const TraceEnd&, uint64_t /*event_id*/) { return {}; }
 };
 
 // A JSONL file ("-" is standard output); writes the meta line at once. Errors: cannot create, full.
+// SIGPIPE must be ignored: a closed pipe is an error of flush() then.
 Result<std::unique_ptr<Sink>> open_jsonl(const std::string& path, const TraceInfo& info,
                                          const plan::Plan& plan);
 // The summary for the terminal, written to `fd` at the end.
 std::unique_ptr<Sink> make_summary(int fd, const TraceInfo& info, const plan::Plan& plan);
+// All of `sinks`, in their order. An error of one is told when all have been called.
+std::unique_ptr<Sink> make_tee(std::vector<std::unique_ptr<Sink>> sinks);
+
+// Fills in what the pipeline counted: totals, gauges, functions and, for each rule of the plan, what
+// was received and unmatched (`submitted` and `lost` stay as they are; a rule without an entry in
+// `losses` gets one).
+void add_counts(TraceEnd& end, const event::Pipeline& pipeline, const plan::Plan& plan);
+
+// A value as JSON text, as it stands in an event: "\"CUDA_SUCCESS\"", "5", "null".
+std::string json_text(const event::Value& value);
 
 }  // namespace mlbcc::sink

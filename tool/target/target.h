@@ -1,6 +1,8 @@
-// From names to places: a rule's `cuda:cu*` becomes the real functions of a real library, each once.
+// From names to places: a rule's `cuda:cu*` becomes the real functions of a real library, each
+// once.
 //
-//   on cuda:cuMemAlloc     ->  Probe {UserFunction {/usr/lib/.../libcuda.so.1, cuMemAlloc_v2, +0x3f20}}
+//   on cuda:cuMemAlloc     ->  Probe {UserFunction {/usr/lib/.../libcuda.so.1, cuMemAlloc_v2,
+//   +0x3f20}}
 //
 // Pure: the machine is seen only through Host, which tests replace.
 #pragma once
@@ -21,20 +23,22 @@ namespace mlbcc::target {
 
 struct Symbol {
     std::string name;
-    uint64_t offset = 0;   // in the file, bytes: what the kernel attaches by
-    uint64_t size = 0;     // bytes, 0 if unknown
+    uint64_t offset = 0;  // in the file, bytes: what the kernel attaches by
+    uint64_t size = 0;    // bytes, 0 if unknown
 };
 
 struct Symbols {
     std::vector<Symbol> functions;  // defined STT_FUNC, dynamic and static; no IFUNCs, no data
     size_t ifuncs = 0;              // left out
     std::string machine;            // "x86_64", "aarch64"
+    std::vector<std::string> ifunc_names;  // of those left out, sorted, each once
 };
 
 // What a search for a library found. `searched` is for the message when `paths` is empty.
 struct LibrarySearch {
     std::vector<std::string> paths;     // absolute, real files, each once
     std::vector<std::string> searched;  // "/etc/ld.so.cache", "/opt/lib (LD_LIBRARY_PATH)", ...
+    std::vector<std::string> similar;   // sonames that the machine does have, for the message
 };
 
 class Host {
@@ -52,7 +56,8 @@ public:
 
 struct UserFunction {
     std::string path;                  // of the file that holds it
-    std::string soname;                // its last component, for display
+    std::string soname;                // for display: the last component of what the rule names, or
+                                       // of the path where that is a glob
     std::string symbol;                // the form: cuMemAlloc_v2
     std::string base;                  // the name without variants: cuMemAlloc
     std::vector<std::string> aliases;  // other names at the same address
@@ -82,7 +87,9 @@ std::vector<Probe> resolve(const rules::RuleSet& rules, const rules::TypeTable& 
 // cuMemcpyHtoDAsync_v2_ptsz -> cuMemcpyHtoDAsync, for variants {_v2, _ptsz}.
 std::string base_name(std::string_view symbol, const std::vector<std::string>& variants);
 
-// The prototype of a form: its own; else its base's; else that of the base's highest form.
+// The prototype of a form: its own, else that of the form with one suffix less, and so on down to
+// the base name (cuGraphAddNode_v2_ptsz, cuGraphAddNode_v2, cuGraphAddNode); else that of the
+// base's highest form.
 const rules::Signature* find_signature(const rules::TypeTable& types, std::string_view symbol,
                                        const std::vector<std::string>& variants);
 

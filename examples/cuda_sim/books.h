@@ -1,0 +1,84 @@
+// The simulator's own count of what happened, written at exit so that a test can compare a trace
+// with it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "symbols.h"
+
+namespace cuda_sim {
+
+// How a range of addresses came to be known: by an allocation of the device or of pinned pages of
+// the host, or (registered, mapped) as a view of memory that is accounted for elsewhere.
+enum class Family : unsigned {
+    kDevice,
+    kPitch,
+    kManaged,
+    kAsync,
+    kPhysical,
+    kHost,
+    kRegistered,
+    kMapped,
+    kCount
+};
+
+constexpr bool is_view(Family family) {
+    return family == Family::kRegistered || family == Family::kMapped;
+}
+constexpr bool on_device(Family family) {
+    return family != Family::kHost && !is_view(family);
+}
+
+enum class Direction : unsigned { kHostToDevice, kDeviceToHost, kDeviceToDevice, kCount };
+
+template <typename Enum> constexpr std::size_t index_of(Enum value) {
+    return static_cast<std::size_t>(value);
+}
+
+class Books {
+public:
+    void called(Symbol symbol) { add(calls_[index_of(symbol)], 1); }
+    void launched() { add(launches_, 1); }  // a kernel was asked for; a captured launch counts too
+    void kernel_ran() { add(kernels_run_, 1); }  // a kernel was executed, by a launch or by a graph
+    void graph_launched() { add(graph_launches_, 1); }
+    void copied(Direction direction, std::size_t bytes) {
+        add(copied_[index_of(direction)], bytes);
+    }
+    void allocated(Family family, std::size_t bytes) { account(family, &Account::take, bytes); }
+    void freed(Family family, std::size_t bytes) { account(family, &Account::give_back, bytes); }
+
+    // Bytes of the device that are allocated now.
+    std::uint64_t device_bytes() const;
+
+    // Writes everything as one JSON object to `path`, in which "%p" becomes the process id. Returns
+    // false if it cannot.
+    bool write(const char* path) const;
+
+private:
+    using Counter = std::atomic<std::uint64_t>;
+    struct Account {
+        std::uint64_t bytes = 0, current = 0, peak = 0, allocations = 0, frees = 0;
+        void take(std::size_t n);
+        void give_back(std::size_t n);
+    };
+
+    static void add(Counter& counter, std::uint64_t n) {
+        counter.fetch_add(n, std::memory_order_relaxed);
+    }
+    void account(Family family, void (Account::*change)(std::size_t), std::size_t bytes);
+    static void write_account(void* file, const char* name, const Account& account);
+
+    std::array<Counter, kSymbolCount> calls_{};
+    std::array<Counter, index_of(Direction::kCount)> copied_{};
+    Counter launches_{0}, kernels_run_{0}, graph_launches_{0};
+
+    mutable std::mutex lock_;  // guards the accounts
+    std::array<Account, index_of(Family::kCount)> families_{};
+    Account device_, host_;
+};
+
+}  // namespace cuda_sim

@@ -1,0 +1,42 @@
+// Where the procedure call standard for arm64 puts integer arguments, seen from a function's first
+// instruction.
+#define MLBCC_ARG0(ctx) ((u64)(ctx)->regs[0])
+#define MLBCC_ARG1(ctx) ((u64)(ctx)->regs[1])
+#define MLBCC_ARG2(ctx) ((u64)(ctx)->regs[2])
+#define MLBCC_ARG3(ctx) ((u64)(ctx)->regs[3])
+#define MLBCC_ARG4(ctx) ((u64)(ctx)->regs[4])
+#define MLBCC_ARG5(ctx) ((u64)(ctx)->regs[5])
+#define MLBCC_ARG6(ctx) ((u64)(ctx)->regs[6])
+#define MLBCC_ARG7(ctx) ((u64)(ctx)->regs[7])
+#define MLBCC_STACK_ARG(ctx, n) ((u64)(ctx)->sp + 8 * (n))
+#define MLBCC_RETURN_VALUE(ctx) ((u64)(ctx)->regs[0])
+#define MLBCC_ENTRY_SP(ctx) ((u64)(ctx)->sp)
+#define MLBCC_RETURN_SP(ctx) ((u64)(ctx)->sp)
+
+// The registers of the caller as the call leaves them: what unwinding begins from.
+#define MLBCC_CALLEE_SAVED(ctx, stack)                                                             \
+    do {                                                                                           \
+        (stack)->sp = (ctx)->sp;                                                                   \
+        (stack)->saved[0] = (ctx)->regs[29];                                                       \
+        (stack)->saved[1] = (ctx)->regs[30];                                                       \
+        (stack)->saved[2] = (ctx)->regs[19];                                                       \
+        (stack)->saved[3] = (ctx)->regs[20];                                                       \
+        (stack)->saved[4] = (ctx)->regs[21];                                                       \
+        (stack)->saved[5] = (ctx)->regs[22];                                                       \
+        (stack)->saved[6] = (ctx)->regs[23];                                                       \
+        (stack)->saved[7] = (ctx)->regs[24];                                                       \
+        (stack)->saved[8] = (ctx)->regs[25];                                                       \
+        (stack)->saved[9] = (ctx)->regs[26];                                                       \
+        (stack)->saved[10] = (ctx)->regs[27];                                                      \
+        (stack)->saved[11] = (ctx)->regs[28];                                                      \
+    } while (0)
+#define MLBCC_CALLER_AT_ENTRY(ctx, stack)                                                          \
+    do {                                                                                           \
+        (stack)->ip = (ctx)->regs[30];                                                             \
+        MLBCC_CALLEE_SAVED(ctx, stack);                                                            \
+    } while (0)
+#define MLBCC_CALLER_AT_RETURN(ctx, stack)                                                         \
+    do {                                                                                           \
+        (stack)->ip = (ctx)->pc;                                                                   \
+        MLBCC_CALLEE_SAVED(ctx, stack);                                                            \
+    } while (0)

@@ -1,0 +1,28 @@
+// Where the System V ABI for x86-64 puts integer arguments, seen from a function's first byte.
+#define MLBCC_ARG0(ctx) ((u64)(ctx)->di)
+#define MLBCC_ARG1(ctx) ((u64)(ctx)->si)
+#define MLBCC_ARG2(ctx) ((u64)(ctx)->dx)
+#define MLBCC_ARG3(ctx) ((u64)(ctx)->cx)
+#define MLBCC_ARG4(ctx) ((u64)(ctx)->r8)
+#define MLBCC_ARG5(ctx) ((u64)(ctx)->r9)
+// [sp] is the return address; 64-bit words of arguments follow it.
+#define MLBCC_STACK_ARG(ctx, n) ((u64)(ctx)->sp + 8 + 8 * (n))
+#define MLBCC_RETURN_VALUE(ctx) ((u64)(ctx)->ax)
+// The same number at both ends of a call: `ret` has taken the return address off the stack.
+#define MLBCC_ENTRY_SP(ctx) ((u64)(ctx)->sp)
+#define MLBCC_RETURN_SP(ctx) ((u64)(ctx)->sp - 8)
+
+// The registers of the caller as the call leaves them: what unwinding begins from.
+#define MLBCC_CALLEE_SAVED(ctx, stack)                                                             \
+    ((stack)->saved[0] = (ctx)->bp, (stack)->saved[1] = (ctx)->bx, (stack)->saved[2] = (ctx)->r12, \
+     (stack)->saved[3] = (ctx)->r13, (stack)->saved[4] = (ctx)->r14,                               \
+     (stack)->saved[5] = (ctx)->r15)
+#define MLBCC_CALLER_AT_ENTRY(ctx, stack)                                                          \
+    do {                                                                                           \
+        (stack)->ip = 0;                                                                           \
+        bpf_probe_read_user(&(stack)->ip, 8, (void *)(ctx)->sp);                                   \
+        (stack)->sp = (ctx)->sp + 8;                                                               \
+        MLBCC_CALLEE_SAVED(ctx, stack);                                                            \
+    } while (0)
+#define MLBCC_CALLER_AT_RETURN(ctx, stack)                                                         \
+    ((stack)->ip = (ctx)->ip, (stack)->sp = (ctx)->sp, MLBCC_CALLEE_SAVED(ctx, stack))

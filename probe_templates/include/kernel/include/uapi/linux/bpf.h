@@ -1,0 +1,2 @@
+/* libbcc carries <linux/bpf.h> itself. */
+#include "/virtual/include/bcc/bpf.h"

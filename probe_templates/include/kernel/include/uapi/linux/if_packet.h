@@ -1,0 +1,1 @@
+/* libbcc's helpers.h includes it; programs that attach to probes need nothing of it. */

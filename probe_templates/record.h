@@ -1,0 +1,43 @@
+// The records that the kernel writes and mlbcc reads. tool/plan/plan.h has the same in C++.
+#include <uapi/linux/ptrace.h>
+
+struct record_header {
+    u64 time_ns;    // CLOCK_MONOTONIC
+    u32 probe;      // which function; of a process record: 0 fork, 1 exec, 2 exit
+    u32 what;       // low 8 bits: 0 entry, 1 return, 2 process; above: the rules that apply
+    u32 pid, tid;   // as the tracer's pid namespace sees them
+    char comm[16];
+};
+
+struct process_record {
+    struct record_header header;
+    u32 other;      // fork: the new pid or tid; exec: the thread's former tid; exit: global pid
+    u32 is_thread;  // fork: a thread, not a process; exit: others of its process still run
+};
+
+struct user_stack {  // at the end of a record whose rule has `stack user`
+    u64 bytes;       // of `data` that were read
+    u64 ip, sp, saved[14];
+    u8 data[4096];
+};
+
+struct account {    // one rule on one CPU; behind the last rule all records
+    u64 submitted, lost, full;
+};
+
+struct process {
+    u32 ppid, pid;  // as the tracer's namespace sees them; 0 until known
+    int threads;    // that run
+    u32 unused;
+};
+
+#define MLBCC_SAME(type, member, offset)                                                           \
+    _Static_assert(__builtin_offsetof(struct type, member) == (offset), #type "." #member)
+
+MLBCC_SAME(record_header, probe, 8);
+MLBCC_SAME(record_header, what, 12);
+MLBCC_SAME(record_header, pid, 16);
+MLBCC_SAME(record_header, comm, 24);
+MLBCC_SAME(process_record, other, 40);
+MLBCC_SAME(user_stack, data, 136);
+_Static_assert(sizeof(struct process_record) == 48, "process_record");

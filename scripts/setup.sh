@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Installs, on Debian 12 as root, what building and running mlbcc needs. Does nothing, quickly, where
+# everything is there already.
+#
+#   scripts/setup.sh            to build and run
+#   scripts/setup.sh --tests    and to run the tests
+#   scripts/setup.sh --bench    and to run the benchmarks
+set -euo pipefail
+
+build=(g++ cmake ninja-build pkg-config python3
+       libbpfcc-dev libbpf-dev libclang-14-dev llvm-14-dev libelf-dev libdw-dev
+       libcli11-dev rapidjson-dev libfmt-dev libgtest-dev libgmock-dev)
+tests=(ccache clang clang-format clang-tidy git jq sqlite3 strace time
+       bpftool bpftrace mount procps util-linux)
+bench=(bpfcc-tools python3-bpfcc mmdebstrap "linux-headers-$(dpkg --print-architecture 2>/dev/null)")
+
+wanted=("${build[@]}")
+case ${1-} in
+"") ;;
+--tests) wanted+=("${tests[@]}") ;;
+--bench) wanted+=("${tests[@]}" "${bench[@]}") ;;
+*)
+    sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+    ;;
+esac
+
+if ! command -v dpkg-query >/dev/null; then
+    echo "setup: this script installs Debian packages; here, install by hand: ${wanted[*]}" >&2
+    exit 1
+fi
+
+missing() {
+    comm -23 <(printf '%s\n' "${wanted[@]}" | sort) \
+        <(dpkg-query -W -f '${db:Status-Status} ${Package}\n' 2>/dev/null |
+            sed -n 's/^installed //p' | sort -u)
+}
+
+mapfile -t absent < <(missing)
+[ ${#absent[@]} -eq 0 ] && exit 0
+
+if [ "$(id -u)" -ne 0 ]; then
+    echo "setup: run as root; to be installed: ${absent[*]}" >&2
+    exit 1
+fi
+
+export DEBIAN_FRONTEND=noninteractive
+echo "setup: installing ${absent[*]}"
+apt-get update -qq
+apt-get install -qq -y --no-install-recommends "${absent[@]}" </dev/null

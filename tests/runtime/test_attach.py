@@ -1,0 +1,158 @@
+"""Processes that run already: --pid, --all, --duration and Ctrl-C."""
+
+import signal
+import subprocess
+import time
+
+from harness import Driver, TracerCase, target
+
+RULES = 'int tick(int tag, int i);\non "{driver}":tick {{ event tick(tag, i) }}'
+ARMED, TOLD = 1, 2  # tags: calls made until probes are seen to be there, and those that count
+
+
+def rules():
+    return RULES.format(driver=target("driver"))
+
+
+def told(trace, tag=TOLD):
+    return [event for event in trace.events if event["args"]["tag"] == tag]
+
+
+class Attach(TracerCase):
+    def attach(self, driver, *options, **streams):
+        """mlbcc, attached to a driver that has been seen to be traced."""
+        live = self.start(rules(), *options, **streams)
+        live.wait_for(f'"tag":{ARMED}', poke=lambda: driver.tell("call", 1, ARMED))
+        return live
+
+    def test_pid(self):
+        driver = Driver(self)
+        live = self.attach(driver, "--pid", driver.pid)
+        driver.tell("call", 1000, TOLD)
+        live.interrupt()
+        self.assertEqual(live.wait(10), 0, live.said())
+        trace = live.trace()
+        self.assertEqual([e["args"]["i"] for e in told(trace)], list(range(1000)))
+        self.assertEqual({e["pid"] for e in trace.events}, {driver.pid})
+        driver.tell("call", 10, TOLD)  # lives on, unharmed
+
+    def test_pid_with_its_children(self):
+        driver = Driver(self)
+        driver.tell("start")  # a child that was there before
+        live = self.attach(driver, "--pid", driver.pid)
+        driver.tell("tell", 5, TOLD)
+        driver.tell("fork", 7, TOLD)
+        driver.tell("thread", 9, TOLD)
+        live.interrupt()
+        self.assertEqual(live.wait(10), 0, live.said())
+        self.assertEqual(len(told(live.trace())), 5 + 7 + 9)
+
+    def test_several_pids_and_no_others(self):
+        first, second, other = Driver(self), Driver(self), Driver(self)
+        live = self.attach(first, "--pid", first.pid, "--pid", second.pid)
+        other.tell("call", 100, TOLD)
+        second.tell("call", 3, TOLD)
+        live.interrupt()
+        self.assertEqual(live.wait(10), 0, live.said())
+        self.assertEqual([e["pid"] for e in told(live.trace())], [second.pid] * 3)
+
+    def test_the_trace_ends_with_the_process(self):
+        driver = Driver(self)
+        live = self.attach(driver, "--pid", driver.pid)
+        driver.tell("call", 4, TOLD)
+        driver.end()
+        self.assertEqual(live.wait(10), 0, live.said())
+        self.assertEqual(len(told(live.trace())), 4)
+
+    def test_a_pid_that_is_not_there(self):
+        gone = subprocess.Popen(["true"])
+        gone.wait()
+        done = self.mlbcc("--rules", self.rules(rules()), "--pid", gone.pid)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(str(gone.pid), done.stderr)
+
+    def test_all(self):
+        first, second = Driver(self), Driver(self)
+        live = self.attach(first, "--all")
+        second.tell("call", 6, TOLD)
+        third = Driver(self)  # starts later
+        third.tell("call", 8, TOLD)
+        live.interrupt()
+        self.assertEqual(live.wait(10), 0, live.said())
+        pids = [e["pid"] for e in told(live.trace())]
+        self.assertEqual((pids.count(second.pid), pids.count(third.pid)), (6, 8))
+
+    def test_duration(self):
+        for text in ("1", "1s", "1000ms"):
+            driver = Driver(self)
+            live = self.start(rules(), "--pid", driver.pid, "--duration", text)
+            begin = time.monotonic()
+            self.assertEqual(live.wait(10), 0, live.said())
+            self.assertTrue(0.8 < time.monotonic() - begin < 4)
+            self.assertLess(live.trace().summary["ts"], 2)
+
+    def test_duration_leaves_the_command_unharmed(self):
+        live = self.start(rules(), "--duration", "0.5s", "--", "sh", "-c",
+                          "sleep 1.5; echo whole >whole.txt")
+        live.wait(20)
+        end = time.monotonic() + 5
+        while not (self.dir / "whole.txt").exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertEqual((self.dir / "whole.txt").read_text(), "whole\n")
+        self.assertLess(live.trace().summary["ts"], 1.4)
+
+    def test_events_show_within_100_ms(self):
+        driver = Driver(self)
+        live = self.attach(driver, "--pid", driver.pid)
+        delays = []
+        for i in range(20):
+            begin = time.monotonic()
+            driver.tell("call", 1, 1000 + i)
+            while not any(f'"tag":{1000 + i}' in line for line in live.lines()):
+                time.sleep(0.002)
+                self.assertLess(time.monotonic() - begin, 5)
+            delays.append(time.monotonic() - begin)
+        live.interrupt()
+        live.wait(10)
+        self.assertLess(sorted(delays)[len(delays) // 2], 0.1, delays)
+
+
+class Interrupt(TracerCase):
+    def test_once_ends_command_and_trace(self):
+        live = self.start(rules(), "--", target("driver"), stdin=subprocess.PIPE)
+        live.process.stdin.write(b"call 3 2\n")
+        live.process.stdin.flush()
+        live.wait_for('"tag":2')
+        live.interrupt(group=True)
+        self.assertEqual(live.wait(10), 128 + signal.SIGINT, live.said())
+        self.assertEqual(len(told(live.trace())), 3)
+
+    def test_the_summary_is_shown(self):
+        driver = Driver(self)
+        live = self.start(rules(), "--pid", driver.pid)
+        live.wait_for(f'"tag":{ARMED}', poke=lambda: driver.tell("call", 1, ARMED))
+        live.interrupt()
+        live.wait(10)
+        self.assertIn("TRACE SUMMARY", live.said())
+
+    def test_twice_ends_it_now(self):
+        live = self.start(rules(), "--", "sh", "-c",
+                          f"trap '' INT; echo call 1 2 | {target('driver')}; sleep 8; echo >late.txt")
+        live.wait_for('"tag":2')
+        live.interrupt(group=True)
+        time.sleep(0.5)
+        begin = time.monotonic()
+        if live.process.poll() is None:
+            live.interrupt(group=True)
+        live.wait(5)
+        self.assertLess(time.monotonic() - begin, 2)
+        self.assertEqual(len(told(live.trace(whole=False))), 1)
+
+    def test_termination_is_as_clean_as_ctrl_c(self):
+        driver = Driver(self)
+        live = self.start(rules(), "--pid", driver.pid)
+        live.wait_for(f'"tag":{ARMED}', poke=lambda: driver.tell("call", 1, ARMED))
+        live.process.terminate()
+        live.wait(10)
+        self.assertIsNotNone(live.trace().summary)
+        driver.tell("call", 1, 1)

@@ -1,0 +1,133 @@
+"""Subcommands: check, list, explain, emit, report; help and version; the summary on the terminal."""
+
+import re
+import subprocess
+import time
+
+from harness import MLBCC, ROOT, TracerCase, target
+
+POOL_H = ROOT / "tests/runtime/targets/pool.h"
+
+
+class Subcommands(TracerCase):
+    def rules(self, text=None, name="pool.rules"):
+        return super().rules(text or f"""
+            library pool = "{target('libpool.so')}"
+            header "{POOL_H}"
+            on pool:pool_alloc {{ where ret == POOL_OK event memory.alloc(size) sum size as "Total" }}
+            on pool:pool_free {{ span memory(block) }}
+            """, name)
+
+    def ok(self, *arguments):
+        done = self.mlbcc(*arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_version(self):
+        self.assertRegex(self.ok("--version"), r"^mlbcc \d+\.\d+\.\d+\n$")
+
+    def test_help_shows_every_option(self):
+        text = self.ok("--help")
+        for word in ("--rules", "--pid", "--all", "--duration", "--user", "--root", "--attach",
+                     "--exact-entry", "--buffer", "--templates", "--quiet", "--verbose", "check",
+                     "list", "explain", "emit", "report", "--version"):
+            self.assertIn(word, text)
+
+    def test_help_is_quick(self):
+        best = min(self.time(str(MLBCC), "--help") for _ in range(10))
+        self.assertLess(best, 0.05)
+
+    def time(self, *command):
+        begin = time.monotonic()
+        subprocess.run(command, capture_output=True, check=True)
+        return time.monotonic() - begin
+
+    def test_check(self):
+        self.mlbcc("check", "--rules", self.rules())
+        self.assertEqual(self.last.returncode, 0, self.last.stderr)
+        self.mlbcc("check", "--rules", self.rules('on "libc.so.6":malloc { cuont }'))
+        self.assertEqual(self.last.returncode, 2)
+        self.assertIn("`cuont`", self.last.stderr)
+
+    def test_check_needs_no_root(self):
+        rules = self.rules()
+        done = self.mlbcc("check", "--rules", rules, user=65534, group=65534, extra_groups=[])
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_list(self):
+        text = self.ok("list", f"{target('libpool.so')}:pool_*")
+        for name in ("pool_alloc", "pool_find", "pool_free", "pool_launch", "pool_queue"):
+            self.assertIn(name, text)
+        self.assertNotIn("malloc", text)
+        text = self.ok("list", "pool:pool_f*", "--rules", self.rules())
+        self.assertIn("pool_free", text)
+        self.assertNotIn("pool_alloc", text)
+
+    def test_list_what_matches_nothing(self):
+        done = self.mlbcc("list", f"{target('libpool.so')}:nothing*")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("nothing*", done.stderr)
+
+    def test_explain(self):
+        text = self.ok("explain", "--rules", self.rules())
+        for word in ("pool_alloc", "pool_free", "size", "block", "pool.rules:4"):
+            self.assertIn(word, text)
+
+    def test_emit_is_the_program(self):
+        text = self.ok("emit", "--rules", self.rules())
+        self.assertRegex(text, r'#line \d+ "[^"]*pool.rules"')
+        self.assertIn("_Static_assert", text)
+
+    def test_verbose_gives_the_time_of_each_step(self):
+        self.trace(self.rules(), target("pool_client"), options=("--verbose",))
+        for step in ("parse", "resolve", "plan", "compile", "attach", "first record", "detach"):
+            self.assertRegex(self.last.stderr, rf"(?i){step}[^\n]*\d+(\.\d+)? ms")
+
+    def test_quiet_says_nothing(self):
+        self.trace(self.rules(), target("pool_client"), options=("--quiet",))
+        self.assertEqual(self.last.stderr, "")
+
+
+class Summary(TracerCase):
+    def test_on_the_terminal_and_from_a_saved_trace(self):
+        self.trace(f"""
+            library pool = "{target('libpool.so')}"
+            header "{POOL_H}"
+            on pool:pool_alloc {{
+                where ret == POOL_OK
+                span userspace(size)
+                count as "Allocations"
+                sum size as "Total memory allocated"
+                gauge held[*block] = size
+            }}
+            on pool:pool_free {{ where ret == POOL_OK gauge held[block] = 0 hist duration as "Time to free" }}
+            """, target("pool_client"))
+        text = self.last.stderr
+        self.assertRegex(text, r"=== TRACE SUMMARY ===  \d+\.\d\d s, 1 process, 1 thread, 10 events, 0 lost")
+        self.assertRegex(text, r"Allocations +5\n")
+        self.assertRegex(text, r"Total memory allocated +10\.35 KiB")
+        self.assertRegex(text, r"4\.00 KiB")  # still held
+        self.assertIn("Time to free", text)
+        report = self.mlbcc("report", self.out)
+        self.assertEqual(report.returncode, 0, report.stderr)
+        shown = [line for line in text[text.index("=== TRACE"):].splitlines()
+                 if not line.startswith("trace")]
+        self.assertEqual(shown[:4], (report.stdout + report.stderr).splitlines()[:4])
+
+    def test_report_of_a_broken_file(self):
+        for content in ("", "not json\n", '{"event_id":0,"type":"meta","schema":99}\n'):
+            path = self.write("broken.jsonl", content)
+            done = self.mlbcc("report", path)
+            self.assertNotEqual(done.returncode, 0, content)
+            self.assertIn("broken.jsonl", done.stderr)
+        self.assertEqual(self.mlbcc("report", self.dir / "none.jsonl").returncode, 1)
+
+    def test_report_of_a_cut_file(self):
+        self.trace('int tick(int tag, int i);\n'
+                   f'on "{target("driver")}":tick {{ event tick(tag, i) }}',
+                   target("driver"), input="call 100 1\n")
+        data = self.out.read_text()
+        cut = self.write("cut.jsonl", data[:len(data) // 2])
+        done = self.mlbcc("report", cut)
+        self.assertIn("cut.jsonl", done.stderr)
+        self.assertTrue(re.search(r"\d+ events", done.stdout + done.stderr))

@@ -1,0 +1,175 @@
+"""rules/cuda.rules on three drivers: the simulated one, the toolkit's stub, and NVIDIA's own."""
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from harness import ROOT, TracerCase, target
+from harness.machine import BUILD, CUDA_SIM
+
+RULES = ROOT / "rules" / "cuda.rules"
+STUBS = ("/usr/local/cuda/lib64/stubs/libcuda.so", "/usr/local/cuda/lib/stubs/libcuda.so",
+         "/usr/lib/x86_64-linux-gnu/stubs/libcuda.so")
+APP = ROOT / "examples" / "inference" / "app.py"
+
+
+def functions(library):
+    """The names of the functions that a library exports."""
+    text = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True,
+                          check=True).stdout
+    return {line.split()[2].split("@")[0] for line in text.splitlines() if " T " in line}
+
+
+def base(symbol):
+    return re.sub(r"(_v[234]|_ptds|_ptsz)+$", "", symbol)
+
+
+class Simulated(TracerCase):
+    """The example job against its own log: every call, every argument, every byte."""
+
+    def run_app(self, *arguments, options=()):
+        log = self.dir / "app.log"
+        trace = self.trace(RULES, "python3", str(APP), "--log", str(log), "--weights",
+                           str(self.dir / "weights.bin"), *arguments, options=options,
+                           env={**os.environ, "LD_LIBRARY_PATH": str(CUDA_SIM)})
+        lines = [json.loads(line) for line in log.read_text().splitlines()]
+        return trace, [line for line in lines if "call" in line], lines[-1]["totals"]
+
+    def spans(self, trace):
+        """(symbol, args, ret) of each call, by beginning; args without those read at return."""
+        pairs = []
+        for name in {e["name"] for e in trace.events if e["phase"] == "B"}:
+            pairs += trace.pairs(name)
+        pairs.sort(key=lambda pair: pair[0]["event_id"])
+        return [(b.get("symbol", b["name"]), b["name"], b.get("args", {}), e["ret"]) for b, e in pairs]
+
+    def test_each_call_of_the_apps_log(self):
+        trace, log, totals = self.run_app("--leak")
+        spans = self.spans(trace)
+        self.assertEqual(len(trace.named("cuInit", "B")), 1)
+        self.assertEqual(len(spans), totals["calls"])
+        for (symbol, name, args, ret), said in zip(spans, log):
+            self.assertEqual((symbol, name), (said["call"], base(said["call"])))
+            self.assertEqual(args, said["args"], symbol)
+            self.assertEqual(ret, "CUDA_SUCCESS")
+        self.assertEqual(trace.summary["lost"], 0)
+
+    def test_with_our_own_header(self):
+        """The same where the toolkit's cuda.h is not to be had."""
+        rules = self.dir / "rules"
+        (rules / "types").mkdir(parents=True)
+        for file in (ROOT / "rules" / "types").iterdir():
+            (rules / "types" / file.name).write_text(file.read_text())
+        text = RULES.read_text()
+        self.assertIn('header "cuda.h", ', text)
+        own = self.write("rules/own.rules", text.replace('header "cuda.h", ', "header "))
+        log = self.dir / "app.log"
+        trace = self.trace(own, "python3", str(APP), "--log", str(log),
+                           env={**os.environ, "LD_LIBRARY_PATH": str(CUDA_SIM)})
+        calls = [json.loads(line) for line in log.read_text().splitlines()][:-1]
+        self.assertEqual([(s, a) for s, _, a, _ in self.spans(trace)],
+                         [(c["call"], c["args"]) for c in calls])
+
+    def test_memory(self):
+        trace, log, totals = self.run_app("--leak")
+        self.assertEqual(trace.stats("Total memory allocated"), {(): totals["bytes_allocated"]})
+        allocs = [(c["out"]["dptr"], c["args"]["bytesize"]) for c in log if c["call"] == "cuMemAlloc_v2"]
+        self.assertEqual([(a["address"], a["size"]) for a in trace.args("alloc", "X")], allocs)
+        gauge, = trace.gauge("gpu_bytes")
+        self.assertEqual(gauge["value"], totals["bytes_leaked"])
+        self.assertEqual(totals["bytes_leaked"], 1 << 20)
+        held, = gauge["held"]
+        freed = {c["args"]["dptr"] for c in log if c["call"] == "cuMemFree_v2"}
+        self.assertEqual({a for a, _ in allocs} - freed, {held["key"]})
+        self.assertRegex(" ".join(held["stack"]), "ffi|ctypes")
+        self.assertIn("1.00 MiB", self.last.stderr)
+
+    def test_no_leak_without_the_flag(self):
+        trace, _, totals = self.run_app()
+        self.assertEqual(totals["bytes_leaked"], 0)
+        self.assertEqual([(g["value"], g["held"]) for g in trace.gauge("gpu_bytes")], [(0, [])])
+
+    def test_launches_by_name(self):
+        trace, log, totals = self.run_app("--batches", "7")
+        names = {c["out"]["hfunc"]: c["args"]["name"] for c in log if c["call"] == "cuModuleGetFunction"}
+        launched = [names[c["args"]["f"]] for c in log if c["call"] == "cuLaunchKernel"]
+        self.assertEqual([a["kernel"] for a in trace.args("launch", "X")
+                          if "kernel" in a], launched)
+        counts = trace.stats("Kernel launches")
+        self.assertEqual(counts, {(name,): launched.count(name) for name in set(launched)})
+        self.assertEqual(sum(counts.values()), totals["launches"])
+
+    def test_transfers(self):
+        trace, _, totals = self.run_app()
+        self.assertEqual(trace.stats("Copied to the device"), {(): totals["bytes_host_to_device"]})
+        self.assertEqual(trace.stats("Copied to the host"), {(): totals["bytes_device_to_host"]})
+
+    def test_by_the_name_of_the_bundled_rules(self):
+        done = self.mlbcc("--rules", "cuda", "-o", self.out, "--", "python3", APP,
+                          env={**os.environ, "LD_LIBRARY_PATH": str(CUDA_SIM)})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("USERSPACE (libcuda.so.1)", done.stderr)
+        self.assertRegex(done.stderr, r"Total CUDA API calls +\d+")
+
+    def test_exact_entry_sees_the_same(self):
+        first, log, _ = self.run_app()
+        second, _, _ = self.run_app(options=("--exact-entry",))
+        def calls(trace):
+            return [(s, r) for s, _, _, r in self.spans(trace)]
+        self.assertEqual(calls(first), calls(second))
+        self.assertEqual(len(calls(first)), len(log))
+
+
+class Other(TracerCase):
+    """Drivers that are not ours, through a folder where they are called libcuda.so.1."""
+
+    def folder(self, library):
+        path = self.dir / "driver"
+        path.mkdir()
+        (path / "libcuda.so.1").symlink_to(library)
+        return path
+
+    def client(self, library, calls):
+        folder = self.folder(library)
+        environment = {**os.environ, "LD_LIBRARY_PATH": str(folder)}
+        trace = self.trace(RULES, target("cuda_client"), str(folder / "libcuda.so.1"), str(calls),
+                           env=environment)
+        listed = self.mlbcc("list", "--rules", RULES, env=environment)
+        self.assertEqual(listed.returncode, 0, listed.stderr)
+        return trace, set(re.findall(r"\bcu[A-Z]\w*", listed.stdout))
+
+    def test_the_toolkits_stub(self):
+        library = next((path for path in STUBS if Path(path).exists()), None)
+        if library is None:
+            self.skipTest("no CUDA toolkit is installed, so there is no stub libcuda.so")
+        trace, listed = self.client(library, 5)
+        begin, end = trace.pairs("cuInit")[0]
+        self.assertEqual((begin["args"], end["ret"]), ({"Flags": 0}, "CUDA_ERROR_STUB_LIBRARY"))
+        self.assertEqual([e["ret"] for _, e in trace.pairs("cuDriverGetVersion")],
+                         ["CUDA_ERROR_STUB_LIBRARY"] * 5)
+        left_out = {"cuGetErrorName", "cuGetErrorString"}
+        missing = {f for f in functions(library) if f.startswith("cu")} - listed - left_out
+        self.assertEqual(missing, set())
+        self.assertGreater(len(listed), 500)
+
+    def test_nvidias_own(self):
+        fetched = subprocess.run([str(ROOT / "scripts/fetch-nvidia.sh"), str(BUILD / "nvidia")],
+                                 capture_output=True, text=True, timeout=300)
+        if fetched.returncode != 0:
+            reason = (fetched.stderr.strip().splitlines() or ["no reason given"])[-1]
+            self.skipTest(f"NVIDIA's library cannot be had here: {reason}")
+        library = fetched.stdout.strip()
+        trace, listed = self.client(library, 100_000)
+        begin, end = trace.pairs("cuInit")[0]
+        self.assertEqual((begin["args"], end["ret"]), ({"Flags": 0}, "CUDA_ERROR_NO_DEVICE"))
+        versions = trace.pairs("cuDriverGetVersion")
+        self.assertEqual(len(versions), 100_000)
+        self.assertEqual({e["ret"] for _, e in versions}, {"CUDA_SUCCESS"})
+        self.assertEqual(len(trace.events), 2 * 100_001)
+        self.assertEqual(trace.summary["lost"], 0)
+        left_out = {"cuGetErrorName", "cuGetErrorString"}
+        exported = {f for f in functions(library) if f.startswith("cu")}
+        self.assertGreater(len(exported), 550)
+        self.assertEqual(exported - listed - left_out, set())

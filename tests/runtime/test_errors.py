@@ -1,0 +1,162 @@
+"""What a person sees who made a mistake: the place, the reason, the repair, and exit status 2. The
+command is never run."""
+
+from harness import ROOT, TracerCase, target
+
+HEADER = ROOT / "tests/runtime/targets/pool.h"
+
+
+class Mistakes(TracerCase):
+    def message(self, body, status=2, **options):
+        text = self.refused(f'library pool = "{target("libpool.so")}"\nheader "{HEADER}"\n{body}\n',
+                            status, command=("touch", "ran.txt"), **options)
+        self.assertFalse((self.dir / "ran.txt").exists(), "the command ran")
+        self.assertFalse(self.out.exists(), "a trace was begun")
+        return text
+
+    def test_an_unknown_name(self):
+        text = self.message("on pool:pool_alloc {\n    sum   sise as \"Total\"\n}")
+        self.assertIn("error: `sise` is not a parameter of `pool_alloc`\n --> test.rules:4:11\n"
+                      .replace(" -->", "  -->"), text)
+        self.assertIn('4 |     sum   sise as "Total"\n', text)
+        self.assertIn("|           ^^^^", text)
+        self.assertIn("pool.h:12:", text)
+        self.assertIn("help: a parameter with a similar name exists: `size`", text)
+
+    def test_not_known_at_entry(self):
+        text = self.message("on entry pool:pool_alloc { event a.b(*block) }")
+        self.assertIn("error: `*block` is not known at entry", text)
+        self.assertIn("`pool_alloc` writes it before it returns", text)
+        self.assertIn("help: remove `entry`, or use `block` without `*`", text)
+        self.assertIn("test.rules:3:", text)
+
+    def test_no_function_matches(self):
+        text = self.message("on pool:pool_aloc { count }")
+        self.assertIn("error: no function in `libpool.so` matches `pool_aloc`", text)
+        self.assertIn("help: the library has `pool_alloc`", text)
+        self.assertIn("test.rules:3:4", text)
+
+    def test_no_library(self):
+        text = self.refused('library gone = "libgone.so.4"\non gone:f { count }')
+        self.assertIn("libgone.so.4", text)
+        self.assertIn("/etc/ld.so.cache", text)
+        self.assertIn("test.rules:1:", text)
+
+    def test_one_by_one(self):
+        for body, message in (
+                ("on pool:pool_alloc { ", "test.rules:"),
+                ("on pool:pool_alloc { cuont }", "`cuont`"),
+                ("on nosuch:pool_alloc { count }", "`nosuch`"),
+                ("on pool:pool_free { count as 5 }", "test.rules:3:"),
+                ("on pool:pool_free { event a.b(*block) }", "`block`"),
+                ("on pool:pool_free { event a.b(block->x) }", "`block`"),
+                ("on pool:pool_free { where \"text\" event a.b }", "test.rules:3:"),
+                ("on pool:pool_free { sample 2/3 count }", "sample"),
+                ("on pool:pool_free { sample 1/0 count }", "sample"),
+                ("on entry pool:pool_free { hist duration }", "`duration`"),
+                ("on entry pool:pool_free { event a.b(ret) }", "`ret`"),
+                ("on pool:pool_queue { event a.b(ret) }", "`ret`"),
+                ("on pool:pool_free { event a.b(t[block]) }", "`t`"),
+                ("on pool:pool_free { }", "test.rules:3:"),
+                ("on pool:pool_free { count by nope }", "`nope`"),
+                ("on pool:pool_free { event a.b(\"unterminated) }", "test.rules:3:"),
+                ("on pool:pool_free { count } }", "test.rules:3:"),
+                ("on kernel:vfs_read { count }", "kernel"),
+                ("on syscall:openat { count }", "syscall"),
+                ("on interval:100ms { count }", "interval"),
+                ("on usdt:python3:python:audit { count }", "usdt"),
+                ("on pool:pool_free { stack kernel event a.b }", "kernel"),
+                ("int broken(int;\non pool:pool_free { count }", "test.rules:3:"),
+                ("int pool_free(struct nowhere x);\non pool:pool_free { count }", "test.rules:3:")):
+            with self.subTest(body=body):
+                text = self.message(body)
+                self.assertTrue(text.startswith("error: "), text)
+                self.assertIn(message, text)
+                self.assertNotIn("terminate called", text)
+
+    def test_floating_point(self):
+        header = ROOT / "tests/runtime/targets/target.h"
+        text = self.refused(f'library t = "{target("libtarget.so")}"\nheader "{header}"\n'
+                            "on t:half { event a.b(x) }")
+        self.assertIn("`x`", text)
+        self.assertIn("floating", text)
+
+    def test_all_mistakes_are_shown(self):
+        body = "\n".join(f"on pool:pool_free {{ event a.b(wrong{i}) }}" for i in range(30))
+        text = self.message(body)
+        self.assertEqual(text.count("error: `wrong"), 20)
+        self.assertIn("10 more errors", text)
+
+    def test_cycle_of_imports(self):
+        self.write("b.rules", 'import "test.rules"\n')
+        text = self.refused('import "b.rules"\n')
+        self.assertIn("b.rules:1:", text)
+        self.assertIn("test.rules", text)
+
+    def test_missing_import_and_header(self):
+        self.assertIn("none.rules", self.refused('import "none.rules"\n'))
+        self.assertIn("none.h", self.refused('header "none.h"\non "libc.so.6":malloc { count }'))
+
+
+class Files(TracerCase):
+    """--rules on things that are no rule file."""
+
+    def refuse(self, path, *parts, status=2):
+        done = self.mlbcc("--rules", path, "-o", self.out, "--", "true")
+        self.assertEqual(done.returncode, status, done.stderr)
+        for part in parts:
+            self.assertIn(part, done.stderr)
+        return done.stderr
+
+    def test_missing(self):
+        self.refuse(self.dir / "none.rules", "none.rules", "No such file or directory")
+        self.refuse("no_bundled_name", "no_bundled_name")
+
+    def test_a_folder(self):
+        self.refuse(self.dir, "Is a directory")
+
+    def test_empty(self):
+        self.refuse(self.write("empty.rules", "# nothing\n"), "empty.rules")
+
+    def test_rubbish(self):
+        path = self.dir / "rubbish.rules"
+        path.write_bytes(bytes(range(256)) * 64)
+        text = self.refuse(path, "rubbish.rules")
+        self.assertLess(len(text), 20000)
+        with open("/proc/self/exe", "rb") as binary:
+            path.write_bytes(binary.read(200000))
+        self.refuse(path, "rubbish.rules")
+
+    def test_ten_megabytes(self):
+        path = self.write("big.rules", "# a comment that is long\n" * 400_000
+                          + 'on "libc.so.6":malloc { count as "calls" }\n')
+        done = self.mlbcc("check", "--rules", path, timeout=20)
+        self.assertIn(done.returncode, (0, 2))
+        self.assertLess(len(done.stderr), 20000)
+        path.write_text("on " * 3_000_000)
+        self.assertEqual(self.mlbcc("check", "--rules", path, timeout=20).returncode, 2)
+        path.write_text("(" * 9_000_000)
+        self.assertEqual(self.mlbcc("check", "--rules", path, timeout=20).returncode, 2)
+        path.write_text('on "libc.so.6":malloc { where ' + "(" * 1_000_000 + "1")
+        self.assertEqual(self.mlbcc("check", "--rules", path, timeout=20).returncode, 2)
+
+    def test_templates_that_are_not_there(self):
+        done = self.mlbcc("--templates", self.dir / "none", "--rules",
+                          self.rules('on "libc.so.6":malloc { count }'), "--", "true")
+        self.assertIn(done.returncode, (1, 2))
+        self.assertIn(str(self.dir / "none"), done.stderr)
+
+
+class Options(TracerCase):
+    def test_mistakes_on_the_command_line(self):
+        rules = self.rules('on "libc.so.6":malloc { count }')
+        for arguments in ((), ("--rules", rules), ("--nonsense",), ("--rules", rules, "--pid", "x"),
+                          ("--rules", rules, "--pid", "1", "--", "true"),
+                          ("--rules", rules, "--all", "--pid", "1"),
+                          ("--rules", rules, "--buffer", "lots", "--", "true"),
+                          ("--rules", rules, "--duration", "soon", "--all"), ("--", "true"),
+                          ("check",), ("report",), ("frobnicate",)):
+            with self.subTest(arguments=arguments):
+                done = self.mlbcc(*arguments)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertNotEqual(done.stderr.strip(), "")

@@ -1,0 +1,151 @@
+"""The traced command: its streams, status and user; which processes are followed."""
+
+import os
+import pwd
+import signal
+import subprocess
+
+from harness import MLBCC, Driver, Trace, TracerCase, target
+from harness.machine import need_tool
+
+TICK = 'int tick(int tag, int i);\non "{driver}":tick {{ event tick(tag, i) }}'
+
+
+def rules():
+    return TICK.format(driver=target("driver"))
+
+
+class Command(TracerCase):
+    def status(self, script):
+        return self.mlbcc("--rules", self.rules(rules()), "-o", self.out, "--",
+                          "sh", "-c", script).returncode
+
+    def test_exit_status(self):
+        for script, status in (("exit 0", 0), ("exit 3", 3), ("exit 255", 255),
+                               ("kill -SEGV $$", 128 + signal.SIGSEGV),
+                               ("kill -TERM $$", 128 + signal.SIGTERM)):
+            with self.subTest(script=script):
+                self.assertEqual(self.status(script), status)
+
+    def test_a_command_that_is_not_there(self):
+        done = self.mlbcc("--rules", self.rules(rules()), "-o", self.out, "--", "no-such-program")
+        self.assertEqual(done.returncode, 127)
+        self.assertIn("no-such-program", done.stderr)
+        self.assertIn("No such file or directory", done.stderr)
+        done = self.mlbcc("--rules", self.rules(rules()), "-o", self.out, "--", "/etc/passwd")
+        self.assertEqual(done.returncode, 126)
+        self.assertIn("Permission denied", done.stderr)
+
+    def test_standard_streams_are_the_commands_own(self):
+        data = bytes(range(256)) * 1000
+        done = subprocess.run(
+            [str(MLBCC), "--quiet", "--rules", str(self.rules(rules())), "-o",
+             str(self.out), "--", "sh", "-c", "cat; echo to standard error >&2"],
+            input=data, capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stdout, data)
+        self.assertEqual(done.stderr, b"to standard error\n")
+
+    def test_descriptors_and_signals_are_as_without_mlbcc(self):
+        script = "ls -l /proc/self/fd | awk '{print $9}' | sort; grep -E '^Sig(Blk|Ign)' /proc/self/status"
+        plain = subprocess.run(["sh", "-c", script], capture_output=True, text=True,
+                               stdin=subprocess.DEVNULL).stdout
+        self.trace(rules(), "sh", "-c", script)
+        self.assertEqual(self.last.stdout, plain)
+
+    def test_trace_to_standard_output(self):
+        done = self.mlbcc("--rules", self.rules(rules()), "-o", "-", "--", "true")
+        self.assertEqual(done.returncode, 0)
+        self.out.write_text(done.stdout)
+        self.assertIn('"type":"summary"', done.stdout.splitlines()[-1])
+
+    def test_default_file_has_the_time_in_its_name(self):
+        done = self.mlbcc("--rules", self.rules(rules()), "--", "true")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        made = list((self.dir / "traces").glob("trace_*.jsonl"))
+        self.assertEqual(len(made), 1)
+        self.assertIn(made[0].name, done.stderr)
+
+    def test_first_call_is_seen(self):
+        for _ in range(10):
+            trace = self.trace(rules(), target("driver"), input="call 1 77\n")
+            self.assertEqual(trace.args("tick", "X"), [{"tag": 77, "i": 0}])
+
+    def test_forks_and_threads_are_followed(self):
+        trace = self.trace(rules(), target("driver"),
+                           input="call 1 1\nthread 2 2\nfork 3 3\nstart 1 4\ntell 2 5\n")
+        by_tag = {}
+        for event in trace.events:
+            by_tag.setdefault(event["args"]["tag"], []).append(event)
+        self.assertEqual({tag: len(events) for tag, events in by_tag.items()},
+                         {1: 1, 2: 2, 3: 3, 4: 1, 5: 2})
+        main = by_tag[1][0]["pid"]
+        self.assertEqual({e["pid"] for e in by_tag[2]}, {main})
+        self.assertNotEqual(by_tag[2][0]["tid"], main)
+        self.assertNotIn(main, {e["pid"] for e in by_tag[3]})
+        self.assertEqual(by_tag[4][0]["pid"], by_tag[5][0]["pid"])
+
+    def test_others_are_not_traced(self):
+        other = Driver(self)
+        trace = self.trace(rules(), "sh", "-c", f"echo call 3 1 | {target('driver')}; sleep 0.2")
+        other.tell("call", 50, 9)
+        self.assertEqual({e["args"]["tag"] for e in trace.events}, {1})
+
+    def test_a_grandchild_through_programs_that_are_not_traced(self):
+        trace = self.trace(rules(), "sh", "-c",
+                           f"(sh -c 'echo call 2 6 | nice {target('driver')}' &) ; sleep 0.5; true")
+        self.assertEqual([e["args"]["tag"] for e in trace.events], [6, 6])
+
+
+class User(TracerCase):
+    """Who the command runs as."""
+
+    SCRIPT = "echo $(id -u) $(id -g) $(id -G)"
+
+    def ids(self, *options, **environment):
+        done = self.mlbcc("--rules", self.rules(rules()), "-o", self.out, *options, "--", "sh", "-c",
+                          self.SCRIPT, env={**os.environ, **environment})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.split()
+
+    def setUp(self):
+        super().setUp()
+        self.nobody = pwd.getpwnam("nobody")
+        self.sudo = {"SUDO_UID": str(self.nobody.pw_uid), "SUDO_GID": str(self.nobody.pw_gid),
+                     "SUDO_USER": "nobody"}
+
+    def test_root_stays_root(self):
+        self.assertEqual(self.ids()[0], "0")
+
+    def test_user(self):
+        uid, gid, *groups = self.ids("--user", "nobody")
+        self.assertEqual((uid, gid), (str(self.nobody.pw_uid), str(self.nobody.pw_gid)))
+        self.assertNotIn("0", groups)
+
+    def test_under_sudo_the_command_is_the_callers(self):
+        uid, gid, *groups = self.ids(**self.sudo)
+        self.assertEqual((uid, gid), (str(self.nobody.pw_uid), str(self.nobody.pw_gid)))
+        self.assertNotIn("0", groups)
+
+    def test_under_sudo_with_root(self):
+        self.assertEqual(self.ids("--root", **self.sudo)[0], "0")
+
+    def test_a_user_that_is_not_there(self):
+        done = self.mlbcc("--rules", self.rules(rules()), "--user", "nobody-of-that-name", "--", "true")
+        self.assertIn(done.returncode, (1, 2))
+        self.assertIn("nobody-of-that-name", done.stderr)
+
+
+class Namespace(TracerCase):
+    def test_in_a_pid_namespace(self):
+        need_tool("unshare")
+        program = target("replaced")
+        file = self.rules(f'int step(int number);\non "{program}":step {{ span user(number) }}')
+        done = subprocess.run(
+            ["unshare", "-pf", "--mount-proc", str(MLBCC), "--rules", str(file), "-o",
+             str(self.out), "--", program], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 7, done.stderr)
+        trace = Trace(self.out)
+        parent, child, _ = map(int, done.stdout.split())
+        self.assertLess(parent, 1000)
+        self.assertEqual([b["pid"] for b, _ in trace.pairs("step")], [parent, child, parent])

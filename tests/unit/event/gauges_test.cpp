@@ -1,0 +1,117 @@
+#include "event/gauges.h"
+
+#include <gtest/gtest.h>
+
+#include "event/test_plan.h"
+
+namespace mlbcc::event {
+namespace {
+
+using namespace mlbcc::test;
+using rules::GaugeOp;
+
+class Held : public testing::Test {
+protected:
+    Held() {
+        plan::ProbeId alloc = t.probe("cuMemAlloc"), depth = t.probe("push");
+        uint32_t key = t.number(alloc, End::ret, kHex), size = t.number(alloc, End::ret, kBytes);
+        t.gauge(alloc, End::ret, "gpu_bytes", GaugeOp::set, key, size);
+        t.gauge(depth, End::ret, "depth", GaugeOp::add, std::nullopt, t.number(depth, End::ret, kU32));
+        gauges.emplace(t.plan, 5);
+    }
+    void set(uint64_t key, int64_t value, uint32_t pid = 70, Stack* stack = nullptr) {
+        gauges->apply({gauges->gauge("gpu_bytes"), GaugeOp::set, pid, ++time, Value{&kHex, key, {}, false, false},
+                       Value{&kBytes, static_cast<uint64_t>(value), {}, false, false}, stack});
+    }
+    void change(GaugeOp op, int64_t value) {
+        gauges->apply({gauges->gauge("depth"), op, 70, ++time, std::nullopt,
+                       Value{&kU32, static_cast<uint64_t>(value), {}, false, false}, nullptr});
+    }
+    std::vector<std::string> states() const {
+        std::vector<std::string> out;
+        for (const GaugeState& state : gauges->states(Tables(t.plan))) {
+            std::string line = fmt::format("{} {}: {} peak {}@{} of {}:", state.name, state.pid, state.value,
+                                           state.peak, state.peak_time_ns, state.held_count);
+            for (const GaugeState::Held& held : state.held) line += fmt::format(" {:#x}={}", held.key, held.value);
+            out.push_back(line);
+        }
+        return out;
+    }
+    using Lines = std::vector<std::string>;
+    TestPlan t;
+    std::optional<Gauges> gauges;
+    uint64_t time = 0;
+};
+
+TEST_F(Held, IsTheSumOfWhatIsRemembered) {
+    set(0x10, 100);
+    set(0x20, 50);
+    set(0x10, 0);
+    set(0x30, 20);
+    EXPECT_EQ(states(), (Lines{"gpu_bytes 70: 70 peak 150@2 of 2: 0x20=50 0x30=20"}));
+}
+
+TEST_F(Held, AKeySetAgainIsReplaced) {
+    set(0x10, 100);
+    set(0x10, 30);
+    set(0x99, 0);
+    EXPECT_EQ(states(), (Lines{"gpu_bytes 70: 30 peak 100@1 of 1: 0x10=30"}));
+}
+
+TEST_F(Held, WithoutAKeyItGoesUpAndDown) {
+    change(GaugeOp::add, 3);
+    change(GaugeOp::add, 4);
+    change(GaugeOp::sub, 5);
+    EXPECT_EQ(states(), (Lines{"depth 70: 2 peak 7@2 of 0:"}));
+    change(GaugeOp::set, -1);
+    EXPECT_EQ(states(), (Lines{"depth 70: -1 peak 7@2 of 0:"}));
+}
+
+TEST_F(Held, WhatAProcessHeldAtItsEndStays) {
+    set(0x10, 100, 71);
+    gauges->process_ended(71);
+    set(0x20, 5, 71);
+    EXPECT_EQ(states(), (Lines{"gpu_bytes 71: 100 peak 100@1 of 1: 0x10=100",
+                               "gpu_bytes 71: 5 peak 5@2 of 1: 0x20=5"}));
+}
+
+TEST_F(Held, KeepsTheStackAsLongAsTheEntry) {
+    Stack stack;
+    stack.frames = {"libfoo.so:f+0x1", "app:main+0x2"};
+    set(0x10, 100, 70, &stack);
+    EXPECT_EQ(stack.uses, 1u);
+    EXPECT_EQ(gauges->states(Tables(t.plan))[0].held[0].stack,
+              (std::vector<std::string>{"libfoo.so:f+0x1", "app:main+0x2"}));
+    set(0x10, 0);
+    EXPECT_EQ(stack.uses, 0u);
+}
+
+TEST_F(Held, IsBounded) {
+    for (uint64_t key = 1; key <= 7; ++key) set(key, 1);
+    EXPECT_EQ(gauges->refused(), 2u);
+    EXPECT_EQ(gauges->states(Tables(t.plan))[0].value, 5);
+    set(1, 0);
+    set(8, 1);
+    EXPECT_EQ(gauges->refused(), 2u);
+}
+
+TEST_F(Held, ShowsTheLargest) {
+    gauges.emplace(t.plan, 5000);
+    for (uint64_t key = 1; key <= 1500; ++key) set(key, static_cast<int64_t>(key), 71);
+    gauges->process_ended(71);
+    GaugeState state = gauges->states(Tables(t.plan))[0];
+    EXPECT_EQ(state.held.size(), Gauges::kMaxShown);
+    EXPECT_EQ(state.held_count, 1500u);
+    EXPECT_EQ(state.held[0].value, 1500);
+    EXPECT_EQ(state.value, 1500 * 1501 / 2);
+}
+
+TEST_F(Held, KnowsRuleAndUnit) {
+    set(1, 1);
+    GaugeState state = gauges->states(Tables(t.plan))[0];
+    EXPECT_EQ(state.unit, rules::Unit::bytes);
+    EXPECT_EQ(state.rule, plan::RuleId{0});
+}
+
+}  // namespace
+}  // namespace mlbcc::event

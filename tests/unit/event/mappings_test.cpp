@@ -1,0 +1,54 @@
+#include "event/mappings.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "event/perf_map.h"
+
+namespace mlbcc::event {
+namespace {
+
+std::string text_of(const Mapping& m) {
+    return fmt::format("{:x}-{:x} +{:x} {} {} {}{}", m.start, m.end, m.offset, m.device, m.inode, m.path,
+                       m.deleted ? " deleted" : "");
+}
+
+TEST(Mappings, AreTheExecutableOnes) {
+    std::vector<Mapping> maps = parse_maps(
+        "7f1c3a5f0000-7f1c3a600000 rwxp 00000000 00:00 0 \n"
+        "7f1c3a200000-7f1c3a3a5000 r-xp 00022000 fe:00 1311                       /usr/lib/libc.so.6\n"
+        "7f1c3a3a5000-7f1c3a3f8000 r--p 00177000 fe:00 1311                       /usr/lib/libc.so.6\n"
+        "7f1c3a700000-7f1c3a701000 r-xp 00000000 fe:00 99                         /tmp/a b\\012c (deleted)\n"
+        "7ffd1a5e8000-7ffd1a5ea000 r-xp 00000000 00:00 0                          [vdso]\n");
+    std::vector<std::string> lines;
+    for (const Mapping& mapping : maps) lines.push_back(text_of(mapping));
+    EXPECT_EQ(lines, (std::vector<std::string>{"7f1c3a200000-7f1c3a3a5000 +22000 fe:00 1311 /usr/lib/libc.so.6",
+                                               "7f1c3a5f0000-7f1c3a600000 +0 00:00 0 ",
+                                               "7f1c3a700000-7f1c3a701000 +0 fe:00 99 /tmp/a b\nc deleted",
+                                               "7ffd1a5e8000-7ffd1a5ea000 +0 00:00 0 [vdso]"}));
+    EXPECT_EQ(find_mapping(maps, 0x7f1c3a200000), &maps[0]);
+    EXPECT_EQ(find_mapping(maps, 0x7f1c3a3a4fff), &maps[0]);
+    EXPECT_EQ(find_mapping(maps, 0x7f1c3a3a5000), nullptr);
+    EXPECT_EQ(find_mapping(maps, 1), nullptr);
+}
+
+TEST(Mappings, OfRubbishAreNone) {
+    EXPECT_TRUE(parse_maps("").empty());
+    EXPECT_TRUE(parse_maps("\n\n-\n- - - - - -\nxyz-1 r-xp 0 0:0 0 /a\n7f-80 r-xp\n12-13").empty());
+}
+
+TEST(PerfMap, NamesMadeCode) {
+    PerfMap map("1000 20 f app.js:1\n2000 10 old\n2000 10 new\nrubbish\n3000 zz x\n4000 8 last");
+    ASSERT_TRUE(map.find(0x101f));
+    EXPECT_EQ(map.find(0x101f)->name, "f app.js:1");
+    EXPECT_EQ(map.find(0x101f)->start, 0x1000u);
+    EXPECT_FALSE(map.find(0x1020));
+    EXPECT_EQ(map.find(0x2001)->name, "new");
+    EXPECT_FALSE(map.find(0x3000));
+    EXPECT_EQ(map.find(0x4007)->name, "last");
+    EXPECT_FALSE(map.find(0));
+    EXPECT_FALSE(PerfMap().find(1));
+}
+
+}  // namespace
+}  // namespace mlbcc::event

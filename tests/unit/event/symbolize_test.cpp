@@ -1,0 +1,230 @@
+#include "event/symbolize.h"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "event/captured_stack.h"
+
+using mlbcc::test::capture;
+using mlbcc::test::CapturedStack;
+
+namespace {
+
+CapturedStack captured;
+size_t wanted_bytes;
+volatile int barrier;
+
+}  // namespace
+
+// With C names, and not inlined, so that a test can ask for them.
+extern "C" {
+__attribute__((noinline)) void level_three() {
+    capture(captured, wanted_bytes);
+    barrier = 3;
+}
+__attribute__((noinline)) void level_two() {
+    level_three();
+    barrier = 2;
+}
+__attribute__((noinline)) void level_one() {
+    char room[100];
+    asm volatile("" : : "r"(room) : "memory");
+    level_two();
+    barrier = 1;
+}
+void on_signal(int) {
+    level_three();
+    barrier = 4;
+}
+}
+
+namespace mlbcc::event {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::Not;
+using Frames = std::vector<std::string>;
+namespace fs = std::filesystem;
+
+class Symbols : public testing::Test {
+protected:
+    Symbols() : folder(fs::temp_directory_path() / fmt::format("mlbcc-symbols-{}", getpid())) {
+        fs::create_directories(folder);
+        wanted_bytes = 1 << 20;
+    }
+    ~Symbols() override { fs::remove_all(folder); }
+
+    static Frames frames(Symbolizer& symbolizer, uint32_t pid, uint64_t time = 0) {
+        Stack* stack = symbolizer.stack(pid, time, captured.from, captured.memory);
+        return stack == nullptr ? Frames{} : Frames(stack->frames.begin(), stack->frames.end());
+    }
+    static Frames own_frames() {
+        StackTable table;
+        Symbolizer symbolizer(test::kOwnArch, table, {});
+        return frames(symbolizer, static_cast<uint32_t>(getpid()));
+    }
+    // A process of a /proc of our own, with the text of its maps.
+    void fake_process(uint32_t pid, const std::string& maps) const {
+        fs::path at = folder / std::to_string(pid);
+        fs::create_directories(at);
+        std::ofstream(at / "maps") << maps;
+        if (!fs::exists(at / "root")) fs::create_directory_symlink("/", at / "root");
+    }
+    static std::string own_maps() {
+        std::ifstream file("/proc/self/maps");
+        return (std::stringstream() << file.rdbuf()).str();
+    }
+    fs::path folder;
+};
+
+TEST_F(Symbols, NameTheCallersToTheOutermost) {
+    level_one();
+    Frames all = own_frames();
+    ASSERT_GE(all.size(), 6u);
+    EXPECT_THAT(all[0], MatchesRegex("unit_event:mlbcc::test::capture\\(.*\\)\\+0x[0-9a-f]+"));
+    EXPECT_THAT(all[1], MatchesRegex("unit_event:level_three\\+0x[0-9a-f]+"));
+    EXPECT_THAT(all[2], MatchesRegex("unit_event:level_two\\+0x[0-9a-f]+"));
+    EXPECT_THAT(all[3], MatchesRegex("unit_event:level_one\\+0x[0-9a-f]+"));
+    EXPECT_THAT(all[all.size() - 2], MatchesRegex("libc.so.6:__libc_start_main.*\\+0x[0-9a-f]+"));
+    EXPECT_THAT(all.back(), MatchesRegex("unit_event:_start\\+0x[0-9a-f]+"));
+}
+
+TEST_F(Symbols, SayWhereTheCopyOfTheStackEnds) {
+    wanted_bytes = 256;
+    level_one();
+    Frames all = own_frames();
+    EXPECT_EQ(all.back(), "...");
+    EXPECT_THAT(all[0], HasSubstr("capture"));
+    wanted_bytes = 0;
+    level_one();
+    EXPECT_THAT(own_frames(), ElementsAre(HasSubstr("capture"), "..."));
+}
+
+TEST_F(Symbols, GoThroughASignal) {
+    std::signal(SIGUSR1, on_signal);
+    std::raise(SIGUSR1);
+    std::signal(SIGUSR1, SIG_DFL);
+    Frames all = own_frames();
+    EXPECT_THAT(all[2], HasSubstr("on_signal"));
+    EXPECT_THAT(all, Contains(HasSubstr("raise")));
+    EXPECT_THAT(all.back(), HasSubstr("_start"));
+}
+
+#if defined(__x86_64__)
+TEST_F(Symbols, NameCodeMadeAtRunTime) {
+    // push %rbp; mov %rsp,%rbp; call *%rdi; pop %rbp; ret
+    constexpr unsigned char kCode[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
+    void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(page, MAP_FAILED);
+    std::memcpy(page, kCode, sizeof kCode);
+    reinterpret_cast<void (*)(void (*)())>(page)(level_three);
+    Frames unnamed = own_frames();
+    fs::path map = fmt::format("/tmp/perf-{}.map", getpid());
+    std::ofstream(map) << fmt::format("{:x} {:x} py::main:app.py\n", reinterpret_cast<uintptr_t>(page), sizeof kCode);
+    Frames named = own_frames();
+    fs::remove(map);
+    munmap(page, 4096);
+    EXPECT_EQ(unnamed[2], fmt::format("{:#x}", reinterpret_cast<uintptr_t>(page) + 6));
+    EXPECT_EQ(named[2], "[jit]:py::main:app.py+0x6");
+    EXPECT_THAT(named[3], HasSubstr("NameCodeMadeAtRunTime"));
+}
+#endif
+
+TEST_F(Symbols, AreKnownAfterAProcessHasEnded) {
+    level_one();
+    pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    StackTable table;
+    Symbolizer symbolizer(test::kOwnArch, table, {});
+    Frames before = frames(symbolizer, static_cast<uint32_t>(child));
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    EXPECT_THAT(before[1], HasSubstr("level_three"));
+    EXPECT_EQ(frames(symbolizer, static_cast<uint32_t>(child)), before);
+    symbolizer.exited_long_ago(static_cast<uint32_t>(child), 5);
+    EXPECT_THAT(frames(symbolizer, static_cast<uint32_t>(child), 5), ElementsAre(MatchesRegex("0x[0-9a-f]+"), "..."));
+}
+
+TEST_F(Symbols, ARecordFindsTheProgramOfItsTime) {
+    level_one();
+    StackTable table;
+    Symbolizer symbolizer(test::kOwnArch, table, {folder, ""});
+    fake_process(70, own_maps());
+    Frames first = frames(symbolizer, 70, 50);
+    fake_process(70, "1000-2000 r-xp 0 0:0 0 \n");
+    symbolizer.forked(70, 71, 60);
+    symbolizer.executed(70, 100);
+    EXPECT_THAT(frames(symbolizer, 70, 150), ElementsAre(MatchesRegex("0x[0-9a-f]+"), "..."));
+    EXPECT_EQ(frames(symbolizer, 70, 99), first);
+    EXPECT_EQ(frames(symbolizer, 71, 150), first);  // the child's, which has no /proc at all
+    symbolizer.executed_long_ago(70, 100);
+    EXPECT_THAT(frames(symbolizer, 70, 99), Not(Contains(HasSubstr("level_one"))));
+}
+
+TEST_F(Symbols, LibrariesThatCameLaterAreFound) {
+    level_one();
+    StackTable table;
+    Symbolizer symbolizer(test::kOwnArch, table, {folder, ""});
+    fake_process(70, "1000-2000 r-xp 0 0:0 0 \n");
+    EXPECT_THAT(frames(symbolizer, 70), ElementsAre(MatchesRegex("0x[0-9a-f]+"), "..."));
+    fake_process(70, own_maps());
+    EXPECT_THAT(frames(symbolizer, 70), Contains(HasSubstr("level_one")));
+}
+
+// The file at the path is another one by now: its symbols would be lies.
+TEST_F(Symbols, AFileThatWasReplacedIsNotTaken) {
+    level_one();
+    std::string maps;
+    for (const Mapping& m : parse_maps(own_maps())) {
+        maps += fmt::format("{:x}-{:x} r-xp {:x} {} {} {}\n", m.start, m.end, m.offset, m.device, m.inode + 1, m.path);
+    }
+    fake_process(70, maps);
+    StackTable table;
+    Symbolizer symbolizer(test::kOwnArch, table, {folder, ""});
+    Frames all = frames(symbolizer, 70);
+    EXPECT_THAT(all, ElementsAre(MatchesRegex("unit_event\\+0x[0-9a-f]+"), "..."));
+}
+
+TEST_F(Symbols, RubbishStacksEnd) {
+    level_one();
+    StackTable table;
+    Symbolizer symbolizer(test::kOwnArch, table, {});
+    auto pid = static_cast<uint32_t>(getpid());
+    for (uint64_t seed = 1; seed < 3000; ++seed) {
+        plan::UserStack from = captured.from;
+        uint64_t mixed = seed * 0x9e3779b97f4a7c15;
+        if (seed % 3 == 0) from.ip += mixed % 4096;
+        if (seed % 5 == 0) from.saved[0] = from.sp + mixed % 512;
+        if (seed % 7 == 0) from.sp = mixed;
+        if (seed % 11 == 0) from.ip = mixed;
+        std::vector<std::byte> memory = captured.memory;
+        memory.resize(mixed % 2048);
+        for (size_t i = 0; i < memory.size() && seed % 2 == 0; i += 1 + mixed % 97) memory[i] = std::byte(mixed >> (i % 56));
+        from.bytes = memory.size();
+        Stack* stack = symbolizer.stack(pid, 0, from, memory);
+        ASSERT_NE(stack, nullptr);
+        EXPECT_GE(stack->frames.size(), 1u);
+        EXPECT_LE(stack->frames.size(), kMaxStackFrames + 1);
+    }
+}
+
+}  // namespace
+}  // namespace mlbcc::event

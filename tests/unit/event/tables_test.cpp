@@ -1,0 +1,102 @@
+#include "event/tables.h"
+
+#include <gtest/gtest.h>
+
+#include "event/test_plan.h"
+
+namespace mlbcc::event {
+namespace {
+
+using namespace mlbcc::test;
+
+class Learnt : public testing::Test {
+protected:
+    Learnt() {
+        plan::ProbeId get = t.probe("cuModuleGetFunction"), open = t.probe("open");
+        t.learn(get, End::ret, "kernel", t.number(get, End::ret, kHex), t.text(get, End::ret, 16));
+        t.learn(open, End::ret, "file", t.number(open, End::ret, kI32), t.text(open, End::ret, 16));
+    }
+    static Value text(std::string_view name) { return {&kText, 0, name, false, false}; }
+    std::string find(const Tables& tables, const char* table, uint32_t pid, uint64_t key) const {
+        auto value = tables.find(*tables.table(table), pid, key);
+        return value ? value_text(*value) : "-";
+    }
+    TestPlan t;
+};
+
+TEST_F(Learnt, NamesByProcess) {
+    Tables tables(t.plan);
+    tables.learn(*tables.table("kernel"), 70, 0x1000, text("gemm"));
+    EXPECT_EQ(find(tables, "kernel", 70, 0x1000), "gemm");
+    EXPECT_EQ(find(tables, "kernel", 71, 0x1000), "-");
+    EXPECT_EQ(find(tables, "file", 70, 0x1000), "-");
+    EXPECT_EQ(tables.table("nothing"), std::nullopt);
+}
+
+TEST_F(Learnt, ALaterNameReplaces) {
+    Tables tables(t.plan);
+    tables.learn(*tables.table("kernel"), 70, 1, text("a"));
+    tables.learn(*tables.table("kernel"), 70, 1, text("b"));
+    EXPECT_EQ(find(tables, "kernel", 70, 1), "b");
+    EXPECT_EQ(tables.size(), 1u);
+}
+
+TEST_F(Learnt, NumbersStayNumbers) {
+    Tables tables(t.plan);
+    tables.learn(*tables.table("file"), 70, 3, {&kI32, 42, {}, false, false});
+    EXPECT_EQ(find(tables, "file", 70, 3), "42");
+}
+
+TEST_F(Learnt, WhatIsNotKnownIsNotLearnt) {
+    Tables tables(t.plan);
+    plan::ValueType by_name = learnt("kernel");
+    tables.learn(*tables.table("kernel"), 70, 1, {&kText, 0, {}, false, true});
+    tables.learn(*tables.table("kernel"), 70, 2, {&by_name, 0x1000, {}, false, false});
+    tables.learn(*tables.table("kernel"), 70, 3, {&by_name, 0x1000, "gemm", true, false});
+    EXPECT_EQ(find(tables, "kernel", 70, 1), "-");
+    EXPECT_EQ(find(tables, "kernel", 70, 2), "-");
+    EXPECT_EQ(find(tables, "kernel", 70, 3), "gemm");
+}
+
+TEST_F(Learnt, AForkCopiesAndAnExecForgetsHandles) {
+    Tables tables(t.plan);
+    tables.learn(*tables.table("kernel"), 70, 1, text("gemm"));
+    tables.learn(*tables.table("file"), 70, 3, text("/etc/passwd"));
+    tables.forked(70, 71);
+    tables.learn(*tables.table("file"), 70, 4, text("/tmp/x"));
+    EXPECT_EQ(find(tables, "kernel", 71, 1), "gemm");
+    EXPECT_EQ(find(tables, "file", 71, 4), "-");
+    tables.executed(71);
+    EXPECT_EQ(find(tables, "kernel", 71, 1), "-");
+    EXPECT_EQ(find(tables, "file", 71, 3), "/etc/passwd");
+    EXPECT_EQ(tables.size(), 4u);
+}
+
+TEST_F(Learnt, NamesOutliveTheirProcessUntilItsIdIsGivenAgain) {
+    Tables tables(t.plan);
+    tables.learn(*tables.table("kernel"), 71, 1, text("gemm"));
+    tables.exited(71);
+    EXPECT_EQ(find(tables, "kernel", 71, 1), "gemm");
+    tables.forked(70, 71);
+    EXPECT_EQ(find(tables, "kernel", 71, 1), "-");
+    EXPECT_EQ(tables.size(), 0u);
+}
+
+TEST_F(Learnt, IsBounded) {
+    Tables tables(t.plan, 10);
+    for (uint64_t key = 0; key < 8; ++key) tables.learn(*tables.table("file"), 71, key, text("old"));
+    tables.exited(71);
+    for (uint64_t key = 0; key < 12; ++key) tables.learn(*tables.table("file"), 70, key, text("new"));
+    EXPECT_EQ(find(tables, "file", 71, 1), "-");  // made room
+    EXPECT_EQ(find(tables, "file", 70, 9), "new");
+    EXPECT_EQ(find(tables, "file", 70, 11), "-");
+    EXPECT_EQ(tables.refused(), 2u);
+    tables.learn(*tables.table("file"), 70, 0, text("again"));
+    EXPECT_EQ(find(tables, "file", 70, 0), "again");
+    tables.forked(70, 72);
+    EXPECT_EQ(find(tables, "file", 72, 0), "-");
+    EXPECT_EQ(tables.refused(), 12u);
+}
+
+}  // namespace
+}  // namespace mlbcc::event

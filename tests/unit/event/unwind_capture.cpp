@@ -1,0 +1,108 @@
+#include "event/unwind_capture.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <pthread.h>
+#include <sys/uio.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include "base/read_file.h"
+
+namespace mlbcc::event {
+namespace {
+
+void set_registers(const ucontext_t& context, plan::UserStack& to) {
+    const mcontext_t& machine = context.uc_mcontext;
+#ifdef __aarch64__
+    to.ip = machine.pc;
+    to.sp = machine.sp;
+    to.saved[0] = machine.regs[29];
+    to.saved[1] = machine.regs[30];
+    std::copy_n(machine.regs + 19, 10, to.saved + 2);
+#else
+    to.ip = static_cast<uint64_t>(machine.gregs[REG_RIP]);
+    to.sp = static_cast<uint64_t>(machine.gregs[REG_RSP]);
+    const int saved[] = {REG_RBP, REG_RBX, REG_R12, REG_R13, REG_R14, REG_R15};
+    for (size_t i = 0; i < std::size(saved); ++i) {
+        to.saved[i] = static_cast<uint64_t>(machine.gregs[saved[i]]);
+    }
+#endif
+}
+
+_Unwind_Reason_Code add_address(_Unwind_Context* context, void* to) {
+    uint64_t address = _Unwind_GetIP(context);
+    if (address != 0) static_cast<std::vector<uint64_t>*>(to)->push_back(address);
+    return _URC_NO_REASON;
+}
+
+}  // namespace
+
+[[gnu::noinline]] Capture capture_here(size_t bytes) {
+    Capture capture;
+    ucontext_t context;
+    ::getcontext(&context);
+    set_registers(context, capture.from);
+    capture.stack = read_memory(::getpid(), capture.from.sp, bytes);
+    capture.from.bytes = capture.stack.size();
+    _Unwind_Backtrace(add_address, &capture.peer);
+    capture.peer.front() = capture.from.ip;  // both are in this function
+    return capture;
+}
+
+std::vector<std::byte> read_memory(int pid, uint64_t address, size_t bytes) {
+    constexpr uint64_t kPage = 4096;
+    std::vector<std::byte> memory(bytes);
+    size_t done = 0;
+    while (done < bytes) {  // page after page: what lies behind the stack cannot be read
+        size_t part = std::min(bytes - done, kPage - (address + done) % kPage);
+        iovec to{memory.data() + done, part};
+        iovec from{reinterpret_cast<void*>(address + done), part};
+        if (::process_vm_readv(pid, &to, 1, &from, 1, 0) != static_cast<ssize_t>(part)) break;
+        done += part;
+    }
+    memory.resize(done);
+    return memory;
+}
+
+std::string maps_text(int pid) {
+    Result<std::string> text = read_file("/proc/" + std::to_string(pid) + "/maps", 64 << 20);
+    return text ? *text : std::string();
+}
+
+CodeFinder::Code MapsFinder::code_at(uint64_t address) {
+    Mapping* mapping = find_mapping(maps_, address);
+    if (mapping == nullptr) return {};
+    if (!mapping->is_file() && mapping->path != "[vdso]") return {true, nullptr, 0};
+    Module& module = modules_.of(pid_, *mapping);
+    uint64_t offset = address - mapping->start + mapping->offset;
+    auto place = module.symbols ? module.symbols->address_of(offset) : std::nullopt;
+    return {true, place ? module.cfi.get() : nullptr, place.value_or(0)};
+}
+
+std::string MapsFinder::function(uint64_t return_address) {
+    uint64_t address = return_address - 1;
+    Mapping* mapping = find_mapping(maps_, address);
+    if (mapping == nullptr || !mapping->is_file()) return {};
+    Module& module = modules_.of(pid_, *mapping);
+    if (!module.symbols) return {};
+    auto place = module.symbols->address_of(address - mapping->start + mapping->offset);
+    auto hit = place ? module.symbols->find(*place) : std::nullopt;
+    return hit ? std::string(hit->name) : std::string();
+}
+
+std::vector<uint64_t> unwound(const Capture& capture, CodeFinder& finder, plan::Arch arch) {
+    std::vector<uint64_t> addresses;
+    Unwinder(arch).walk(capture.from, capture.stack, finder, addresses);
+    return addresses;
+}
+
+std::vector<std::string> functions(std::span<const uint64_t> addresses, MapsFinder& finder) {
+    std::vector<std::string> names;
+    for (uint64_t address : addresses) names.push_back(finder.function(address));
+    return names;
+}
+
+}  // namespace mlbcc::event

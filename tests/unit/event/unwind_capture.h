@@ -1,0 +1,58 @@
+// For tests of the unwinder: what a record carries of a stack, taken here and now or from a stopped
+// process, beside the return addresses that another unwinder (libgcc's) finds at the same place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "event/modules.h"
+#include "event/unwind.h"
+#include "plan/plan.h"
+
+namespace mlbcc::event {
+
+inline constexpr plan::Arch kHostArch =
+#ifdef __aarch64__
+    plan::Arch::arm64;
+#else
+    plan::Arch::x86_64;
+#endif
+
+struct Capture {
+    plan::UserStack from{};
+    std::vector<std::byte> stack;
+    std::vector<uint64_t> peer;  // libgcc's; the first is from.ip
+};
+
+// Of the caller, with at most `bytes` of its stack.
+Capture capture_here(size_t bytes);
+
+// The words of process `pid` from `address` upward, as far as they are readable.
+std::vector<std::byte> read_memory(int pid, uint64_t address, size_t bytes);
+
+std::string maps_text(int pid);
+
+// Answers as the tracer does: from a maps file's text and the ELF files that it names.
+class MapsFinder : public CodeFinder {
+public:
+    MapsFinder(std::string_view maps, uint32_t pid) : maps_(parse_maps(maps)), pid_(pid) {}
+    Code code_at(uint64_t address) override;
+    bool is_executable(uint64_t address) const { return find_mapping(maps_, address) != nullptr; }
+    // The function that a return address is in, "" if it has no name.
+    std::string function(uint64_t return_address);
+
+private:
+    std::vector<Mapping> maps_;
+    uint32_t pid_;
+    Modules modules_{SymbolRoots{}};
+};
+
+std::vector<uint64_t> unwound(const Capture& capture, CodeFinder& finder,
+                              plan::Arch arch = kHostArch);
+std::vector<std::string> functions(std::span<const uint64_t> addresses, MapsFinder& finder);
+
+}  // namespace mlbcc::event

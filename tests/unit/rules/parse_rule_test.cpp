@@ -1,0 +1,259 @@
+#include <gtest/gtest.h>
+
+#include "describe.h"
+#include "parse_text.h"
+
+namespace mlbcc::rules {
+namespace {
+
+std::string tree(const std::string& text) {
+    Parsed parsed = parse_rules(text);
+    std::string out = parsed.messages();
+    for (const Rule& rule : parsed.rules.rules) out += describe(rule);
+    return out;
+}
+
+TEST(Rule, FlagsInAnyOrder) {
+    EXPECT_EQ(tree("on entry c:f { count }"), "rule 0 at a.rules:1: entry\n  on c:f\n  count\n");
+    EXPECT_EQ(tree("on entry optional c:f { count }"), tree("on optional entry c:f { count }"));
+}
+
+TEST(Rule, ALibraryMayBeCalledAsAFlag) {
+    EXPECT_EQ(tree("library entry = \"x.so\"\non entry:f, c:optional { count }"),
+              "rule 0 at a.rules:2:\n  on entry:f\n  on c:optional\n  count\n");
+    EXPECT_EQ(tree("library entry = \"x.so\"\non entry entry:f { count }"),
+              "rule 0 at a.rules:2: entry\n  on entry:f\n  count\n");
+}
+
+TEST(Rule, WordsOfTheLanguageMayBeNames) {
+    EXPECT_EQ(tree("on c:on { event count(where = span, by) sum count by as as \"x\" "
+                   "learn gauge[event] = stack gauge sum = hist }"),
+              R"(rule 0 at a.rules:1:
+  on c:on
+  event count. {where = span, by = by}
+  sum count by as as x
+  learn gauge[event] = stack
+  gauge sum = hist
+)");
+}
+
+TEST(Rule, QuotedTargets) {
+    EXPECT_EQ(
+        tree("on \"/opt/my lib.so\":\"std::vector<int>::*\" except \"operator new\" { count }"),
+        R"(rule 0 at a.rules:1:
+  on "/opt/my lib.so":std::vector<int>::*
+  except operator new
+  count
+)");
+}
+
+TEST(Rule, Spans) {
+    Parsed parsed = parse_rules("on cuda:cu*, c:f except x {\n  count by pid\n}\n");
+    const Rule& rule = parsed.rules.rules.at(0);
+    EXPECT_EQ(rule.span.text(), "on cuda:cu*, c:f except x {\n  count by pid\n}");
+    EXPECT_EQ(rule.head_span.text(), "on cuda:cu*, c:f except x");
+    EXPECT_EQ(rule.targets.at(0).span.text(), "cuda:cu*");
+    const auto& target = std::get<FunctionTarget>(rule.targets[0].node);
+    EXPECT_EQ(target.library_span.text(), "cuda");
+    EXPECT_EQ(target.pattern_span.text(), "cu*");
+    EXPECT_EQ(rule.except.at(0).span.text(), "x");
+    EXPECT_EQ(rule.clauses.at(0).span.text(), "count by pid");
+}
+
+TEST(Rule, FieldsWithoutANameAreCalledAsTheyAreWritten) {
+    EXPECT_EQ(tree("on c:f { span s(label, p->size, *dptr, a  +\n # why\n b, kernel[f], args) }"),
+              R"(rule 0 at a.rules:1:
+  on c:f
+  span s {label = label, p->size = (p->size), *dptr = (*dptr), a + b = (a + b), kernel[f] = (kernel[f]), args}
+)");
+}
+
+TEST(Rule, FieldsMayBeEmpty) {
+    EXPECT_EQ(tree("on c:f { span s() event e() event a.b }"),
+              "rule 0 at a.rules:1:\n  on c:f\n  span s {}\n  event e. {}\n  event a.b {}\n");
+}
+
+TEST(Rule, ArgsIsAFieldOnlyWhereItStandsAlone) {
+    EXPECT_EQ(tree("on c:f { span s(args = args, x = args->y) }"),
+              "rule 0 at a.rules:1:\n  on c:f\n  span s {args = args, x = (args->y)}\n");
+}
+
+TEST(Rule, TwoFieldsOfOneName) {
+    EXPECT_EQ(messages("on c:f { event e(a, b = a, a = b + 1) span s(args, args) }"),
+              R"(error: there are two fields `a`
+ --> a.rules:1:28
+  |
+1 | on c:f { event e(a, b = a, a = b + 1) span s(args, args) }
+  |                            ^^^^^^^^^
+  = help: give this one another name: `NAME = b + 1`
+
+error: there are two fields `args`
+ --> a.rules:1:52
+  |
+1 | on c:f { event e(a, b = a, a = b + 1) span s(args, args) }
+  |                                                    ^^^^
+)");
+}
+
+TEST(Rule, WhereMayStandTwice) {
+    EXPECT_EQ(tree("on c:f { where a count where b }"),
+              "rule 0 at a.rules:1:\n  on c:f\n  where a\n  where b\n  count\n");
+}
+
+TEST(Rule, GaugeOperators) {
+    EXPECT_EQ(tree("on c:f { gauge a = 1 gauge b += 2 gauge c -= 3 gauge d[k] = 4 }"),
+              "rule 0 at a.rules:1:\n  on c:f\n  gauge a = 1\n  gauge b += 2\n  gauge c -= 3\n"
+              "  gauge d[k] = 4\n");
+    EXPECT_EQ(messages("on c:f { gauge g[k] += 1 }"), R"(error: `+=` is for a gauge without a key
+ --> a.rules:1:21
+  |
+1 | on c:f { gauge g[k] += 1 }
+  |                     ^^
+  = help: use `=`, or remove the key
+)");
+}
+
+TEST(Rule, Samples) {
+    EXPECT_EQ(tree("on c:f { count sample 1/1000 }"),
+              "rule 0 at a.rules:1:\n  on c:f\n  count\n  sample 1/1000\n");
+    auto sample = [](const std::string& ratio) {
+        Parsed parsed = parse_rules("on c:f { count sample " + ratio + " }");
+        return parsed.diagnostics.all().at(0).message;
+    };
+    EXPECT_EQ(sample("1/0"), "`1/0` is not a sample of calls");
+    EXPECT_EQ(sample("2/3"), "`2/3` is not a sample of calls");
+    EXPECT_EQ(sample("1/10ms"), "`1/10ms` is not a sample of calls");
+    EXPECT_EQ(sample("1/4294967296"), "`1/4294967296` is not a sample of calls");
+    EXPECT_EQ(sample("10%"), "expected `/`, found `%`");
+    EXPECT_EQ(sample("1/"), "expected `1/N`, found `}`");
+    EXPECT_EQ(sample("some"), "expected `1/N`, found `some`");
+}
+
+TEST(Rule, TwoSamples) {
+    EXPECT_EQ(messages("on c:f {\n  count\n  sample 1/2\n  sample 1/3\n}"),
+              R"(error: the rule is sampled twice
+ --> a.rules:4:3
+  |
+4 |   sample 1/3
+  |   ^^^^^^^^^^
+note: the other sample is here
+ --> a.rules:3:3
+  = help: remove one of them
+)");
+}
+
+TEST(Rule, AClauseThatStandsTwice) {
+    EXPECT_EQ(messages("on c:f {\n  count\n  stack user\n  stack user\n}"),
+              R"(warning: `stack user` stands twice in one rule
+ --> a.rules:4:3
+  |
+4 |   stack user
+  |   ^^^^^^^^^^
+note: it is here for the first time
+ --> a.rules:3:3
+  = help: remove one of them
+)");
+}
+
+TEST(Rule, AFlagThatStandsTwice) {
+    EXPECT_EQ(messages("on entry entry c:f { count }"), R"(warning: `entry` stands twice
+ --> a.rules:1:10
+  |
+1 | on entry entry c:f { count }
+  |          ^^^^^
+)");
+}
+
+TEST(Rule, ThatKeepsNothing) {
+    const std::string kExpected = R"(warning: the rule keeps nothing
+ --> a.rules:1:1
+  |
+1 | on c:f {%}
+  | ^^^^^^
+  = help: add what to keep: `span`, `event`, `count`, `sum`, `hist`, `gauge` or `learn`
+)";
+    for (std::string body : {"", " where a ", " stack user sample 1/2 "}) {
+        std::string expected = kExpected;
+        expected.replace(expected.find('%'), 1, body);
+        EXPECT_EQ(messages("on c:f {" + body + "}"), expected);
+    }
+}
+
+// ---- kinds of targets that belong to the language, not to this version
+
+TEST(UnsupportedTargets, AreErrorsWithTheirPlace) {
+    EXPECT_EQ(messages("on cuda:cuInit, kernel:nvidia_* { count }"),
+              R"(error: `kernel` targets cannot be traced by this version
+ --> a.rules:1:17
+  |
+1 | on cuda:cuInit, kernel:nvidia_* { count }
+  |                 ^^^^^^^^^^^^^^^ not a function of a library
+  = help: name functions of libraries, or mark the rule `optional` to go on without this target
+)");
+}
+
+TEST(UnsupportedTargets, AreANoteInAnOptionalRule) {
+    Parsed parsed = parse_rules("on optional kernel:nvidia_*, cuda:cuInit { count }");
+    EXPECT_EQ(parsed.messages(), R"(note: `kernel` targets cannot be traced by this version
+ --> a.rules:1:13
+  |
+1 | on optional kernel:nvidia_*, cuda:cuInit { count }
+  |             ^^^^^^^^^^^^^^^ left out
+  = note: the rule is kept without this target, as it is `optional`
+)");
+    EXPECT_EQ(describe(parsed.rules.rules.at(0)),
+              "rule 0 at a.rules:1: optional\n  on cuda:cuInit\n  count\n");
+}
+
+TEST(UnsupportedTargets, OfEachKind) {
+    for (std::string target :
+         {"kernel:nvidia_*", "syscall:openat", "tracepoint:sched:sched_*",
+          "usdt:python:function:entry", "usdt:\"./libx.so\":p:n", "interval:1s", "sched:off_cpu",
+          "block:io", "mem:fault", "lock:wait", "net:send"}) {
+        Parsed parsed = parse_rules("on " + target + " { count }");
+        ASSERT_EQ(parsed.diagnostics.all().size(), 1u) << target;
+        const Diagnostic& error = parsed.diagnostics.all()[0];
+        std::string kind = target.substr(0, target.find(':'));
+        EXPECT_EQ(error.message, "`" + kind + "` targets cannot be traced by this version");
+        EXPECT_EQ(error.span.text(), target);
+        const auto& node = parsed.rules.rules.at(0).targets.at(0).node;
+        EXPECT_EQ(std::get<UnsupportedTarget>(node).kind, kind);
+    }
+}
+
+TEST(UnsupportedTargets, HaveASyntax) {
+    auto mistake = [](const std::string& target) {
+        return parse_rules("on optional " + target + " { count }").diagnostics.all().at(0).message;
+    };
+    EXPECT_EQ(mistake("kernel:"), "expected a name or pattern, found `{`");
+    EXPECT_EQ(mistake("tracepoint:sched"), "expected `:`, found `{`");
+    EXPECT_EQ(mistake("tracepoint:sched:"), "expected the name of a tracepoint, found `{`");
+    EXPECT_EQ(mistake("usdt:x:y"), "expected `:`, found `{`");
+    EXPECT_EQ(mistake("usdt:5:y"), "expected a library, found `5`");
+    EXPECT_EQ(mistake("interval:often"), "expected a time, such as `1s`, found `often`");
+    EXPECT_EQ(mistake("sched off_cpu"), "expected `:` after `sched`, found `off_cpu`");
+}
+
+TEST(UnsupportedStacks, AreErrorsButInAnOptionalRule) {
+    EXPECT_EQ(messages("on c:f { count stack kernel }"),
+              R"(error: `stack kernel` cannot be taken by this version
+ --> a.rules:1:16
+  |
+1 | on c:f { count stack kernel }
+  |                ^^^^^^^^^^^^
+  = help: take `stack user`, or mark the rule `optional`
+)");
+    Parsed parsed = parse_rules("on optional c:f { count stack python }");
+    EXPECT_EQ(parsed.messages(), R"(note: `stack python` cannot be taken by this version
+ --> a.rules:1:25
+  |
+1 | on optional c:f { count stack python }
+  |                         ^^^^^^^^^^^^
+  = note: the rule is kept without it
+)");
+    EXPECT_EQ(describe(parsed.rules.rules.at(0)),
+              "rule 0 at a.rules:1: optional\n  on c:f\n  count\n");
+}
+
+}  // namespace
+}  // namespace mlbcc::rules

@@ -1,0 +1,266 @@
+#include <gtest/gtest.h>
+
+#include "describe.h"
+#include "parse_text.h"
+
+namespace mlbcc::rules {
+namespace {
+
+std::string tree(const std::string& text) {
+    Parsed parsed = parse_text(text);
+    return parsed.messages() + describe(parsed.rules);
+}
+
+TEST(Library, FilesAndVariants) {
+    EXPECT_EQ(tree("library a = \"liba.so.1\", \"./liba*.so\" variants _v2 ptsz\n_v3"),
+              "library a = liba.so.1, ./liba*.so variants _v2, ptsz, _v3\n");
+}
+
+TEST(Library, VariantsEndWhereTheNextStatementBegins) {
+    EXPECT_EQ(tree("library a = \"a.so\" variants _v2 on a:f { count }"),
+              "library a = a.so variants _v2\nrule 0 at a.rules:1:\n  on a:f\n  count\n");
+    EXPECT_EQ(tree("library a = \"a.so\" variants _v2\nint f(void);\n"),
+              "library a = a.so variants _v2\ndeclaration at a.rules:2: int f(void);\n");
+    EXPECT_EQ(tree("library a = \"a.so\" variants _v2\n_Bool f(void);\n"),
+              "library a = a.so variants _v2\ndeclaration at a.rules:2: _Bool f(void);\n");
+    EXPECT_EQ(tree("library a = \"a.so\" variants _v2\nheader \"x.h\"\n"),
+              "library a = a.so variants _v2\nheader x.h\n");
+}
+
+TEST(Library, Mistakes) {
+    EXPECT_EQ(messages("library = \"a.so\""), R"(error: expected the name of a library, found `=`
+ --> a.rules:1:9
+  |
+1 | library = "a.so"
+  |         ^
+)");
+    EXPECT_EQ(messages("library a = a.so"),
+              R"(error: expected the name of a library file in quotes, found `a`
+ --> a.rules:1:13
+  |
+1 | library a = a.so
+  |             ^
+  = help: put it in quotes: `"a"`
+)");
+    EXPECT_EQ(messages("library a = \"a.so\" variants\n"),
+              R"(error: expected a suffix of names, such as `_v2`, found the end of the file
+ --> a.rules:1:28
+  |
+1 | library a = "a.so" variants
+  |                            ^
+)");
+}
+
+TEST(Library, TheNameOfAKindOfTargetIsTaken) {
+    EXPECT_EQ(messages("library kernel = \"libkernel.so\""),
+              R"(error: `kernel` cannot be the name of a library
+ --> a.rules:1:9
+  |
+1 | library kernel = "libkernel.so"
+  |         ^^^^^^ the name of a kind of target
+  = help: give it another name: only this file uses it
+)");
+}
+
+TEST(Library, TwoOfOneNameMustBeEqual) {
+    EXPECT_EQ(messages("library cuda = \"libcuda.so.1\" variants _v2"), "");
+    EXPECT_EQ(messages("library cuda = \"libcuda.so\" variants _v2"),
+              R"(error: the library `cuda` is defined twice
+ --> a.rules:1:1
+  |
+1 | library cuda = "libcuda.so" variants _v2
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+note: the other definition is here
+ --> libraries.rules:1:1
+  = help: give one of them another name, or make them equal
+)");
+}
+
+TEST(Library, RelativePathsInTwoFoldersAreTwoLibraries) {
+    const std::string a = "library x = \"./x.so\"";
+    Parsed parsed = parse_files({{"a/a.rules", a}, {"b/b.rules", a}}, {"a/a.rules", "b/b.rules"});
+    ASSERT_EQ(parsed.diagnostics.all().size(), 1u);
+    EXPECT_EQ(parsed.diagnostics.all()[0].message, "the library `x` is defined twice");
+    const std::string c = "library x = \"x.so\"";
+    EXPECT_EQ(
+        parse_files({{"a/a.rules", c}, {"b/b.rules", c}}, {"a/a.rules", "b/b.rules"}).messages(),
+        "");
+}
+
+TEST(Library, KnowsTheFolderOfItsFile) {
+    Parsed parsed =
+        parse_files({{"a/b/x.rules", "library x = \"./x.so\"\nheader \"x.h\""}}, {"a/b/x.rules"});
+    EXPECT_EQ(parsed.rules.libraries.at(0).directory, "a/b");
+    EXPECT_EQ(parsed.rules.headers.at(0).directory, "a/b");
+}
+
+TEST(Header, Mistakes) {
+    EXPECT_EQ(messages("header <cuda.h>\non c:f { count }"),
+              R"(error: expected the name of a C header in quotes, found `<`
+ --> a.rules:1:8
+  |
+1 | header <cuda.h>
+  |        ^
+)");
+    EXPECT_EQ(messages("header \"a.h\",\non c:f { count }"),
+              R"(error: expected the name of a C header in quotes, found `on`
+ --> a.rules:2:1
+  |
+2 | on c:f { count }
+  | ^^
+  = help: put it in quotes: `"on"`
+)");
+}
+
+TEST(Statement, WithoutOn) {
+    EXPECT_EQ(messages("cuda:cuInit { count }"), R"(error: a rule begins with `on`
+ --> a.rules:1:1
+  |
+1 | cuda:cuInit { count }
+  | ^^^^
+  = help: write `on cuda:`
+)");
+}
+
+TEST(Statement, AClauseOutsideOfARule) {
+    EXPECT_EQ(messages("count by pid\non c:f { count }"), R"(error: `count` stands outside of a rule
+ --> a.rules:1:1
+  |
+1 | count by pid
+  | ^^^^^
+  = help: put it between the `{` and the `}` of a rule
+)");
+}
+
+TEST(Statement, AMisspeltWord) {
+    EXPECT_EQ(messages("libary x = \"x.so\"\non x:f { count }"),
+              R"(error: `libary` is not a statement
+ --> a.rules:1:1
+  |
+1 | libary x = "x.so"
+  | ^^^^^^
+  = help: a statement with a similar name exists: `library`
+)");
+    EXPECT_EQ(messages("onn c:f { count }"), R"(error: `onn` is not a statement
+ --> a.rules:1:1
+  |
+1 | onn c:f { count }
+  | ^^^
+  = help: a statement with a similar name exists: `on`
+)");
+}
+
+TEST(Statement, ASemicolonBehindIt) {
+    EXPECT_EQ(messages("header \"a.h\";\n"), R"(error: expected a statement, found `;`
+ --> a.rules:1:13
+  |
+1 | header "a.h";
+  |             ^
+  = help: remove it: only C declarations end with `;`
+)");
+}
+
+// ---- C text
+
+TEST(Declaration, EndsAtItsSemicolon) {
+    EXPECT_EQ(tree("struct a { int x; struct { int y; } z; };\n"
+                   "typedef enum e { A = 1, B = 2 } e_t;\n"
+                   "typedef int (*callback)(void *p, int n[4]);\n"
+                   "  unsigned long long f(const struct a *p, ...);\n"
+                   "struct __attribute__((packed)) b { char c; } __attribute__((aligned(8)));"),
+              R"(declaration at a.rules:1: struct a { int x; struct { int y; } z; };
+declaration at a.rules:2: typedef enum e { A = 1, B = 2 } e_t;
+declaration at a.rules:3: typedef int (*callback)(void *p, int n[4]);
+declaration at a.rules:4: unsigned long long f(const struct a *p, ...);
+declaration at a.rules:5: struct __attribute__((packed)) b { char c; } __attribute__((aligned(8)));
+)");
+}
+
+TEST(Declaration, WordsOfTheLanguageAreNamesWithin) {
+    EXPECT_EQ(tree("struct header {\n  int on;\n  int library;\n};\nint count(int event);\n"),
+              "declaration at a.rules:1: struct header {\n  int on;\n  int library;\n};\n"
+              "declaration at a.rules:5: int count(int event);\n");
+}
+
+TEST(Declaration, CommentsOfRuleFilesAreBlankedOut) {
+    EXPECT_EQ(tree("int f(int a,  # first; {\n      int b); # tail"),
+              "declaration at a.rules:1: int f(int a,            \n      int b);\n");
+    EXPECT_EQ(tree("int f(int a /* # 1 */, int b // # 2\n);"),
+              "declaration at a.rules:1: int f(int a /* # 1 */, int b // # 2\n);\n");
+}
+
+TEST(Declaration, TextForTheCParserCarriesItsPlace) {
+    Parsed parsed = parse_text("\n  int f(int a);  int g(\n    int b);\n");
+    EXPECT_EQ(declarations_text(parsed.rules), "#line 2 \"a.rules\"\n"
+                                               "  int f(int a);\n"
+                                               "#line 2 \"a.rules\"\n"
+                                               "                 int g(\n    int b);\n");
+    Parsed odd = parse_files({{"a \"b\"\\c.rules", "int f(void);"}}, {"a \"b\"\\c.rules"});
+    EXPECT_EQ(declarations_text(odd.rules), "#line 1 \"a \\\"b\\\"\\\\c.rules\"\nint f(void);\n");
+}
+
+TEST(Declaration, WithoutItsSemicolon) {
+    EXPECT_EQ(messages("int f(int a)\non c:f { count }"),
+              R"(error: expected a C declaration that ends with `;`, found `on`
+ --> a.rules:2:1
+  |
+2 | on c:f { count }
+  | ^^
+note: it begins here
+ --> a.rules:1:1
+  = note: the other statements begin with `on`, `library`, `header` or `import`
+)");
+}
+
+TEST(Declaration, WithoutItsBrace) {
+    Parsed parsed = parse_rules("struct a {\n  int x;\n\non c:f { count }");
+    EXPECT_EQ(parsed.diagnostics.all().at(0).message,
+              "expected a C declaration that ends with `;`, found `on`");
+    EXPECT_EQ(parsed.diagnostics.error_count(), 1u);
+    EXPECT_EQ(parsed.rules.rules.size(), 1u);
+}
+
+TEST(Declaration, WithCode) {
+    EXPECT_EQ(messages("static int f(int a) { if (a) { return 1; } return 2; }\non c:f { count }"),
+              R"(error: a function with its code cannot stand in a rule file
+ --> a.rules:1:1
+  |
+1 | static int f(int a) { if (a) { return 1; } return 2; }
+  | ^^^^^^^^^^^^^^^^^^^
+  = help: end the prototype with `;`
+)");
+}
+
+TEST(Declaration, Words) {
+    EXPECT_EQ(messages("trace everything please\n"),
+              R"(error: expected a C declaration that ends with `;`, found the end of the file
+ --> a.rules:1:24
+  |
+1 | trace everything please
+  |                        ^
+note: it begins here
+ --> a.rules:1:1
+  = note: the other statements begin with `on`, `library`, `header` or `import`
+)");
+}
+
+TEST(Directives, AreCommentsWithAWarning) {
+    EXPECT_EQ(messages("#include <cuda.h>\n  #define N 5\n# include what you like\n#ifdeflate\n"),
+              R"(warning: `#include` is a comment in a rule file
+ --> a.rules:1:1
+  |
+1 | #include <cuda.h>
+  | ^^^^^^^^
+  = help: write `header "cuda.h"`
+
+warning: `#define` is a comment in a rule file
+ --> a.rules:2:3
+  |
+2 |   #define N 5
+  |   ^^^^^^^
+  = help: put C text that needs it in a file, and name that: `header "FILE.h"`
+)");
+}
+
+}  // namespace
+}  // namespace mlbcc::rules

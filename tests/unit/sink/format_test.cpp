@@ -1,0 +1,61 @@
+#include "sink/format.h"
+
+#include <gtest/gtest.h>
+
+namespace mlbcc::sink {
+namespace {
+
+constexpr auto kBytes = rules::Unit::bytes;
+constexpr auto kTime = rules::Unit::nanoseconds;
+
+TEST(Format, GroupsDigits) {
+    EXPECT_EQ(grouped(0), "0");
+    EXPECT_EQ(grouped(1024), "1024");
+    EXPECT_EQ(grouped(12480), "12 480");
+    EXPECT_EQ(grouped(123456), "123 456");
+    EXPECT_EQ(grouped(1234567), "1 234 567");
+    EXPECT_EQ(grouped(UINT64_MAX), "18 446 744 073 709 551 615");
+}
+
+TEST(Format, Bytes) {
+    EXPECT_EQ(amount(uint64_t{0}, kBytes).text(), "0 B");
+    EXPECT_EQ(amount(uint64_t{1023}, kBytes).text(), "1023 B");
+    EXPECT_EQ(amount(uint64_t{1536}, kBytes).text(), "1.50 KiB");
+    EXPECT_EQ(amount(uint64_t{524288000}, kBytes).text(), "500.00 MiB");
+    EXPECT_EQ(amount(uint64_t{1} << 30, kBytes).text(), "1.00 GiB");
+    EXPECT_EQ(amount(uint64_t{1} << 62, kBytes).text(), "4 194 304.00 TiB");
+    EXPECT_EQ(amount(int64_t{-4096}, kBytes).text(), "-4.00 KiB");
+    EXPECT_EQ(amount(INT64_MIN, rules::Unit::none).text(), "-9 223 372 036 854 775 808");
+}
+
+TEST(Format, Durations) {
+    EXPECT_EQ(amount(uint64_t{15234000}, kTime).text(), "15.234 ms");
+    EXPECT_EQ(amount(uint64_t{999}, kTime).text(), "999 ns");
+    EXPECT_EQ(short_duration(0), "0 ns");
+    EXPECT_EQ(short_duration(812), "812 ns");
+    EXPECT_EQ(short_duration(18000), "18.0 us");
+    EXPECT_EQ(short_duration(81200000), "81.2 ms");
+    EXPECT_EQ(short_duration(999600), "1.00 ms");
+    EXPECT_EQ(short_duration(1500000000), "1.50 s");
+    EXPECT_EQ(short_duration(123456789012), "123 s");
+    EXPECT_EQ(short_duration(12345678901234), "12 346 s");
+}
+
+TEST(Format, Plurals) {
+    EXPECT_EQ(plural(1, "process"), "1 process");
+    EXPECT_EQ(plural(2, "process"), "2 processes");
+    EXPECT_EQ(plural(0, "event"), "0 events");
+    EXPECT_EQ(plural(12480, "event"), "12 480 events");
+}
+
+TEST(Format, CountsCharacters) {
+    EXPECT_EQ(width_of("h\xc3\xa4"), 2u);
+    EXPECT_EQ(padded("h\xc3\xa4", 4), "h\xc3\xa4  ");
+    EXPECT_EQ(right_aligned("12", 4), "  12");
+    EXPECT_EQ(shortened("void gemm<float>()", 10), "void ge...");
+    EXPECT_EQ(shortened("\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", 4), "\xc3\xa4...");
+    EXPECT_EQ(shortened("short", 10), "short");
+}
+
+}  // namespace
+}  // namespace mlbcc::sink

@@ -1,0 +1,250 @@
+#include <elf.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <cstring>
+#include <random>
+#include <set>
+
+#include "base/unique_fd.h"
+#include "scratch.h"
+#include "system/elf_file.h"
+
+namespace mlbcc::system {
+namespace {
+
+constexpr const char* kLibrary = R"(
+#include <stddef.h>
+int shared_data = 1;
+int shared(int x) { return x + shared_data; }
+extern __typeof(shared) also_shared __attribute__((alias("shared")));
+__attribute__((noinline, used)) static int hidden_one(int x) { return x * 3; }
+static int one(int x) { return hidden_one(x); }
+static int two(int x) { return hidden_one(x) + 1; }
+static int (*choose(void))(int) { return shared_data ? one : two; }
+int chosen(int x) __attribute__((ifunc("choose")));
+extern int elsewhere(int);
+int calls(int x) { return elsewhere(x) + chosen(x); }
+)";
+
+std::set<std::string> names_of(const target::Symbols& symbols) {
+    std::set<std::string> names;
+    for (const target::Symbol& symbol : symbols.functions) names.insert(symbol.name);
+    return names;
+}
+
+const target::Symbol& find(const target::Symbols& symbols, const std::string& name) {
+    for (const target::Symbol& symbol : symbols.functions) {
+        if (symbol.name == name) return symbol;
+    }
+    static const target::Symbol none;
+    ADD_FAILURE() << "no symbol " << name;
+    return none;
+}
+
+std::string error_of(const std::string& path) {
+    const auto symbols = read_symbols(path);
+    if (symbols) return "read";
+    const Error& error = symbols.error();
+    return error.help.empty() ? error.message() : error.message() + " / " + error.help;
+}
+
+TEST(ReadSymbols, HasFunctionsDynamicAndStaticWithoutDataAndIfuncs) {
+    const Scratch scratch;
+    const auto symbols = read_symbols(scratch.compile("libx.so", kLibrary));
+    ASSERT_TRUE(symbols);
+    const std::set<std::string> names = names_of(*symbols);
+    for (const char* name : {"shared", "also_shared", "hidden_one", "one", "two", "calls"}) {
+        EXPECT_TRUE(names.contains(name)) << name;
+    }
+    for (const char* name : {"shared_data", "chosen", "elsewhere", ""}) {
+        EXPECT_FALSE(names.contains(name)) << name;
+    }
+    EXPECT_EQ(symbols->ifunc_names, std::vector<std::string>{"chosen"});
+    EXPECT_EQ(symbols->ifuncs, 1u);
+    EXPECT_EQ(find(*symbols, "shared").offset, find(*symbols, "also_shared").offset);
+    EXPECT_GT(find(*symbols, "shared").size, 0u);
+    EXPECT_EQ(names.size(), symbols->functions.size()) << "a name is there twice";
+}
+
+TEST(ReadSymbols, AStrippedLibraryHasItsExports) {
+    const Scratch scratch;
+    const auto symbols = read_symbols(scratch.compile("libx.so", kLibrary, "-shared -fPIC -s"));
+    ASSERT_TRUE(symbols);
+    const std::set<std::string> names = names_of(*symbols);
+    EXPECT_TRUE(names.contains("shared"));
+    EXPECT_FALSE(names.contains("hidden_one"));
+}
+
+// The text at an offset is the function's: its first bytes are written there as data.
+TEST(ReadSymbols, OffsetsAreInTheFileAndNotAddresses) {
+    const Scratch scratch;
+    const std::string text = "__attribute__((section(\".marked\"), used)) int marked(void);\n"
+                             "__asm__(\".section .marked,\\\"ax\\\"\\n.globl marked\\n"
+                             ".type marked,@function\\nmarked: .ascii \\\"MARKED-HERE\\\"\\n"
+                             ".size marked, 11\\n.text\\n\");";
+    for (const char* options : {"-shared -fPIC", "-shared -fPIC -Wl,-Ttext-segment=0x40000",
+                                "-shared -fPIC -Wl,-z,separate-code"}) {
+        const auto symbols = read_symbols(scratch.compile("libx.so", text, options));
+        ASSERT_TRUE(symbols);
+        const target::Symbol& marked = find(*symbols, "marked");
+        EXPECT_EQ(scratch.read("libx.so").substr(marked.offset, marked.size), "MARKED-HERE");
+    }
+}
+
+TEST(ReadSymbols, VersionsOfASymbolAreOneNameEach) {
+    const Scratch scratch;
+    const std::string map = scratch.write("map", "V1 { global: f; local: *; }; V2 { global: f; };");
+    const auto symbols = read_symbols(
+        scratch.compile("libx.so",
+                        "__asm__(\".symver f_old, f@V1\"); __asm__(\".symver f_new, f@@V2\");"
+                        "int f_old(int x) { return x; } int f_new(int x) { return x + 1; }",
+                        "-shared -fPIC -Wl,--version-script=" + map));
+    ASSERT_TRUE(symbols);
+    std::vector<uint64_t> offsets;
+    for (const target::Symbol& symbol : symbols->functions) {
+        EXPECT_EQ(symbol.name.find('@'), std::string::npos) << symbol.name;
+        if (symbol.name == "f") offsets.push_back(symbol.offset);
+    }
+    ASSERT_EQ(offsets.size(), 2u);
+    EXPECT_NE(offsets[0], offsets[1]);
+}
+
+// A return probe where no call has put a return address would break the program.
+TEST(ReadSymbols, LeavesOutWhatIsNotEnteredByACall) {
+    const Scratch scratch;
+    const auto program = read_symbols(scratch.compile(
+        "app",
+        "__attribute__((cold, noinline)) void bad(int x) { __asm__ volatile(\"\" :: \"r\"(x)); }\n"
+        "__attribute__((noinline)) int work(int x) {\n"
+        "  if (x > 5) { bad(x); bad(x + 1); }\n"
+        "  return x; }\n"
+        "int main(int argc, char **argv) { return work(argc); }",
+        "-O2"));
+    ASSERT_TRUE(program);
+    const std::set<std::string> names = names_of(*program);
+    EXPECT_TRUE(names.contains("main"));
+    EXPECT_TRUE(names.contains("work"));
+    EXPECT_FALSE(names.contains("_start"));
+    EXPECT_FALSE(names.contains("work.cold"));
+    EXPECT_NE(scratch.read("app").find("work.cold"), std::string::npos) << "the test is void";
+}
+
+TEST(ReadSymbols, SaysWhichMachineAFileIsFor) {
+    const Scratch scratch;
+    const std::string path = scratch.compile("libx.so", kLibrary);
+    EXPECT_EQ(read_symbols(path)->machine, elf_machine(path));
+    std::string bytes = scratch.read("libx.so");
+    const auto with_machine = [&](uint16_t machine, char elf_class, char order) {
+        bytes[EI_CLASS] = elf_class;
+        bytes[EI_DATA] = order;
+        if (order == ELFDATA2MSB) machine = static_cast<uint16_t>(machine << 8 | machine >> 8);
+        std::memcpy(&bytes[18], &machine, 2);
+        const uint16_t type = order == ELFDATA2MSB ? 0x0300 : ET_DYN;
+        std::memcpy(&bytes[16], &type, 2);
+        return elf_machine(scratch.write("other.so", bytes)).value_or("none");
+    };
+    EXPECT_EQ(with_machine(EM_AARCH64, ELFCLASS64, ELFDATA2LSB), "aarch64");
+    EXPECT_EQ(with_machine(EM_386, ELFCLASS32, ELFDATA2LSB), "i386");
+    EXPECT_EQ(with_machine(EM_X86_64, ELFCLASS32, ELFDATA2LSB), "x32");
+    EXPECT_EQ(with_machine(EM_S390, ELFCLASS64, ELFDATA2MSB), "s390x (big-endian)");
+    EXPECT_EQ(with_machine(0x1234, ELFCLASS64, ELFDATA2LSB), "ELF machine 4660");
+    EXPECT_EQ(read_symbols(scratch.path("other.so"))->machine, "ELF machine 4660");
+}
+
+TEST(ReadSymbols, SaysWhyAFileCannotBeRead) {
+    const Scratch scratch;
+    const auto path = [&](const char* name) { return scratch.path(name); };
+    EXPECT_EQ(error_of(path("none")),
+              "cannot open " + path("none") + ": No such file or directory");
+    EXPECT_EQ(error_of(scratch.path()), scratch.path() + " is a directory");
+    EXPECT_EQ(error_of("/dev/null"), "/dev/null is not a file");
+    scratch.write("text", "hello");
+    EXPECT_EQ(error_of(path("text")), path("text") + " is not an ELF file");
+    scratch.write("empty", "");
+    EXPECT_EQ(error_of(path("empty")), path("empty") + " is not an ELF file");
+    scratch.write("script", "#!/bin/sh\n" + std::string(100, '#'));
+    EXPECT_EQ(error_of(path("script")), path("script") +
+                                            " is not an ELF file / it is a script: give the "
+                                            "program that runs it");
+    scratch.write("ld", "/* GNU ld script\n" + std::string(100, ' '));
+    EXPECT_EQ(error_of(path("ld")), path("ld") +
+                                        " is not an ELF file / it is a linker script: give the "
+                                        "file that it names");
+    scratch.compile("x.o", "int f(void) { return 1; }", "-c");
+    EXPECT_EQ(error_of(path("x.o")),
+              path("x.o") + " is an object file, not a program or a shared library");
+}
+
+TEST(ReadSymbols, SaysThatAFileIsCutOff) {
+    const Scratch scratch;
+    scratch.compile("libx.so", kLibrary);
+    const std::string bytes = scratch.read("libx.so");
+    const std::string cut = scratch.write("cut.so", bytes.substr(0, bytes.size() / 2));
+    EXPECT_EQ(error_of(cut), cut + " is cut off or broken: its section table is not in it");
+    std::string bare = bytes;
+    std::memset(&bare[40], 0, 8);  // e_shoff
+    const std::string path = scratch.write("bare.so", bare);
+    EXPECT_EQ(error_of(path), path + " has no section table that names its functions");
+}
+
+// Whatever is in the file, functions lie inside of it.
+TEST(ReadSymbols, SurvivesAnyBytes) {
+    const Scratch scratch;
+    scratch.compile("libx.so", kLibrary, "-shared -fPIC -Wl,-soname,libx.so.1");
+    const std::string whole = scratch.read("libx.so");
+    std::mt19937 random(7);
+    int with_functions = 0;
+    const UniqueFd file(memfd_create("broken.so", MFD_CLOEXEC));
+    const std::string path = fmt::format("/proc/self/fd/{}", file.get());
+    const auto try_bytes = [&](const std::string& bytes) {
+        ASSERT_EQ(ftruncate(file.get(), 0), 0);
+        ASSERT_EQ(pwrite(file.get(), bytes.data(), bytes.size(), 0),
+                  static_cast<ssize_t>(bytes.size()));
+        elf_soname(path);
+        const auto symbols = read_symbols(path);
+        if (!symbols) return;
+        if (!symbols->functions.empty()) with_functions++;
+        for (const target::Symbol& symbol : symbols->functions) {
+            ASSERT_LT(symbol.offset, bytes.size()) << symbol.name;
+        }
+    };
+    for (size_t size = 0; size < whole.size(); size += 1 + random() % 97) {
+        try_bytes(whole.substr(0, size));
+    }
+    Elf64_Ehdr header;
+    std::memcpy(&header, whole.data(), sizeof header);
+    const size_t sections = header.e_shnum * sizeof(Elf64_Shdr);
+    // In the header, the segments, the section table, and anywhere.
+    const std::array<std::pair<size_t, size_t>, 4> places{
+        {{16, 48}, {header.e_phoff, 600}, {header.e_shoff, sections}, {0, whole.size()}}};
+    for (int i = 0; i < 3000; i++) {
+        std::string broken = whole;
+        const auto [begin, size] = places[static_cast<size_t>(i) % places.size()];
+        for (int n = 0; n < 1 + i % 8; n++) {
+            broken[begin + random() % size] = static_cast<char>(random());
+        }
+        try_bytes(broken);
+    }
+    EXPECT_GT(with_functions, 500);
+}
+
+TEST(ReadSymbols, DoesNotWaitForAPipe) {
+    const Scratch scratch;
+    ASSERT_EQ(mkfifo(scratch.path("pipe").c_str(), 0600), 0);
+    EXPECT_EQ(error_of(scratch.path("pipe")), scratch.path("pipe") + " is not a file");
+}
+
+TEST(ElfSoname, IsTheOneTheLinkerWrote) {
+    const Scratch scratch;
+    EXPECT_EQ(elf_soname(scratch.compile("a.so", kLibrary, "-shared -fPIC -Wl,-soname,libx.so.7")),
+              "libx.so.7");
+    EXPECT_EQ(elf_soname(scratch.compile("b.so", kLibrary)), std::nullopt);
+    EXPECT_EQ(elf_soname(scratch.write("text", "hello")), std::nullopt);
+}
+
+}  // namespace
+}  // namespace mlbcc::system

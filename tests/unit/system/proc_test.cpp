@@ -1,0 +1,193 @@
+#include "system/proc.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "scratch.h"
+#include "waiting.h"
+
+namespace mlbcc::system {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+
+TEST(ParseMaps, ReadsEachField) {
+    const auto maps =
+        parse_maps("55d0a000-55d0b000 r--p 00000000 fe:01 5150       /usr/bin/python3.11\n"
+                   "7f0e1000-7f0e2000 r-xp 00001000 08:11 77   /opt/a dir/libx.so.1 (deleted)\n"
+                   "7ffff000-ffffffffff600000 rw-p 00000000 00:00 0          [stack]\n"
+                   "7f0e3000-7f0e4000 rw-p 00000000 00:00 0 \n"
+                   "7f0e5000-7f0e6000 --xs 0001f000 00:05 9 /tmp/two\\012lines\n");
+    ASSERT_EQ(maps.size(), 5u);
+    EXPECT_EQ(maps[0].start, 0x55d0a000u);
+    EXPECT_EQ(maps[0].end, 0x55d0b000u);
+    EXPECT_EQ(maps[0].device_major, 0xfeu);
+    EXPECT_EQ(maps[0].device_minor, 1u);
+    EXPECT_EQ(maps[0].inode, 5150u);
+    EXPECT_EQ(maps[0].path, "/usr/bin/python3.11");
+    EXPECT_FALSE(maps[0].executable);
+    EXPECT_EQ(maps[1].path, "/opt/a dir/libx.so.1");
+    EXPECT_EQ(maps[1].offset, 0x1000u);
+    EXPECT_TRUE(maps[1].executable);
+    EXPECT_TRUE(maps[1].deleted);
+    EXPECT_EQ(maps[2].path, "[stack]");
+    EXPECT_EQ(maps[2].end, 0xffffffffff600000u);
+    EXPECT_EQ(maps[3].path, "");
+    EXPECT_EQ(maps[4].path, "/tmp/two\nlines");
+    EXPECT_TRUE(maps[4].executable);
+}
+
+TEST(ParseMaps, SkipsWhatIsNoMapping) {
+    EXPECT_EQ(parse_maps("").size(), 0u);
+    EXPECT_EQ(parse_maps("\n\nhello\n1-2 r-xp 0 0:0\nz-2 r-xp 0 0:0 0\n1-2 r 0 0:0 0 x").size(),
+              0u);
+    EXPECT_EQ(parse_maps("1-2 r-xp 0 0:0 0").size(), 1u);
+}
+
+TEST(ReadMaps, HasTheCodeOfThisTest) {
+    const auto maps = read_maps(getpid());
+    ASSERT_TRUE(maps);
+    const auto here = reinterpret_cast<uint64_t>(&in_child);
+    const auto* found = &maps->front();
+    for (const Mapping& each : *maps) {
+        if (each.start <= here && here < each.end) found = &each;
+    }
+    EXPECT_TRUE(found->executable);
+    EXPECT_EQ(found->path, std::filesystem::read_symlink("/proc/self/exe"));
+}
+
+TEST(ReadMaps, SaysThatAProcessIsNotThere) {
+    const auto maps = read_maps(0x3fffffff);
+    ASSERT_FALSE(maps);
+    EXPECT_EQ(maps.error().code, ENOENT);
+}
+
+TEST(Threads, AreListedAndKnowTheirProcess) {
+    std::mutex mutex;
+    std::condition_variable changed;
+    int tid = 0;
+    bool done = false;
+    std::thread thread([&] {
+        std::unique_lock lock(mutex);
+        tid = static_cast<int>(syscall(SYS_gettid));
+        changed.notify_all();
+        changed.wait(lock, [&] { return done; });
+    });
+    {
+        std::unique_lock lock(mutex);
+        changed.wait(lock, [&] { return tid != 0; });
+        const auto threads = threads_of(getpid());
+        ASSERT_TRUE(threads);
+        EXPECT_THAT(*threads, Contains(getpid()));
+        EXPECT_THAT(*threads, Contains(tid));
+        EXPECT_EQ(process_of(tid), getpid());
+        done = true;
+    }
+    changed.notify_all();
+    thread.join();
+    EXPECT_EQ(process_of(getpid()), getpid());
+    EXPECT_EQ(process_of(0x3fffffff), std::nullopt);
+    EXPECT_FALSE(threads_of(0x3fffffff));
+}
+
+TEST(Descendants, AreChildrenAndTheirChildren) {
+    int ids[2];
+    ASSERT_EQ(pipe(ids), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        const pid_t grandchild = fork();
+        if (grandchild == 0) {
+            while (true) pause();
+        }
+        if (write(ids[1], &grandchild, sizeof grandchild) < 0) _exit(1);
+        while (true) pause();
+    }
+    pid_t grandchild = 0;
+    ASSERT_EQ(read(ids[0], &grandchild, sizeof grandchild), static_cast<ssize_t>(sizeof(pid_t)));
+    EXPECT_THAT(descendants_of(child), ElementsAre(grandchild));
+    const auto ours = descendants_of(getpid());
+    EXPECT_THAT(ours, Contains(child));
+    EXPECT_THAT(ours, Contains(grandchild));
+    EXPECT_EQ(parent_of(grandchild), child);
+    kill(grandchild, SIGKILL);
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    close(ids[0]);
+    close(ids[1]);
+    EXPECT_THAT(descendants_of(0x3fffffff), ElementsAre());
+}
+
+TEST(Comm, IsTheNameWhateverCharactersItHas) {
+    for (const char* name : {"python3", "a) R 1 (b", "two\nlines", " "}) {
+        const Waiting process([&] { return prctl(PR_SET_NAME, name) == 0; });
+        EXPECT_EQ(comm_of(process.pid()), name);
+        EXPECT_EQ(parent_of(process.pid()), getpid()) << name;
+        EXPECT_TRUE(is_alive(process.pid())) << name;
+    }
+    EXPECT_EQ(comm_of(0x3fffffff), std::nullopt);
+    EXPECT_EQ(parent_of(0x3fffffff), std::nullopt);
+}
+
+char state_of(int pid) {
+    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+    std::string text;
+    std::getline(stat, text);
+    const size_t at = text.rfind(") ");
+    return at == std::string::npos ? '?' : text[at + 2];
+}
+
+TEST(IsAlive, AZombieIsNotAndAProcessWithoutItsFirstThreadIs) {
+    const pid_t zombie = fork();
+    if (zombie == 0) _exit(0);
+    siginfo_t info;
+    ASSERT_EQ(waitid(P_PID, static_cast<id_t>(zombie), &info, WEXITED | WNOWAIT), 0);
+    EXPECT_FALSE(is_alive(zombie));
+    waitpid(zombie, nullptr, 0);
+    EXPECT_FALSE(is_alive(zombie));
+
+    const pid_t headless = fork();
+    if (headless == 0) {
+        std::thread([] {
+            while (true) pause();
+        }).detach();
+        syscall(SYS_exit, 0);  // of this thread alone
+    }
+    while (state_of(headless) != 'Z') sched_yield();
+    EXPECT_TRUE(is_alive(headless));
+    kill(headless, SIGKILL);
+    waitpid(headless, nullptr, 0);
+    EXPECT_FALSE(is_alive(headless));
+}
+
+TEST(PidNamespace, IsTheOneOfThisProcess) {
+    const auto own = own_pid_namespace();
+    ASSERT_TRUE(own);
+    struct stat status;
+    ASSERT_EQ(stat("/proc/self/ns/pid", &status), 0);
+    EXPECT_EQ(own->device, status.st_dev);
+    EXPECT_EQ(own->inode, status.st_ino);
+    EXPECT_EQ(own->is_initial, status.st_ino == 0xEFFFFFFCu);
+}
+
+TEST(PidNamespace, OfAContainerIsNotTheInitialOne) {
+    const int result = in_child([] {
+        if (unshare(CLONE_NEWPID) != 0) return 77;
+        return in_child([] {
+            const auto own = own_pid_namespace();
+            return own && !own->is_initial ? 0 : 1;
+        });
+    });
+    if (result == 77) GTEST_SKIP() << "no permission to make a pid namespace";
+    EXPECT_EQ(result, 0);
+}
+
+}  // namespace
+}  // namespace mlbcc::system

@@ -1,0 +1,123 @@
+// Rules as text against a machine as text: what is resolved comes out as text too.
+#pragma once
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "target/target.h"
+
+namespace mlbcc::target {
+
+// "cuInit@10 cuMemAlloc@20" -> symbols at those offsets (hexadecimal), 16 bytes each.
+inline Symbols symbols_of(std::string_view text, std::string machine = "x86_64") {
+    Symbols symbols;
+    symbols.machine = std::move(machine);
+    std::istringstream words{std::string(text)};
+    for (std::string word; words >> word;) {
+        const size_t at = word.rfind('@');
+        symbols.functions.push_back(
+            {word.substr(0, at), std::stoull(word.substr(at + 1), nullptr, 16), 16});
+    }
+    return symbols;
+}
+
+class FakeHost : public Host {
+public:
+    std::map<std::string, LibrarySearch, std::less<>> libraries;  // by "DIRECTORY|NAME"
+    std::map<std::string, std::variant<Symbols, Error>> files;    // by path
+    int searches = 0, reads = 0;
+
+    // A library that is found by `name` at /lib/FILE.
+    void add(const std::string& name, std::string_view functions) {
+        const std::string path = "/lib/" + name.substr(name.rfind('/') + 1);
+        libraries[name].paths.push_back(path);
+        files[path] = symbols_of(functions);
+    }
+
+    LibrarySearch find_library(std::string_view name, std::string_view directory) override {
+        searches++;
+        std::string key = fmt::format("{}|{}", directory, name);
+        if (auto found = libraries.find(key); found != libraries.end()) return found->second;
+        if (auto found = libraries.find(name); found != libraries.end()) return found->second;
+        return {{}, {"/etc/ld.so.cache", "/usr/lib"}, {}};
+    }
+    Result<Symbols> symbols(const std::string& path) override {
+        reads++;
+        const auto found = files.find(path);
+        if (found == files.end()) return Error{"cannot open " + path, ENOENT, {}};
+        if (const auto* error = std::get_if<Error>(&found->second)) return *error;
+        return std::get<Symbols>(found->second);
+    }
+    Result<std::vector<std::byte>> read(const std::string&, uint64_t, size_t) override {
+        return std::vector<std::byte>();
+    }
+    std::string architecture() override { return "x86_64"; }
+};
+
+// libcuda in little, with its real forms.
+inline constexpr std::string_view kCuda =
+    "cuInit@10 cuMemAlloc@20 cuMemAlloc_v2@30 cuMemFree@40 cuMemFree_v2@50 "
+    "cuMemcpyHtoDAsync@60 cuMemcpyHtoDAsync_v2@70 cuMemcpyHtoDAsync_v2_ptsz@80 "
+    "cuLaunchKernel@90 cuLaunchKernel_ptsz@a0 cuGetErrorName@b0 cuGetErrorString@c0";
+inline constexpr std::string_view kCudaLine =
+    "library cuda = \"libcuda.so.1\" variants _v2 _ptds _ptsz\n";
+
+// The result of one resolve(): what tests look at.
+class Resolved {
+public:
+    Resolved(std::string text, Host& host, rules::TypeTable types = {}) : types_(std::move(types)) {
+        const rules::LoadFile load = [&](std::string_view name, std::string_view) {
+            return Result<rules::Loaded>(
+                rules::Loaded{std::string(name), std::string(name), "rules", text});
+        };
+        rules::parse("test.rules", load, rules_, diagnostics_);
+        probes_ = resolve(rules_, types_, host, diagnostics_);
+    }
+
+    // "cuMemAlloc_v2+30(cuMemAlloc)": form, offset, base where it differs; "=a,b" are aliases.
+    std::string functions() const {
+        std::string text;
+        for (const Probe& probe : probes_) {
+            const auto& at = std::get<UserFunction>(probe.at);
+            text += fmt::format("{}{}+{:x}", text.empty() ? "" : " ", at.symbol, at.offset);
+            if (at.base != at.symbol) text += fmt::format("({})", at.base);
+            if (!at.aliases.empty()) text += fmt::format("={}", fmt::join(at.aliases, ","));
+        }
+        return text;
+    }
+    // The rules that use a function, weakest first: "1 0".
+    std::string uses(std::string_view symbol) const {
+        std::string text;
+        for (const RuleUse& use : probe(symbol).uses) {
+            text += fmt::format("{}{}", text.empty() ? "" : " ", use.rule->index);
+        }
+        return text;
+    }
+    const Probe& probe(std::string_view symbol) const {
+        for (const Probe& each : probes_) {
+            if (std::get<UserFunction>(each.at).symbol == symbol) return each;
+        }
+        static const Probe none;
+        return none;
+    }
+    const UserFunction& function(std::string_view symbol) const {
+        return std::get<UserFunction>(probe(symbol).at);
+    }
+    std::string messages() const { return diagnostics_.render(); }
+    const std::vector<Probe>& probes() const { return probes_; }
+
+private:
+    rules::TypeTable types_;
+    rules::RuleSet rules_;
+    Diagnostics diagnostics_;
+    std::vector<Probe> probes_;
+};
+
+}  // namespace mlbcc::target

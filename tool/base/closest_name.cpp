@@ -1,0 +1,54 @@
+#include <strings.h>
+
+#include <algorithm>
+
+#include "base/diagnostic.h"
+
+namespace mlbcc {
+
+namespace {
+
+// Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment).
+size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<size_t> before(b.size() + 1), previous(b.size() + 1), row(b.size() + 1);
+    for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+    for (size_t i = 1; i <= a.size(); ++i) {
+        std::swap(before, previous);
+        std::swap(previous, row);
+        row[0] = i;
+        for (size_t j = 1; j <= b.size(); ++j) {
+            size_t changed = previous[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+            row[j] = std::min({changed, previous[j] + 1, row[j - 1] + 1});
+            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
+        }
+    }
+    return row[b.size()];
+}
+
+size_t difference(size_t a, size_t b) {
+    return a > b ? a - b : b - a;
+}
+
+}  // namespace
+
+std::optional<std::string> closest_name(std::string_view name,
+                                        std::span<const std::string> candidates) {
+    const std::string* best = nullptr;
+    size_t limit = std::max<size_t>(name.size(), 3) / 3;
+    for (const std::string& candidate : candidates) {
+        if (candidate.size() == name.size() &&
+            strncasecmp(candidate.data(), name.data(), name.size()) == 0) {
+            return candidate;
+        }
+        if (difference(candidate.size(), name.size()) > limit) continue;
+        size_t distance = edit_distance(name, candidate);
+        if (distance > limit || distance >= name.size()) continue;
+        best = &candidate;
+        if (distance == 0) break;
+        limit = distance - 1;  // a later one must be nearer
+    }
+    return best == nullptr ? std::nullopt : std::optional(*best);
+}
+
+}  // namespace mlbcc

@@ -1,0 +1,174 @@
+#include <fcntl.h>
+#include <sys/ioctl.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/read_file.h"
+#include "bpf/kernel.h"
+#include "bpf/sys.h"
+
+namespace mlbcc::bpf {
+namespace {
+
+using codegen::AttachMode;
+using codegen::ProgramKind;
+
+// "config:0\n" -> 0; the dynamic PMU's description in sysfs.
+std::optional<int> sysfs_number(const std::string& path, std::string_view prefix) {
+    Result<std::string> text = read_file(path, 4096);
+    if (!text || !text->starts_with(prefix)) return std::nullopt;
+    return std::atoi(text->c_str() + prefix.size());
+}
+
+}  // namespace
+
+// Attaches the sites of one file. One link is made for all; where the kernel refuses, the sites are
+// halved until those that it refuses stand alone.
+class FunctionAttacher {
+public:
+    FunctionAttacher(const std::string& path, const LoadedProgram& loaded,
+                     const codegen::Program& program, AttachMode mode)
+        : path_(path), loaded_(loaded), program_(program), mode_(mode) {}
+
+    Result<Attachment> run(std::span<const Site> sites) {
+        if (mode_ == AttachMode::perf) {
+            if (auto ready = find_pmu(); !ready) return ready.error();
+            for (const Site& site : sites) perf(site);
+        } else if (mode_ == AttachMode::session) {
+            multi(sites, ProgramKind::probe);
+        } else {
+            std::vector<Site> returning;
+            std::copy_if(sites.begin(), sites.end(), std::back_inserter(returning),
+                         [](const Site& site) { return site.has_return; });
+            multi(returning, ProgramKind::ret);
+            multi(sites, ProgramKind::entry);
+        }
+        if (made_.links_.empty() && !sites.empty()) {
+            errno = made_.refused.empty() ? EINVAL : made_.refused.front().code;
+            return system_error("cannot attach to " + path_, permission_help());
+        }
+        return std::move(made_);
+    }
+
+private:
+    static std::string permission_help() {
+        if (errno != EPERM && errno != EACCES) return {};
+        return "run as root, or with CAP_BPF and CAP_PERFMON";
+    }
+
+    // The one program that serves all shapes of a kind: the dispatcher, or the only shape's.
+    int program_of(ProgramKind kind, std::optional<plan::ShapeId> shape) const {
+        int fd = -1;
+        for (const codegen::Function& function : program_.functions) {
+            if (function.kind != kind) continue;
+            if (shape && (function.dispatcher || function.shape != *shape)) continue;
+            if (shape || function.dispatcher || fd < 0) fd = loaded_.program(function.name);
+        }
+        return fd;
+    }
+
+    void multi(std::span<const Site> sites, ProgramKind kind) {
+        if (sites.empty()) return;
+        std::vector<uint64_t> offsets, cookies;
+        for (const Site& site : sites) {
+            offsets.push_back(site.offset);
+            cookies.push_back(codegen::cookie(site.probe, site.shape));
+        }
+        sys::UprobeMultiLink link{};
+        link.program = static_cast<uint32_t>(program_of(kind, std::nullopt));
+        link.attach_type = expected_attach_type(mode_);
+        link.path = reinterpret_cast<uint64_t>(path_.c_str());
+        link.offsets = reinterpret_cast<uint64_t>(offsets.data());
+        link.cookies = reinterpret_cast<uint64_t>(cookies.data());
+        link.count = static_cast<uint32_t>(sites.size());
+        link.multi_flags = kind == ProgramKind::ret ? sys::kUprobeMultiReturn : 0;
+        long fd = sys::bpf(sys::kLinkCreate, &link, sizeof link);
+        if (fd >= 0) {
+            made_.links_.emplace_back(static_cast<int>(fd));
+        } else if (sites.size() == 1 || errno == EPERM || errno == EACCES) {
+            refuse(sites, errno);
+        } else {
+            multi(sites.first(sites.size() / 2), kind);
+            multi(sites.subspan(sites.size() / 2), kind);
+        }
+    }
+
+    void refuse(std::span<const Site> sites, int code) {
+        for (const Site& site : sites) {
+            bool known = std::any_of(made_.refused.begin(), made_.refused.end(),
+                                     [&](const Refusal& r) { return r.probe == site.probe; });
+            if (!known) made_.refused.push_back({site.probe, code});
+        }
+    }
+
+    Result<void> find_pmu() {
+        const std::string base = "/sys/bus/event_source/devices/uprobe/";
+        auto type = sysfs_number(base + "type", "");
+        auto bit = sysfs_number(base + "format/retprobe", "config:");
+        if (!type || !bit)
+            return Error{"this kernel has no uprobe events (" + base + " is missing)"};
+        pmu_type_ = static_cast<uint32_t>(*type);
+        return_bit_ = static_cast<uint32_t>(*bit);
+        return {};
+    }
+
+    void perf(const Site& site) {
+        if (site.has_return) perf_one(site, ProgramKind::ret);
+        perf_one(site, ProgramKind::entry);
+    }
+
+    void perf_one(const Site& site, ProgramKind kind) {
+        perf_event_attr attributes{};
+        attributes.size = sizeof attributes;
+        attributes.type = pmu_type_;
+        attributes.config = kind == ProgramKind::ret ? 1ull << return_bit_ : 0;
+        attributes.config1 = reinterpret_cast<uint64_t>(path_.c_str());
+        attributes.config2 = site.offset;
+        UniqueFd event(sys::perf_event_open(attributes, -1, 0));
+        if (!event) return refuse({&site, 1}, errno);
+        sys::PerfLink link{};
+        link.program = static_cast<uint32_t>(program_of(kind, site.shape));
+        link.event = static_cast<uint32_t>(event.get());
+        link.attach_type = sys::kPerfEvent;
+        link.cookie = codegen::cookie(site.probe, site.shape);
+        long fd = sys::bpf(sys::kLinkCreate, &link, sizeof link);
+        if (fd < 0) return refuse({&site, 1}, errno);
+        made_.links_.emplace_back(static_cast<int>(fd));  // the link keeps the event
+    }
+
+    const std::string& path_;
+    const LoadedProgram& loaded_;
+    const codegen::Program& program_;
+    AttachMode mode_;
+    Attachment made_;
+    uint32_t pmu_type_ = 0, return_bit_ = 0;
+};
+
+Result<Attachment> Attachment::functions(const std::string& path, std::span<const Site> sites,
+                                         const LoadedProgram& loaded,
+                                         const codegen::Program& program, AttachMode mode) {
+    return FunctionAttacher(path, loaded, program, mode).run(sites);
+}
+
+Result<Attachment> Attachment::tracepoint(int program, uint32_t id, const std::string& name) {
+    perf_event_attr attributes{};
+    attributes.size = sizeof attributes;
+    attributes.type = PERF_TYPE_TRACEPOINT;
+    attributes.config = id;
+    attributes.sample_period = 1;
+    attributes.wakeup_events = 1;
+    // The program runs on every CPU: it hangs on the tracepoint, not on this event's CPU.
+    UniqueFd event(sys::perf_event_open(attributes, -1, 0));
+    if (!event) return system_error("cannot open the tracepoint " + name);
+    if (ioctl(event.get(), PERF_EVENT_IOC_SET_BPF, program) != 0 ||
+        ioctl(event.get(), PERF_EVENT_IOC_ENABLE, 0) != 0) {
+        return system_error("cannot attach to the tracepoint " + name);
+    }
+    Attachment made;
+    made.links_.push_back(std::move(event));
+    return made;
+}
+
+}  // namespace mlbcc::bpf

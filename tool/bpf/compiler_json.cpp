@@ -1,0 +1,265 @@
+#include "bpf/compiler_json.h"
+
+#include <rapidjson/document.h>
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
+
+namespace mlbcc::bpf {
+
+namespace {
+
+using Value = rapidjson::Value;
+using Writer = rapidjson::Writer<rapidjson::StringBuffer>;
+
+// ---- writing
+
+void write(Writer& writer, const char* name, std::string_view text) {
+    writer.Key(name);
+    writer.String(text.data() == nullptr ? "" : text.data(),
+                  static_cast<rapidjson::SizeType>(text.size()));
+}
+
+void write(Writer& writer, const char* name, const std::vector<std::string>& texts) {
+    writer.Key(name);
+    writer.StartArray();
+    for (const std::string& text : texts) {
+        writer.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
+    }
+    writer.EndArray();
+}
+
+// Begins an object that "request" opens, and gives its text when it is closed.
+class Request {
+public:
+    explicit Request(const char* name) : writer_(buffer_) {
+        writer_.StartObject();
+        write(writer_, "request", std::string_view(name));
+    }
+    Writer& writer() { return writer_; }
+    std::string text() {
+        writer_.EndObject();
+        return {buffer_.GetString(), buffer_.GetSize()};
+    }
+
+private:
+    rapidjson::StringBuffer buffer_;
+    Writer writer_;
+};
+
+std::string hexadecimal(std::span<const std::byte> code) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    std::string text;
+    text.reserve(code.size() * 2);
+    for (std::byte byte : code) {
+        text += kDigits[std::to_integer<unsigned>(byte) >> 4];
+        text += kDigits[std::to_integer<unsigned>(byte) & 15];
+    }
+    return text;
+}
+
+std::string_view type_name(ProgramType type) {
+    switch (type) {
+    case ProgramType::kprobe: return "kprobe";
+    case ProgramType::tracepoint: return "tracepoint";
+    case ProgramType::raw_tracepoint: return "raw_tracepoint";
+    }
+    return "";
+}
+
+void write_programs(Writer& writer, const std::vector<ProgramRequest>& programs) {
+    writer.Key("programs");
+    writer.StartArray();
+    for (const ProgramRequest& program : programs) {
+        writer.StartObject();
+        write(writer, "name", program.name);
+        write(writer, "type", type_name(program.type));
+        if (program.attach_type) {
+            writer.Key("expected_attach_type");
+            writer.Uint(*program.attach_type);
+        }
+        writer.EndObject();
+    }
+    writer.EndArray();
+}
+
+void write_kfuncs(Writer& writer, const std::map<uint32_t, uint32_t>& kfuncs) {
+    writer.Key("kfuncs");
+    writer.StartObject();
+    for (auto [number, id] : kfuncs) {
+        writer.Key(std::to_string(number).c_str());
+        writer.Uint(id);
+    }
+    writer.EndObject();
+}
+
+// ---- reading: what is absent or of another type counts as empty
+
+const Value* field(const Value& object, const char* name) {
+    if (!object.IsObject()) return nullptr;
+    auto member = object.FindMember(name);
+    return member == object.MemberEnd() ? nullptr : &member->value;
+}
+
+std::string text_of(const Value& object, const char* name) {
+    const Value* value = field(object, name);
+    if (value == nullptr || !value->IsString()) return {};
+    return {value->GetString(), value->GetStringLength()};
+}
+
+uint64_t number_of(const Value& object, const char* name) {
+    const Value* value = field(object, name);
+    return value != nullptr && value->IsUint64() ? value->GetUint64() : 0;
+}
+
+uint32_t u32_of(const Value& object, const char* name) {
+    return static_cast<uint32_t>(number_of(object, name));
+}
+
+double real_of(const Value& object, const char* name) {
+    const Value* value = field(object, name);
+    return value != nullptr && value->IsNumber() ? value->GetDouble() : 0;
+}
+
+bool flag_of(const Value& object, const char* name) {
+    const Value* value = field(object, name);
+    return value != nullptr && value->IsTrue();
+}
+
+std::vector<const Value*> list_of(const Value& object, const char* name) {
+    std::vector<const Value*> list;
+    const Value* value = field(object, name);
+    if (value == nullptr || !value->IsArray()) return list;
+    for (const Value& element : value->GetArray()) list.push_back(&element);
+    return list;
+}
+
+Error broken_reply() {
+    return Error{"the compiler helper sent what is no reply"};
+}
+
+Error failure_of(const Value& reply) {
+    return Error{text_of(reply, "error"), static_cast<int>(number_of(reply, "code")), {}};
+}
+
+CompileError compile_error(const Value& reply) {
+    bool load = text_of(reply, "stage") == "load";
+    return CompileError{load ? CompileError::Stage::load : CompileError::Stage::compile,
+                        text_of(reply, "error"), static_cast<int>(number_of(reply, "code")),
+                        text_of(reply, "program"), text_of(reply, "log")};
+}
+
+// The descriptor that "fd" counts; none where it is absent.
+Result<UniqueFd> take_fd(const Value& object, std::vector<UniqueFd>& fds) {
+    const Value* index = field(object, "fd");
+    if (index == nullptr) return UniqueFd();
+    if (!index->IsUint64() || index->GetUint64() >= fds.size()) return broken_reply();
+    return std::move(fds[index->GetUint64()]);
+}
+
+Result<CompiledMap> read_map(const Value& value, std::vector<UniqueFd>& fds) {
+    auto fd = take_fd(value, fds);
+    if (!fd) return fd.error();
+    return CompiledMap{text_of(value, "name"),      u32_of(value, "id"),
+                       u32_of(value, "type"),       u32_of(value, "key_size"),
+                       u32_of(value, "value_size"), u32_of(value, "max_entries"),
+                       u32_of(value, "flags"),      std::move(*fd)};
+}
+
+Result<CompiledProgram> read_program(const Value& value, std::vector<UniqueFd>& fds) {
+    auto fd = take_fd(value, fds);
+    if (!fd) return fd.error();
+    return CompiledProgram{text_of(value, "name"), u32_of(value, "insns"), std::move(*fd)};
+}
+
+Result<CompileResult> read_success(const Value& reply, std::vector<UniqueFd>& fds) {
+    Compiled compiled;
+    for (const Value* value : list_of(reply, "maps")) {
+        auto map = read_map(*value, fds);
+        if (!map) return map.error();
+        compiled.maps.push_back(std::move(*map));
+    }
+    for (const Value* value : list_of(reply, "programs")) {
+        auto program = read_program(*value, fds);
+        if (!program) return program.error();
+        compiled.programs.push_back(std::move(*program));
+    }
+    compiled.warnings = text_of(reply, "log");
+    if (const Value* timings = field(reply, "timings")) {
+        compiled.compile_ms = real_of(*timings, "compile_ms");
+        compiled.load_ms = real_of(*timings, "load_ms");
+    }
+    return CompileResult(std::move(compiled));
+}
+
+}  // namespace
+
+std::string request_json(const TypesRequest& request) {
+    Request json("types");
+    write(json.writer(), "headers", request.headers);
+    write(json.writer(), "text", request.text);
+    write(json.writer(), "include_dirs", request.include_dirs);
+    write(json.writer(), "system_dirs", request.system_dirs);
+    if (request.names) write(json.writer(), "names", *request.names);
+    return json.text();
+}
+
+std::string request_json(const std::string& architecture, std::span<const FunctionCode> functions) {
+    Request json("entries");
+    write(json.writer(), "arch", architecture);
+    json.writer().Key("functions");
+    json.writer().StartArray();
+    for (const FunctionCode& function : functions) {
+        json.writer().StartObject();
+        write(json.writer(), "code", hexadecimal(function.code));
+        json.writer().Key("size");
+        json.writer().Uint64(function.size);
+        json.writer().EndObject();
+    }
+    json.writer().EndArray();
+    return json.text();
+}
+
+std::string request_json(const CompileRequest& request) {
+    Request json("compile");
+    write(json.writer(), "source", request.source);
+    write(json.writer(), "file", request.file);
+    write(json.writer(), "cflags", request.cflags);
+    write(json.writer(), "kernel_dir", request.kernel_dir);
+    write_programs(json.writer(), request.programs);
+    write_kfuncs(json.writer(), request.kfuncs);
+    json.writer().Key("emit_only");
+    json.writer().Bool(request.emit_only);
+    return json.text();
+}
+
+// {"ok":true, or {"ok":false, stand first: the 200 kB of types are not parsed twice
+Result<void> check_reply(std::string_view json) {
+    if (json.starts_with("{\"ok\":true")) return {};
+    rapidjson::Document reply;
+    reply.Parse(json.data(), json.size());
+    if (reply.HasParseError() || field(reply, "error") == nullptr) return broken_reply();
+    return failure_of(reply);
+}
+
+Result<std::vector<EntryChoice>> read_entries(std::string_view json) {
+    rapidjson::Document reply;
+    reply.Parse(json.data(), json.size());
+    if (reply.HasParseError()) return broken_reply();
+    if (!flag_of(reply, "ok")) return failure_of(reply);
+    std::vector<EntryChoice> choices;
+    for (const Value* value : list_of(reply, "entries")) {
+        choices.push_back(EntryChoice{number_of(*value, "offset"), text_of(*value, "why"),
+                                      text_of(*value, "first"), flag_of(*value, "refused")});
+    }
+    return choices;
+}
+
+Result<CompileResult> read_compiled(Message message) {
+    rapidjson::Document reply;
+    reply.Parse(message.json.data(), message.json.size());
+    if (reply.HasParseError()) return broken_reply();
+    if (!flag_of(reply, "ok")) return CompileResult(compile_error(reply));
+    return read_success(reply, message.fds);
+}
+
+}  // namespace mlbcc::bpf

@@ -1,0 +1,64 @@
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+
+#include <memory>
+
+#include "bpf/kernel.h"
+#include "bpf/sys.h"
+
+namespace mlbcc::bpf {
+namespace {
+
+// A program that returns 0, loaded for one way of attaching.
+UniqueFd load_nothing(uint32_t attach_type) {
+    const bpf_insn code[] = {{BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0},
+                             {BPF_JMP | BPF_EXIT, 0, 0, 0, 0}};
+    LIBBPF_OPTS(bpf_prog_load_opts, options);
+    options.expected_attach_type = static_cast<bpf_attach_type>(attach_type);
+    return UniqueFd(bpf_prog_load(BPF_PROG_TYPE_KPROBE, "mlbcc_try", "GPL", code, 2, &options));
+}
+
+// A link to a path that is no regular file: a kernel that knows the way of attaching says EBADF,
+// one that does not says EINVAL. Nothing is attached either way (libbpf asks for uprobe_multi so).
+bool knows_link(uint32_t attach_type) {
+    UniqueFd program = load_nothing(attach_type);
+    if (!program) return false;
+    uint64_t offset = 0;
+    sys::UprobeMultiLink link{};
+    link.program = static_cast<uint32_t>(program.get());
+    link.attach_type = attach_type;
+    link.path = reinterpret_cast<uint64_t>("/");
+    link.offsets = reinterpret_cast<uint64_t>(&offset);
+    link.count = 1;
+    long made = sys::bpf(sys::kLinkCreate, &link, sizeof link);
+    if (made >= 0) ::close(static_cast<int>(made));
+    return made < 0 && errno == EBADF;
+}
+
+}  // namespace
+
+Features find_features() {
+    Features found;
+    found.multi = knows_link(sys::kUprobeMulti);
+    if (!found.multi || !knows_link(sys::kUprobeSession)) return found;
+    std::unique_ptr<btf, decltype(&btf__free)> types(btf__load_vmlinux_btf(), btf__free);
+    if (!types) return found;
+    int cookie = btf__find_by_name_kind(types.get(), "bpf_session_cookie", BTF_KIND_FUNC);
+    int is_return = btf__find_by_name_kind(types.get(), "bpf_session_is_return", BTF_KIND_FUNC);
+    if (cookie <= 0 || is_return <= 0) return found;
+    found.session = true;
+    found.session_cookie = static_cast<uint32_t>(cookie);
+    found.session_is_return = static_cast<uint32_t>(is_return);
+    return found;
+}
+
+uint32_t expected_attach_type(codegen::AttachMode mode) {
+    switch (mode) {
+    case codegen::AttachMode::session: return sys::kUprobeSession;
+    case codegen::AttachMode::multi: return sys::kUprobeMulti;
+    case codegen::AttachMode::perf: return 0;
+    }
+    return 0;
+}
+
+}  // namespace mlbcc::bpf

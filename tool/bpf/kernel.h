@@ -1,0 +1,126 @@
+// (Not bpf.h: that name is libbpf's own.)
+// What the tracer does with the kernel once programs are loaded: attaches them, reads the rings,
+// reads and writes maps. Loading itself is the helper's work (compiler.h); its descriptors come
+// here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "codegen/codegen.h"
+#include "plan/plan.h"
+
+struct perf_buffer;
+
+namespace mlbcc::bpf {
+
+// ---- what this kernel can do, found by trying
+
+struct Features {
+    bool session = false;  // uprobe session links, and the kfuncs that go with them
+    bool multi = false;    // uprobe_multi links
+    // BTF ids of bpf_session_cookie and bpf_session_is_return.
+    uint32_t session_cookie = 0, session_is_return = 0;
+};
+Features find_features();
+
+// expected_attach_type of programs for a mode (kernel's enum bpf_attach_type).
+uint32_t expected_attach_type(codegen::AttachMode mode);
+
+// ---- maps
+
+class Map {
+public:
+    Map() = default;
+    Map(UniqueFd fd, uint32_t key_size, uint32_t value_size)
+        : fd_(std::move(fd)), key_size_(key_size), value_size_(value_size) {}
+    int fd() const { return fd_.get(); }
+    Result<void> update(const void* key, const void* value);
+    void erase(const void* key);
+    std::optional<std::vector<std::byte>> lookup(const void* key) const;
+    // Per-CPU maps: the value of each possible CPU, `value_size` bytes each.
+    std::vector<std::vector<std::byte>> lookup_per_cpu(const void* key) const;
+    std::vector<std::vector<std::byte>> keys() const;
+
+private:
+    UniqueFd fd_;
+    uint32_t key_size_ = 0, value_size_ = 0;
+};
+
+struct LoadedProgram {
+    std::map<std::string, Map, std::less<>> maps;
+    std::map<std::string, UniqueFd, std::less<>> programs;
+    Map* map(std::string_view name);
+    int program(std::string_view name) const;  // -1 if there is none
+};
+
+// ---- attachment
+
+// A function to attach to: where exactly the trap goes was chosen by its instructions.
+struct Site {
+    plan::ProbeId probe{};
+    plan::ShapeId shape{};
+    bool has_return = false;
+    uint64_t offset = 0;  // in the file, bytes
+};
+struct Refusal {  // a function that the kernel would not probe; the others are attached
+    plan::ProbeId probe{};
+    int code = 0;  // errno
+};
+
+// Holds the links; detaches in its destructor.
+class Attachment {
+public:
+    // All sites of one file. `sites` of a shape without a return part get no return probe where the
+    // mode allows it. Fails only if not one site could be attached.
+    static Result<Attachment> functions(const std::string& path, std::span<const Site> sites,
+                                        const LoadedProgram& loaded,
+                                        const codegen::Program& program, codegen::AttachMode mode);
+    static Result<Attachment> tracepoint(int program, uint32_t id, const std::string& name);
+    std::vector<Refusal> refused;
+    size_t links() const { return links_.size(); }
+
+private:
+    friend class FunctionAttacher;
+    std::vector<UniqueFd> links_;  // destroyed before the events they hold
+};
+
+// Makes the dispatcher's tail calls lead to the shapes' programs.
+Result<void> connect_shapes(LoadedProgram& loaded, const codegen::Program& program);
+
+// ---- the rings
+
+class Stream {
+public:
+    using OnRecord = std::function<void(uint32_t cpu, std::span<const std::byte> record)>;
+    // `bytes` a CPU, rounded up to a power of two of pages; halved while the kernel refuses, down
+    // to 256 KiB. A reader is woken by every 64th record; sweep() must be called every 10 ms
+    // besides.
+    static Result<Stream> open(const Map& events, size_t bytes, OnRecord on_record);
+    Stream(Stream&&) noexcept;
+    Stream& operator=(Stream&&) noexcept;
+    ~Stream();
+
+    int poll_fd() const;
+    void sweep();  // reads all rings to their end
+    size_t bytes_per_cpu() const;
+    size_t cpus() const;
+    bool saw_loss();  // the kernel told of lost records since the last call
+
+private:
+    struct State;
+    explicit Stream(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace mlbcc::bpf

@@ -1,0 +1,76 @@
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "bpf/kernel.h"
+
+namespace mlbcc::bpf {
+
+Result<void> Map::update(const void* key, const void* value) {
+    if (bpf_map_update_elem(fd_.get(), key, value, BPF_ANY) != 0) {
+        return system_error("cannot write to a BPF map");
+    }
+    return {};
+}
+
+void Map::erase(const void* key) {
+    bpf_map_delete_elem(fd_.get(), key);
+}
+
+std::optional<std::vector<std::byte>> Map::lookup(const void* key) const {
+    std::vector<std::byte> value(value_size_);
+    if (bpf_map_lookup_elem(fd_.get(), key, value.data()) != 0) return std::nullopt;
+    return value;
+}
+
+std::vector<std::vector<std::byte>> Map::lookup_per_cpu(const void* key) const {
+    int cpus = libbpf_num_possible_cpus();
+    if (cpus <= 0) return {};
+    size_t stride = (value_size_ + 7) / 8 * 8;  // as the kernel lays per-CPU values out
+    std::vector<std::byte> all(stride * static_cast<size_t>(cpus));
+    if (bpf_map_lookup_elem(fd_.get(), key, all.data()) != 0) return {};
+    std::vector<std::vector<std::byte>> values;
+    for (size_t cpu = 0; cpu < static_cast<size_t>(cpus); ++cpu) {
+        const std::byte* begin = all.data() + cpu * stride;
+        values.emplace_back(begin, begin + value_size_);
+    }
+    return values;
+}
+
+std::vector<std::vector<std::byte>> Map::keys() const {
+    std::vector<std::vector<std::byte>> all;
+    std::vector<std::byte> key(key_size_);
+    const void* previous = nullptr;
+    while (bpf_map_get_next_key(fd_.get(), previous, key.data()) == 0) {
+        all.push_back(key);
+        previous = all.back().data();
+    }
+    return all;
+}
+
+Map* LoadedProgram::map(std::string_view name) {
+    auto found = maps.find(name);
+    return found == maps.end() ? nullptr : &found->second;
+}
+
+int LoadedProgram::program(std::string_view name) const {
+    auto found = programs.find(name);
+    return found == programs.end() ? -1 : found->second.get();
+}
+
+Result<void> connect_shapes(LoadedProgram& loaded, const codegen::Program& program) {
+    for (const codegen::Function& function : program.functions) {
+        if (function.dispatcher || function.kind == codegen::ProgramKind::follow) continue;
+        bool is_return = function.kind == codegen::ProgramKind::ret;
+        Map* table =
+            loaded.map(is_return ? codegen::maps::kReturnShapes : codegen::maps::kEntryShapes);
+        if (table == nullptr) continue;  // a single shape is attached itself
+        auto index = static_cast<uint32_t>(function.shape);
+        int fd = loaded.program(function.name);
+        if (auto done = table->update(&index, &fd); !done) {
+            return system_error("cannot connect the program " + function.name);
+        }
+    }
+    return {};
+}
+
+}  // namespace mlbcc::bpf

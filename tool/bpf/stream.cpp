@@ -1,0 +1,93 @@
+#include <bpf/libbpf.h>
+#include <linux/perf_event.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "bpf/kernel.h"
+
+namespace mlbcc::bpf {
+namespace {
+
+constexpr size_t kPage = 4096;
+constexpr size_t kLeastPages = 64;
+constexpr uint32_t kWakeEvery = 64;  // a wake-up a record would cost more than the probe itself
+
+}  // namespace
+
+struct Stream::State {
+    OnRecord on_record;
+    perf_buffer* buffer = nullptr;
+    size_t pages = 0;
+    bool lost = false;
+
+    ~State() { perf_buffer__free(buffer); }
+
+    static bpf_perf_event_ret on_event(void* context, int cpu, perf_event_header* header) {
+        auto* self = static_cast<State*>(context);
+        const char* body = reinterpret_cast<const char*>(header + 1);
+        if (header->type == PERF_RECORD_SAMPLE) {
+            uint32_t size = 0;
+            std::memcpy(&size, body, sizeof size);
+            self->on_record(static_cast<uint32_t>(cpu),
+                            {reinterpret_cast<const std::byte*>(body + sizeof size), size});
+        } else if (header->type == PERF_RECORD_LOST) {
+            self->lost = true;
+        }
+        return LIBBPF_PERF_EVENT_CONT;
+    }
+};
+
+Stream::Stream(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Stream::Stream(Stream&&) noexcept = default;
+Stream& Stream::operator=(Stream&&) noexcept = default;
+Stream::~Stream() = default;
+
+Result<Stream> Stream::open(const Map& events, size_t bytes, OnRecord on_record) {
+    auto state = std::make_unique<State>();
+    state->on_record = std::move(on_record);
+    perf_event_attr attributes{};
+    attributes.size = sizeof attributes;
+    attributes.type = PERF_TYPE_SOFTWARE;
+    attributes.config = PERF_COUNT_SW_BPF_OUTPUT;
+    attributes.sample_type = PERF_SAMPLE_RAW;
+    attributes.sample_period = 1;
+    attributes.wakeup_events = kWakeEvery;
+    size_t pages = std::bit_ceil(std::max(kLeastPages, (bytes + kPage - 1) / kPage));
+    int code = 0;
+    for (; pages >= kLeastPages; pages /= 2) {
+        state->buffer = perf_buffer__new_raw(events.fd(), pages, &attributes, State::on_event,
+                                             state.get(), nullptr);
+        if (state->buffer != nullptr) break;
+        code = errno;
+        if (code != ENOMEM && code != EPERM) break;
+    }
+    if (state->buffer == nullptr) {
+        errno = code;
+        return system_error("cannot open the perf buffers",
+                            "give a smaller --buffer, or raise kernel.perf_event_mlock_kb");
+    }
+    state->pages = pages;
+    return Stream(std::move(state));
+}
+
+int Stream::poll_fd() const {
+    return perf_buffer__epoll_fd(state_->buffer);
+}
+void Stream::sweep() {
+    perf_buffer__consume(state_->buffer);
+}
+size_t Stream::bytes_per_cpu() const {
+    return state_->pages * kPage;
+}
+size_t Stream::cpus() const {
+    return perf_buffer__buffer_cnt(state_->buffer);
+}
+bool Stream::saw_loss() {
+    return std::exchange(state_->lost, false);
+}
+
+}  // namespace mlbcc::bpf

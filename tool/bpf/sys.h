@@ -1,0 +1,41 @@
+// The bpf(2) and perf_event_open(2) calls that libbpf 1.1 and Debian 12's headers do not know yet.
+// Source of numbers and layouts: include/uapi/linux/bpf.h of Linux 6.18.
+#pragma once
+
+#include <linux/bpf.h>
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdint>
+
+namespace mlbcc::bpf::sys {
+
+inline constexpr int kLinkCreate = 28;             // BPF_LINK_CREATE
+inline constexpr uint32_t kPerfEvent = 41;         // BPF_PERF_EVENT
+inline constexpr uint32_t kUprobeMulti = 48;       // BPF_TRACE_UPROBE_MULTI
+inline constexpr uint32_t kUprobeSession = 57;     // BPF_TRACE_UPROBE_SESSION
+inline constexpr uint32_t kUprobeMultiReturn = 1;  // BPF_F_UPROBE_MULTI_RETURN
+
+struct UprobeMultiLink {
+    uint32_t program, target, attach_type, flags;
+    uint64_t path, offsets, ref_ctr_offsets, cookies;
+    uint32_t count, multi_flags, pid, padding;
+};
+static_assert(sizeof(UprobeMultiLink) == 64);
+
+struct PerfLink {
+    uint32_t program, event, attach_type, flags;
+    uint64_t cookie;
+};
+
+inline long bpf(int command, const void* attributes, size_t size) {
+    return syscall(__NR_bpf, command, attributes, size);
+}
+
+inline int perf_event_open(perf_event_attr& attributes, int pid, int cpu) {
+    return static_cast<int>(
+        syscall(__NR_perf_event_open, &attributes, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC));
+}
+
+}  // namespace mlbcc::bpf::sys

@@ -1,0 +1,213 @@
+#include "cli.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace mlbcc {
+namespace {
+
+constexpr const char* kDescription =
+    "Usage: mlbcc --rules FILE|NAME [OPTIONS] -- COMMAND [ARG]...\n"
+    "       mlbcc --rules FILE|NAME [OPTIONS] --pid N | --all\n"
+    "       mlbcc check|list|explain|emit --rules FILE|NAME [OPTIONS]\n"
+    "       mlbcc report FILE\n"
+    "\n"
+    "Traces the functions of libraries in running programs, as rules say, without changing them.\n"
+    "\n"
+    "  mlbcc --rules cuda -- python3 app.py       start a program and trace it and its children\n"
+    "  mlbcc --rules cuda --pid 1234              trace a running one; Ctrl-C ends the trace\n"
+    "  mlbcc list --rules cuda 'cuMem*'           what a pattern matches on this machine";
+
+constexpr const char* kFooter =
+    "Rules are files (my.rules) or the names of bundled ones (cuda). A rule file of three lines:\n"
+    "\n"
+    "  library c = \"libc.so.6\"\n"
+    "  void *malloc(size_t size);\n"
+    "  on c:malloc { hist size   sum size as \"Memory asked for\" }\n"
+    "\n"
+    "The events go to a file of JSON lines (-o), a summary to the terminal. Exit status: the "
+    "traced\n"
+    "command's own (128+n if a signal n ended it); 1 if the tracer or the machine failed; 2 if "
+    "the\n"
+    "command line or the rules are wrong. The manual: man mlbcc, or docs/ in the source tree.";
+
+// "5s", "250ms", "1.5" (seconds)
+std::optional<std::chrono::nanoseconds> parse_duration(const std::string& text) {
+    char* end = nullptr;
+    double number = std::strtod(text.c_str(), &end);
+    double factor = 0;
+    std::string unit = end;
+    if (unit.empty() || unit == "s") factor = 1e9;
+    if (unit == "ms") factor = 1e6;
+    if (unit == "us") factor = 1e3;
+    if (unit == "m") factor = 60e9;
+    if (end == text.c_str() || factor == 0 || !(number > 0) || number * factor > 9e18) return {};
+    return std::chrono::nanoseconds(std::llround(number * factor));
+}
+
+// "16MiB", "512K", "1048576"
+std::optional<size_t> parse_size(const std::string& text) {
+    char* end = nullptr;
+    double number = std::strtod(text.c_str(), &end);
+    std::string unit = end;
+    double factor = 0;
+    if (unit.empty() || unit == "B") factor = 1;
+    if (unit == "K" || unit == "KiB" || unit == "k") factor = 1024;
+    if (unit == "M" || unit == "MiB") factor = 1024.0 * 1024;
+    if (unit == "G" || unit == "GiB") factor = 1024.0 * 1024 * 1024;
+    if (end == text.c_str() || factor == 0 || !(number > 0)) return {};
+    if (number * factor > 4.0 * 1024 * 1024 * 1024) return {};
+    return static_cast<size_t>(number * factor);
+}
+
+int usage_error(const std::string& message, const std::string& help = {}) {
+    fmt::print(stderr, "error: {}\n", message);
+    if (!help.empty()) fmt::print(stderr, "   = help: {}\n", help);
+    return trace::kExitUsage;
+}
+
+struct Texts {  // options that CLI11 takes as text and are read afterwards
+    std::string duration, buffer, attach = "auto";
+    bool quiet = false, verbose = false, no_realtime = false;
+};
+
+void add_options(CLI::App& app, CommandLine& line, Texts& texts) {
+    trace::TraceOptions& o = line.options;
+    app.add_option("-r,--rules", o.rules.rules,
+                   "Rule file, or the name of a bundled one; may be given again")
+        ->type_name("FILE|NAME")
+        ->allow_extra_args(false);
+    app.add_option(
+           "-o,--output", o.output,
+           "Trace file (JSON lines); - is standard output; default traces/trace_<time>.jsonl")
+        ->type_name("FILE");
+    app.add_option("-p,--pid", o.pids,
+                   "Trace this running process, its threads and children; may be given again")
+        ->type_name("N")
+        ->allow_extra_args(false);
+    app.add_flag("--all", o.everyone, "Trace every process");
+    app.add_option("-d,--duration", texts.duration, "End the trace after this time")
+        ->type_name("5s");
+    app.add_option("--user", o.user, "Run the command as this user")->type_name("NAME");
+    app.add_flag("--root", o.keep_root,
+                 "Under sudo, run the command as root, not as the invoking user");
+    app.add_option("--attach", texts.attach, "How probes attach: auto, session, multi or perf")
+        ->check(CLI::IsMember({"auto", "session", "multi", "perf"}));
+    app.add_flag("--exact-entry", o.rules.exact_entry,
+                 "Probe the very first byte of each function, even where that is dear");
+    app.add_option("--buffer", texts.buffer, "Size of the event buffer of each CPU; default 16MiB")
+        ->type_name("SIZE");
+    app.add_flag("--no-realtime", texts.no_realtime, "Read events at normal priority");
+    app.add_option("--templates", o.rules.templates,
+                   "Folder of BPF C templates instead of the installed one")
+        ->type_name("DIR");
+    app.add_flag("-q,--quiet", texts.quiet, "No summary, no notes: errors only");
+    app.add_flag("-v,--verbose", texts.verbose, "Tell how long each step takes");
+}
+
+void add_subcommands(CLI::App& app, CommandLine& line) {
+    auto add = [&](const char* name, const char* description, Command command) {
+        CLI::App* sub = app.add_subcommand(name, description);
+        sub->fallthrough();
+        sub->callback([&line, command] { line.command = command; });
+        return sub;
+    };
+    add("check", "Check rules and their C types, without tracing", Command::check);
+    add("list", "Show what a pattern, or each rule, matches on this machine", Command::list)
+        ->add_option("pattern", line.pattern, "Function pattern: cuMem*, libc.so.6:mal*");
+    add("explain", "Show what is read where, where each probe goes, and why", Command::explain)
+        ->add_option("pattern", line.pattern, "Only functions that match");
+    add("emit", "Print the generated BPF C", Command::emit);
+    add("report", "Summarise a saved trace", Command::report)
+        ->add_option("file", line.file, "Trace file")
+        ->required();
+}
+
+int read_texts(const Texts& texts, trace::TraceOptions& o) {
+    if (!texts.duration.empty()) {
+        o.duration = parse_duration(texts.duration);
+        if (!o.duration)
+            return usage_error(fmt::format("`{}` is not a duration", texts.duration),
+                               "write 5s, 250ms or 2m");
+    }
+    if (!texts.buffer.empty()) {
+        auto size = parse_size(texts.buffer);
+        if (!size)
+            return usage_error(fmt::format("`{}` is not a size", texts.buffer),
+                               "write 16MiB or 512KiB; at most 4GiB");
+        o.buffer_bytes = *size;
+    }
+    if (texts.attach == "session") o.rules.attach = codegen::AttachMode::session;
+    if (texts.attach == "multi") o.rules.attach = codegen::AttachMode::multi;
+    if (texts.attach == "perf") o.rules.attach = codegen::AttachMode::perf;
+    o.realtime = !texts.no_realtime;
+    if (texts.quiet) o.verbosity = trace::Verbosity::quiet;
+    if (texts.verbose) o.verbosity = trace::Verbosity::verbose;
+    return 0;
+}
+
+int check_use(const CommandLine& line) {
+    const trace::TraceOptions& o = line.options;
+    bool lists_pattern =
+        line.command == Command::list && line.pattern.find(':') != std::string::npos;
+    bool needs_rules = line.command != Command::report && !lists_pattern;
+    if (needs_rules && o.rules.rules.empty()) {
+        return usage_error("no rules are given",
+                           "add --rules FILE, or the name of a bundled file: --rules cuda");
+    }
+    if (line.command != Command::trace) return 0;
+    int targets = (o.command.empty() ? 0 : 1) + (o.pids.empty() ? 0 : 1) + (o.everyone ? 1 : 0);
+    if (targets == 0) {
+        return usage_error("nothing to trace", "add `-- COMMAND`, --pid N, or --all");
+    }
+    if (o.everyone && targets > 1) return usage_error("--all already covers every process");
+    if (!o.command.empty() && !o.pids.empty()) {
+        return usage_error("a command and --pid cannot be traced together",
+                           "run mlbcc once for each");
+    }
+    for (int pid : o.pids) {
+        if (pid <= 0) return usage_error(fmt::format("{} is not a process id", pid));
+    }
+    return 0;
+}
+
+}  // namespace
+
+Parsed parse_command_line(int argc, char** argv) {
+    CommandLine line;
+    Texts texts;
+    char** end = argv + argc;
+    char** dashes =
+        std::find_if(argv + 1, end, [](const char* arg) { return std::strcmp(arg, "--") == 0; });
+    if (dashes != end) line.options.command.assign(dashes + 1, end);
+
+    CLI::App app(kDescription, "mlbcc");
+    app.footer(kFooter);
+    app.set_version_flag("-V,--version", "mlbcc " MLBCC_VERSION);
+    app.require_subcommand(0, 1);
+    add_options(app, line, texts);
+    add_subcommands(app, line);
+    try {
+        app.parse(static_cast<int>(dashes - argv), argv);
+    } catch (const CLI::CallForHelp&) {
+        fmt::print("{}", app.help());
+        return {};
+    } catch (const CLI::CallForVersion&) {
+        fmt::print("mlbcc {}\n", MLBCC_VERSION);
+        return {};
+    } catch (const CLI::ParseError& e) {
+        return {
+            {},
+            usage_error(e.what(), "mlbcc --help lists the options; a command goes behind `--`")};
+    }
+    if (int status = read_texts(texts, line.options); status != 0) return {{}, status};
+    if (int status = check_use(line); status != 0) return {{}, status};
+    return {std::move(line), 0};
+}
+
+}  // namespace mlbcc

@@ -1,0 +1,29 @@
+// The command line as plain option structs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/options.h"
+
+namespace mlbcc {
+
+enum class Command { trace, check, list, explain, emit, report };
+
+struct CommandLine {
+    Command command = Command::trace;
+    trace::TraceOptions options;
+    std::string pattern;  // list
+    std::string file;     // report
+};
+
+// Either a command line to run, or the status to exit with (after --help, or a mistake that has
+// been told on standard error).
+struct Parsed {
+    std::optional<CommandLine> line;
+    int status = 0;
+};
+Parsed parse_command_line(int argc, char** argv);
+
+}  // namespace mlbcc

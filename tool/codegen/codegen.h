@@ -1,0 +1,89 @@
+// From a plan to BPF C. What is the same for all rules stands in templates (probe_templates/),
+// readable C with a few {{slots}}; what a rule asks for is written from its checked expressions.
+//
+// How a call is followed depends on how probes attach:
+//   session  one program for both ends; a call's start is in the kernel's session cookie
+//   multi    an entry and a return program on one link each
+//   perf     the same two programs, on one perf event a function
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "plan/plan.h"
+
+namespace mlbcc::codegen {
+
+enum class AttachMode { session, multi, perf };
+
+// Templates by file name: "record.h", "call.bpf.c", ...
+using Templates = std::map<std::string, std::string, std::less<>>;
+
+struct PidNamespace {
+    uint64_t device = 0, inode = 0;  // of /proc/self/ns/pid, as the kernel compares them
+};
+
+struct Options {
+    AttachMode mode = AttachMode::session;
+    bool everyone = false;                   // --all: no filter by process
+    std::optional<PidNamespace> namespace_;  // set where the tracer is not in the initial one
+    const Templates* templates = nullptr;
+};
+
+enum class ProgramKind { probe, entry, ret, follow };
+
+struct Function {
+    std::string name;
+    ProgramKind kind{};
+    plan::ShapeId shape{};    // not of follow programs
+    std::string tracepoint;   // follow programs: "sched:sched_process_exit"
+    bool dispatcher = false;  // passes a call on to the shape's program, by tail call
+};
+
+struct Program {
+    std::string source;
+    std::vector<Function> functions;
+};
+
+// Fails only where a template is missing or lacks a slot.
+Result<Program> generate(const plan::Plan& plan, const Options& options);
+
+// The names of the maps that the tracer reads or writes.
+namespace maps {
+inline constexpr const char* kEvents = "events";             // perf buffer of records
+inline constexpr const char* kControl = "control";           // [0] is 1 while armed
+inline constexpr const char* kTraced = "traced";             // process id to Process
+inline constexpr const char* kSeeds = "seeds";               // ids in our namespace, to be adopted
+inline constexpr const char* kAccounts = "accounts";         // by rule and CPU
+inline constexpr const char* kEntryShapes = "entry_shapes";  // tail calls by ShapeId
+inline constexpr const char* kReturnShapes = "return_shapes";
+std::string aggregate(plan::AggregateId id);  // "aggregate_3"
+}  // namespace maps
+
+// One rule's records on one CPU, by RuleId; behind the last rule those of all rules together.
+struct Account {
+    uint64_t submitted, lost;
+    uint64_t full;  // updates of count, sum, hist that found their map full
+};
+struct Process {         // value of `traced` (by the kernel's pid) and `seeds` (by ours)
+    uint32_t ppid, pid;  // as the tracer's namespace sees them; 0 until known
+    int32_t threads;     // that run
+    uint32_t unused;
+};
+struct AggregateValue {  // of each kind the first fields; per CPU
+    uint64_t count, sum, inverse_min, max;
+    uint64_t buckets[64];  // buckets[i]: 2^(i-1) <= value < 2^i; [0] is 0 and below
+};
+size_t aggregate_value_size(plan::AggregateKind kind);
+
+// A probe's cookie: which probe, and which shape of program.
+constexpr uint64_t cookie(plan::ProbeId probe, plan::ShapeId shape) {
+    return static_cast<uint64_t>(shape) << 32 | static_cast<uint32_t>(probe);
+}
+
+}  // namespace mlbcc::codegen

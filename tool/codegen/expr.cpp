@@ -1,0 +1,292 @@
+// Checked expressions as C. All arithmetic is in 64 bits; a division by zero gives 0, as BPF's
+// does.
+#include <fmt/format.h>
+
+#include "codegen/writer.h"
+
+namespace mlbcc::codegen {
+namespace {
+
+using rules::BinaryOp;
+using rules::Show;
+using rules::Typed;
+
+bool is_signed(const Typed& value, const plan::Plan& plan) {
+    if (value.show == Show::enumeration && value.type) {
+        const auto* e = std::get_if<rules::EnumType>(&(*plan.types)[*value.type].kind);
+        return e != nullptr && e->is_signed;
+    }
+    if (value.show == Show::character && value.type) {
+        const auto* i = std::get_if<rules::IntType>(&(*plan.types)[*value.type].kind);
+        return i != nullptr && i->is_signed;
+    }
+    return value.show == Show::signed_int;
+}
+
+const char* symbol(BinaryOp op) {
+    switch (op) {
+    case BinaryOp::mul: return "*";
+    case BinaryOp::div: return "/";
+    case BinaryOp::mod: return "%";
+    case BinaryOp::add: return "+";
+    case BinaryOp::sub: return "-";
+    case BinaryOp::shl: return "<<";
+    case BinaryOp::shr: return ">>";
+    case BinaryOp::lt: return "<";
+    case BinaryOp::le: return "<=";
+    case BinaryOp::gt: return ">";
+    case BinaryOp::ge: return ">=";
+    case BinaryOp::eq: return "==";
+    case BinaryOp::ne: return "!=";
+    case BinaryOp::bit_and: return "&";
+    case BinaryOp::bit_xor: return "^";
+    case BinaryOp::bit_or: return "|";
+    case BinaryOp::logical_and: return "&&";
+    case BinaryOp::logical_or: return "||";
+    }
+    return "";
+}
+
+std::string c_string(const std::string& text) {
+    std::string out = "\"";
+    for (char c : text) out += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
+    return out + "\"";
+}
+
+}  // namespace
+
+std::string converted(const std::string& expr, const Typed& value, const plan::Plan& plan) {
+    if (value.show == Show::boolean && value.size == 1)
+        return fmt::format("(u64)((u8)({}) != 0)", expr);
+    bool negative = is_signed(value, plan);
+    if (value.size == 8) return fmt::format("({})({})", negative ? "s64" : "u64", expr);
+    char sign = negative ? 's' : 'u';
+    return fmt::format("({}64)({}{})({})", sign, sign, value.size * 8, expr);
+}
+
+struct NumberVisitor {
+    Writer& w;
+    const Typed& value;
+
+    std::string operator()(const rules::ParamLeaf& n) {
+        return converted(w.argument(n.index, 0), value, w.plan_);
+    }
+    std::string operator()(const rules::BuiltinLeaf& n) {
+        switch (n.which) {
+        case rules::Builtin::ret: return converted("MLBCC_RETURN_VALUE(ctx)", value, w.plan_);
+        case rules::Builtin::duration: return "(now - start)";
+        case rules::Builtin::pid: return "(u64)id.pid";
+        case rules::Builtin::tid: return "(u64)id.tid";
+        case rules::Builtin::ppid: return "mlbcc_ppid()";
+        case rules::Builtin::cpu: return "(u64)bpf_get_smp_processor_id()";
+        case rules::Builtin::time: return "now";
+        case rules::Builtin::function:
+        case rules::Builtin::symbol: return "(u64)probe";
+        case rules::Builtin::comm: break;
+        }
+        MLBCC_CHECK(false);
+    }
+    std::string operator()(const rules::ConstLeaf& n) {
+        bool negative = value.show == Show::signed_int || value.show == Show::enumeration ||
+                        value.show == Show::boolean;
+        // The smallest value cannot be written as a literal with a sign.
+        if (!negative) return fmt::format("{}ULL", n.bits);
+        return fmt::format("(s64){}ULL", n.bits);
+    }
+    std::string operator()(const rules::TextLeaf&) { MLBCC_CHECK(false); }
+    std::string operator()(const rules::TextNode&) { MLBCC_CHECK(false); }
+    std::string operator()(const rules::LoadNode& n) { return w.load(n, value); }
+    std::string operator()(const rules::AddressNode& n) {
+        return w.address(n.pointer, n.index, n.scale, n.offset);
+    }
+    std::string operator()(const rules::StructArgLeaf& n) {
+        std::string word = w.argument(n.param, n.offset / 8);
+        return converted(fmt::format("{} >> {}", word, n.offset % 8 * 8), value, w.plan_);
+    }
+    std::string operator()(const rules::LearntNode& n) { return w.number(*n.key); }
+    std::string operator()(const rules::UnaryNode& n) {
+        std::string operand = w.number(*n.operand);
+        switch (n.op) {
+        case rules::UnaryOp::minus: return fmt::format("(s64)(-({}))", operand);
+        case rules::UnaryOp::plus: return operand;
+        case rules::UnaryOp::bit_not: return fmt::format("(~({}))", operand);
+        case rules::UnaryOp::logical_not: return fmt::format("(s64)(!({}))", operand);
+        case rules::UnaryOp::deref:
+        case rules::UnaryOp::address: break;  // checked into LoadNode, AddressNode
+        }
+        MLBCC_CHECK(false);
+    }
+    std::string operator()(const rules::BinaryNode& n) {
+        if (n.left->is_text()) return w.text_equals(n);
+        std::string left = w.number(*n.left), right = w.number(*n.right);
+        if (n.op == BinaryOp::div || n.op == BinaryOp::mod) {
+            const char* call = is_signed(*n.left, w.plan_) && is_signed(*n.right, w.plan_)
+                                   ? "mlbcc_signed"
+                                   : "mlbcc_unsigned";
+            return fmt::format("{}_{}({}, {})", call, n.op == BinaryOp::div ? "div" : "mod", left,
+                               right);
+        }
+        if (n.op == BinaryOp::shl || n.op == BinaryOp::shr) {
+            return fmt::format("(({}) {} (({}) & 63))", left, symbol(n.op), right);
+        }
+        const char* cast = value.show == Show::boolean ? "(s64)" : "";
+        return fmt::format("{}(({}) {} ({}))", cast, left, symbol(n.op), right);
+    }
+    std::string operator()(const rules::ConditionalNode& n) {
+        return fmt::format("(({}) ? ({}) : ({}))", w.number(*n.condition), w.number(*n.yes),
+                           w.number(*n.no));
+    }
+};
+
+std::string Writer::number(const Typed& value) {
+    std::string text = rules::to_text(value);
+    if (auto found = known_.find(text); found != known_.end()) return found->second;
+    if (const plan::Saved* kept = saved(value)) return known_[text] = saved_number(*kept);
+    std::string expr = std::visit(NumberVisitor{*this, value}, value.node);
+    // Large expressions are computed once; a name keeps the C readable, too.
+    bool simple = std::holds_alternative<rules::ConstLeaf>(value.node) || expr.size() < 40;
+    if (!simple) {
+        std::string name = temporary();
+        line(fmt::format("{} {} = {};", is_signed(value, plan_) ? "s64" : "u64", name, expr));
+        expr = name;
+    }
+    return known_[text] = expr;
+}
+
+std::string Writer::raw(const Typed& value) {
+    const auto* leaf = std::get_if<rules::ParamLeaf>(&value.node);
+    if (leaf == nullptr) return number(value);
+    if (const plan::Saved* kept = saved(value))
+        return fmt::format("MLBCC_SAVED(u64, {})", kept->offset);
+    return argument(leaf->index, 0);
+}
+
+std::string Writer::condition(const Typed& value) {
+    return fmt::format("({})", number(value));
+}
+
+std::string Writer::argument(uint32_t param, uint32_t word) {
+    plan::ArgSlot slot = plan::locate_argument(param, plan_.arch);
+    if (param < probe_.slots.size()) {
+        const auto& words = probe_.slots[param];
+        slot = word < words.size() ? words[word] : plan::ArgSlot{};
+    } else if (!probe_.slots.empty()) {  // behind the named parameters of a variadic function
+        slot = plan::locate_argument(param, plan_.arch);
+    }
+    switch (slot.kind) {
+    case plan::ArgSlot::Kind::none: return "0ULL";
+    case plan::ArgSlot::Kind::reg: return fmt::format("MLBCC_ARG{}(ctx)", slot.index);
+    case plan::ArgSlot::Kind::stack: break;
+    case plan::ArgSlot::Kind::pointer: break;
+    }
+    std::string key = fmt::format("word {} {}", plan::to_text(slot),
+                                  slot.kind == plan::ArgSlot::Kind::pointer ? word : 0);
+    if (auto found = known_.find(key); found != known_.end()) return found->second;
+    std::string name = temporary();
+    std::string from = slot.kind == plan::ArgSlot::Kind::stack
+                           ? fmt::format("MLBCC_STACK_ARG(ctx, {})", slot.index)
+                           : fmt::format("MLBCC_ARG{}(ctx) + {}", slot.index, word * 8);
+    line(fmt::format("u64 {0} = 0; bpf_probe_read_user(&{0}, 8, (void *)({1}));", name, from));
+    return known_[key] = name;
+}
+
+std::string Writer::address(const rules::TypedPtr& pointer, const rules::TypedPtr& index,
+                            uint32_t scale, uint32_t offset) {
+    std::string out = number(*pointer);
+    if (offset != 0) out += fmt::format(" + {}", offset);
+    if (index) out += fmt::format(" + (u64)({}) * {}", number(*index), scale);
+    return fmt::format("((u64)({}))", out);
+}
+
+std::string Writer::load(const rules::LoadNode& node, const Typed& value) {
+    std::string from = address(node.pointer, node.index, node.scale, node.offset);
+    std::string name = temporary();
+    line(fmt::format("u{1} {0} = 0; bpf_probe_read_user(&{0}, {2}, (void *){3});", name,
+                     node.size * 8, node.size, from));
+    if (node.bit_width == 0) return converted(name, value, plan_);
+    uint64_t mask = node.bit_width >= 64 ? ~0ull : (1ull << node.bit_width) - 1;
+    std::string bits = fmt::format("(((u64){} >> {}) & {}ULL)", name, node.bit_offset, mask);
+    if (!is_signed(value, plan_)) return bits;
+    uint32_t up = 64u - node.bit_width;
+    return fmt::format("((s64)({} << {}) >> {})", bits, up, up);
+}
+
+// text == "abc", character by character up to and with the terminating zero.
+std::string Writer::text_equals(const rules::BinaryNode& node) {
+    const std::string& literal = std::get<rules::TextLeaf>(node.right->node).text;
+    std::string name = temporary();
+    // One more than the literal, so that text cut off behind it is not taken for equal.
+    auto size = static_cast<uint32_t>((literal.size() + 1) / 8 * 8 + 8);
+    if (const plan::Saved* kept = saved(*node.left)) size = std::max(size, kept->size);
+    if (std::holds_alternative<rules::BuiltinLeaf>(node.left->node)) size = std::max(size, 16u);
+    line(fmt::format("char {}[{}] = {{}};", name, size));
+    text_to(name, size, *node.left);
+    std::string all;
+    for (size_t i = 0; i <= literal.size() && i < size; ++i) {
+        uint32_t c = i < literal.size() ? static_cast<unsigned char>(literal[i]) : 0;
+        all += fmt::format("{}(u8){}[{}] == {}", i == 0 ? "" : " && ", name, i, c);
+    }
+    return fmt::format("(s64)({}({}))", node.op == BinaryOp::ne ? "!" : "", all);
+}
+
+void Writer::text_to(const std::string& to, uint32_t size, const Typed& value) {
+    if (const plan::Saved* kept = saved(value)) {
+        line(fmt::format("__builtin_memcpy({}, &MLBCC_SAVED(char, {}), {});", to, kept->offset,
+                         std::min(size, kept->size)));
+    } else if (const auto* text = std::get_if<rules::TextNode>(&value.node)) {
+        line(fmt::format("mlbcc_read_text({}, {}, {});", to, std::min(size, text->length),
+                         number(*text->pointer)));
+    } else if (const auto* literal = std::get_if<rules::TextLeaf>(&value.node)) {
+        line(fmt::format("__builtin_memcpy({}, {}, {});", to, c_string(literal->text),
+                         literal->text.size() + 1));
+    } else {
+        line(fmt::format("bpf_get_current_comm({}, 16);", to));
+    }
+}
+
+void Writer::store(const std::string& to, uint32_t size, const Typed& value, bool as_raw) {
+    place(value.span);
+    bool text = value.show == Show::text || value.show == Show::comm;
+    if (text && !std::holds_alternative<rules::LearntNode>(value.node)) {
+        text_to(to, size, value);
+    } else {
+        line(fmt::format("{} = {};", to, as_raw ? raw(value) : number(value)));
+    }
+}
+
+const plan::Saved* Writer::saved(const Typed& value) const {
+    if (stage_ == rules::Stage::entry) return nullptr;
+    std::string text = rules::to_text(value);
+    for (const plan::Saved& one : probe_.saved) {
+        if (rules::to_text(*one.value) == text) return &one;
+    }
+    return nullptr;
+}
+
+std::string Writer::saved_number(const plan::Saved& kept) {
+    std::string slot = fmt::format("MLBCC_SAVED(u64, {})", kept.offset);
+    return converted(slot, *kept.value, plan_);
+}
+
+void Writer::line(std::string_view text) {
+    body_ += fmt::format("{:{}}{}\n", "", 4 + 4 * outside_.size(), text);
+}
+
+void Writer::open_block(std::string_view head) {
+    line(head);
+    outside_.push_back(known_);
+}
+
+void Writer::close_block() {
+    known_ = std::move(outside_.back());
+    outside_.pop_back();
+    line("}");
+}
+
+void Writer::place(const Span& span) {
+    if (span.file == nullptr) return;
+    body_ +=
+        fmt::format("#line {} \"{}\"\n", span.file->position(span.begin).line, span.file->path());
+}
+
+}  // namespace mlbcc::codegen

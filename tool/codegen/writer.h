@@ -1,0 +1,59 @@
+// Writes one shape's C. A Writer is at one end of a call: values known at entry are read there from
+// registers and memory, at return from the frame they were saved in.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "codegen/codegen.h"
+
+namespace mlbcc::codegen {
+
+class Writer {
+public:
+    Writer(const plan::Plan& plan, const plan::ProbePlan& probe, rules::Stage stage)
+        : plan_(plan), probe_(probe), stage_(stage) {}
+
+    // A C expression of type u64 or s64; statements that it needs go to the body first.
+    std::string number(const rules::Typed& value);
+    // The unconverted 64-bit register of a parameter, or number() of anything else.
+    std::string raw(const rules::Typed& value);
+    // Statements that put text of `size` bytes at the C lvalue `to` (an array of char).
+    void text_to(const std::string& to, uint32_t size, const rules::Typed& value);
+    // Statements that store any value as a record, a key or a frame holds it.
+    void store(const std::string& to, uint32_t size, const rules::Typed& value, bool as_raw);
+    std::string condition(const rules::Typed& value);
+
+    void line(std::string_view text);  // appends an indented statement
+    // Between the two, what is computed is in a C block: its names are not used behind it.
+    void open_block(std::string_view head = "{");
+    void close_block();
+    void place(const Span& span);  // #line of the rule's text
+    std::string take() { return std::move(body_); }
+
+private:
+    friend struct NumberVisitor;
+    std::string argument(uint32_t param, uint32_t word);
+    std::string load(const rules::LoadNode& node, const rules::Typed& value);
+    std::string address(const rules::TypedPtr& pointer, const rules::TypedPtr& index,
+                        uint32_t scale, uint32_t offset);
+    std::string text_equals(const rules::BinaryNode& node);
+    const plan::Saved* saved(const rules::Typed& value) const;
+    std::string saved_number(const plan::Saved& saved);
+    std::string temporary() { return "v" + std::to_string(next_++); }
+
+    const plan::Plan& plan_;
+    const plan::ProbePlan& probe_;
+    rules::Stage stage_;
+    std::string body_;
+    using Known = std::map<std::string, std::string>;  // canonical text to C expression
+    Known known_;
+    std::vector<Known> outside_;  // of each open block
+    uint32_t next_ = 0;
+};
+
+// `expr` (64 bits of a register) as the C value of `size` bytes: "(s64)(s32)(x)".
+std::string converted(const std::string& expr, const rules::Typed& value, const plan::Plan& plan);
+
+}  // namespace mlbcc::codegen

@@ -1,0 +1,90 @@
+#include <chrono>
+
+#include "compiler/entry.h"
+
+namespace mlbcc::compiler {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct EntryJob {
+    Architecture architecture{};
+    KernelAbilities kernel;
+};
+
+int hex_digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return -1;
+}
+
+// "f30f1efa" -> 4 bytes, up to the first pair that is not hexadecimal
+std::vector<uint8_t> bytes_of(std::string_view hex) {
+    std::vector<uint8_t> bytes;
+    bytes.reserve(hex.size() / 2);
+    for (size_t i = 0; i + 1 < hex.size(); i += 2) {
+        int high = hex_digit(hex[i]), low = hex_digit(hex[i + 1]);
+        if (high < 0 || low < 0) break;
+        bytes.push_back(static_cast<uint8_t>(high * 16 + low));
+    }
+    return bytes;
+}
+
+Result<EntryJob> read_entry_job(const JsonValue& request) {
+    std::string name(text_field(request, "arch"));
+    auto architecture = architecture_named(name);
+    if (!architecture) return Error{"cannot disassemble the architecture `" + name + "`"};
+    EntryJob job{*architecture, running_kernel()};
+    if (request.HasMember("long_nops")) job.kernel.long_nops = flag_field(request, "long_nops");
+    return job;
+}
+
+void write_entry(JsonWriter& writer, const Entry& entry) {
+    writer.StartObject();
+    write(writer, "offset", entry.offset);
+    write(writer, "why", entry.why);
+    write(writer, "first", entry.first);
+    writer.Key("refused");
+    writer.Bool(entry.refused);
+    writer.EndObject();
+}
+
+void write_entries(JsonWriter& writer, const JsonValue& request, const EntryJob& job,
+                   const Disassembler& disassembler) {
+    writer.Key("entries");
+    writer.StartArray();
+    const JsonValue* functions = list_field(request, "functions");
+    for (size_t i = 0; functions != nullptr && i < functions->Size(); ++i) {
+        const JsonValue& function = (*functions)[static_cast<rapidjson::SizeType>(i)];
+        std::vector<uint8_t> code = bytes_of(text_field(function, "code"));
+        uint64_t size = number_field(function, "size");
+        write_entry(writer, choose_entry(disassembler, code, size, job.kernel));
+    }
+    writer.EndArray();
+}
+
+}  // namespace
+
+Reply choose_entries(const JsonValue& request) {
+    auto start = Clock::now();
+    auto job = read_entry_job(request);
+    if (!job) return failure({job.error(), "", "", ""});
+    auto disassembler = Disassembler::create(job->architecture);
+    if (!disassembler) return failure({disassembler.error(), "", "", ""});
+    rapidjson::StringBuffer buffer;
+    JsonWriter writer(buffer);
+    writer.StartObject();
+    writer.Key("ok");
+    writer.Bool(true);
+    write_entries(writer, request, *job, *disassembler);
+    writer.Key("timings");
+    writer.StartObject();
+    write_ms(writer, "total_ms",
+             std::chrono::duration<double, std::milli>(Clock::now() - start).count());
+    writer.EndObject();
+    writer.EndObject();
+    return Reply{{buffer.GetString(), buffer.GetSize()}, {}};
+}
+
+}  // namespace mlbcc::compiler

@@ -1,0 +1,34 @@
+// What a "compile" request asks for (program.h shows one).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "compiler/reply.h"
+
+namespace mlbcc::compiler {
+
+// Number by which the C text calls a kernel function -> its BTF id in the running kernel.
+using Kfuncs = std::map<int32_t, int32_t>;
+
+struct ProgramSpec {
+    std::string name;      // of the C function
+    int type = 0;          // BPF_PROG_TYPE_...
+    int attach_type = -1;  // expected_attach_type; -1: none
+};
+
+struct Job {
+    std::string source;
+    std::vector<std::string> cflags;
+    std::string kernel_dir;  // absolute
+    std::vector<ProgramSpec> programs;
+    Kfuncs kfuncs;
+    bool emit_only = false;
+};
+
+Result<Job> read_job(const JsonValue& request);
+
+}  // namespace mlbcc::compiler

@@ -1,0 +1,42 @@
+// What a "compile" request is answered with: maps and programs, described, with their descriptors.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "compiler/reply.h"
+
+namespace mlbcc::compiler {
+
+struct MapInfo {
+    uint32_t id = 0, type = 0;
+    uint32_t key_size = 0, value_size = 0;  // bytes
+    uint32_t max_entries = 0, flags = 0;
+};
+
+struct LoadedMap {
+    std::string name;
+    MapInfo info;
+    UniqueFd fd;  // empty: only described
+};
+struct LoadedProgram {
+    std::string name;
+    size_t instructions = 0;
+    UniqueFd fd;  // empty: compiled, not loaded
+};
+
+struct Loaded {
+    std::vector<LoadedMap> maps;
+    std::vector<LoadedProgram> programs;
+    std::string log;  // clang's warnings
+    double compile_ms = 0, load_ms = 0;
+};
+
+// What the kernel says of a map.
+Result<MapInfo> map_info(int fd);
+
+Reply reply_of(Loaded loaded);
+
+}  // namespace mlbcc::compiler

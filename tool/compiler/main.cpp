@@ -1,0 +1,68 @@
+// mlbcc-bcc: the one program that links libbcc, libclang and LLVM. mlbcc starts it with a Unix
+// stream socket as descriptor 3, asks (base/channel.h), and closes the socket when it is done.
+//
+//   {"request":"types"|"entries"|"compile", ...}  ->  {"ok":true, ...} or {"ok":false,"error":...}
+#include <cstdlib>
+
+#include "base/channel.h"
+#include "compiler/entry.h"
+#include "compiler/last_words.h"
+#include "compiler/program.h"
+#include "compiler/reply.h"
+#include "compiler/types.h"
+
+namespace mlbcc::compiler {
+
+namespace {
+
+constexpr int kSocket = 3;
+
+// Variables that would change what clang or libbcc do.
+constexpr const char* kUnwanted[] = {"CPATH",
+                                     "C_INCLUDE_PATH",
+                                     "ARCH",
+                                     "BCC_LINUX_VERSION_CODE",
+                                     "BCC_KERNEL_MODULES_SUFFIX",
+                                     "CCC_OVERRIDE_OPTIONS"};
+
+void prepare_process() {
+    for (const char* name : kUnwanted) ::unsetenv(name);
+    answer_even_at_the_end(kSocket);
+}
+
+Reply answer(const std::string& json) {
+    rapidjson::Document request;
+    request.Parse(json.data(), json.size());
+    if (request.HasParseError() || !request.IsObject()) {
+        return failure({Error{"the request is no JSON object"}, "", "", ""});
+    }
+    std::string_view name = text_field(request, "request");
+    if (name == "types") return parse_types(request);
+    if (name == "entries") return choose_entries(request);
+    if (name == "compile") return compile_program(request);
+    return failure({Error{"there is no request `" + std::string(name) + "`"}, "", "", ""});
+}
+
+// Until the peer closes its end; false if it went in the middle of something.
+bool serve() {
+    while (true) {
+        auto message = receive_message(kSocket);
+        if (!message) return false;
+        if (message->json.empty()) return true;
+        Reply reply = answer(message->json);
+        std::vector<int> fds;
+        for (const UniqueFd& fd : reply.fds) fds.push_back(fd.get());
+        if (!send_message(kSocket, reply.json, fds)) return false;
+    }
+}
+
+}  // namespace
+
+}  // namespace mlbcc::compiler
+
+int main() {
+    mlbcc::compiler::prepare_process();
+    bool in_order = mlbcc::compiler::serve();
+    // LLVM's own way out takes milliseconds to free what the kernel frees at once.
+    ::_exit(in_order ? 0 : 1);
+}

@@ -1,0 +1,142 @@
+#include "event/decode.h"
+
+#include <algorithm>
+
+namespace mlbcc::event {
+namespace {
+
+uint32_t span_slot(const plan::ProbePlan& probe, const std::string& type) {
+    uint32_t slot = 0;
+    if (!probe.entry) return slot;
+    for (const plan::Emit& emit : probe.entry->emits) {
+        const auto* span = std::get_if<plan::SpanEmit>(&emit.what);
+        if (span == nullptr) continue;
+        if (span->type == type) return slot;
+        ++slot;
+    }
+    return slot;
+}
+
+uint32_t bytes_needed(const plan::RecordLayout& layout, bool is_return) {
+    size_t bytes = is_return ? kReturnBytes : sizeof(plan::RecordHeader);
+    for (const plan::Field& field : layout.fields) {
+        using Kind = plan::ValueType::Kind;
+        if (field.type.kind == Kind::function || field.type.kind == Kind::symbol) continue;
+        bool text = field.type.kind == Kind::text || field.type.kind == Kind::comm;
+        bytes = std::max<size_t>(bytes, field.offset + (text ? field.size : 8));
+    }
+    return static_cast<uint32_t>(std::max<size_t>(bytes, layout.size));
+}
+
+}  // namespace
+
+Decoder::Decoder(const plan::Plan& plan, const Tables& tables, const Gauges& gauges)
+    : plan_(plan), tables_(tables), gauges_(gauges), enums_(plan.types) {
+    for (const plan::ProbePlan& probe : plan.probes) {
+        Ends& ends = ends_.emplace_back();
+        if (probe.entry) ends.entry.emplace(describe(probe, *probe.entry, false));
+        if (probe.ret) ends.ret.emplace(describe(probe, *probe.ret, true));
+    }
+}
+
+ValueReader Decoder::reader(const plan::RecordPlan& record, uint32_t field) {
+    return {record.layout.fields[field], enums_, tables_};
+}
+
+// Clauses are met in the order of clauses(), so counting them gives their ids.
+RecordMeaning Decoder::describe(const plan::ProbePlan& probe, const plan::RecordPlan& record,
+                                bool is_return) {
+    RecordMeaning meaning;
+    meaning.probe = &probe;
+    meaning.record = &record;
+    meaning.is_return = is_return;
+    meaning.bytes = bytes_needed(record.layout, is_return);
+    if (is_return && record.ret_field) meaning.ret.emplace(reader(record, *record.ret_field));
+    for (const plan::Emit& emit : record.emits) {
+        if (emit.stack && record.layout.stack) meaning.stack_mask |= emit.mask;
+        bool whole_call = is_return && std::holds_alternative<plan::EventEmit>(emit.what);
+        (whole_call ? meaning.at_start_mask : meaning.at_time_mask) |= emit.mask;
+        add_emit(emit, meaning);
+    }
+    return meaning;
+}
+
+void Decoder::add_emit(const plan::Emit& emit, RecordMeaning& meaning) {
+    const plan::RecordPlan& record = *meaning.record;
+    struct Visitor {
+        Decoder& decoder;
+        const plan::Emit& emit;
+        const plan::RecordPlan& record;
+        RecordMeaning& meaning;
+
+        void operator()(const plan::SpanEmit& span) {
+            meaning.spans.push_back(decoder.describe_clause(emit, span.fields, record));
+            meaning.spans.back().slot = span_slot(*meaning.probe, span.type);
+        }
+        void operator()(const plan::EventEmit& event) {
+            meaning.events.push_back(decoder.describe_clause(emit, event.fields, record));
+        }
+        void operator()(const plan::GaugeEmit& gauge) {
+            GaugeMeaning out{emit.mask,  decoder.gauges_.gauge(gauge.name),   gauge.op,
+                             emit.stack, std::nullopt, decoder.reader(record, gauge.value)};
+            if (gauge.key) out.key.emplace(decoder.reader(record, *gauge.key));
+            meaning.gauges.push_back(out);
+        }
+        void operator()(const plan::LearnEmit& learn) {
+            meaning.learns.push_back({emit.mask, *decoder.tables_.table(learn.table),
+                                      decoder.reader(record, learn.key),
+                                      decoder.reader(record, learn.value)});
+        }
+    };
+    std::visit(Visitor{*this, emit, record, meaning}, emit.what);
+}
+
+ClauseMeaning Decoder::describe_clause(const plan::Emit& emit,
+                                       const std::vector<plan::NamedField>& fields,
+                                       const plan::RecordPlan& record) {
+    ClauseMeaning clause;
+    clause.id = static_cast<ClauseId>(clauses_++);
+    clause.emit = &emit;
+    for (uint32_t i = 0; i < fields.size(); ++i) {
+        clause.fields.push_back({fields[i].name, i, fields[i].mask, reader(record, fields[i].field)});
+    }
+    return clause;
+}
+
+const RecordMeaning* Decoder::meaning(const Record& record) const {
+    if (record.header.probe >= ends_.size()) return nullptr;
+    const Ends& ends = ends_[record.header.probe];
+    const std::optional<RecordMeaning>* end = nullptr;
+    switch (record.kind()) {
+    case plan::RecordKind::entry: end = &ends.entry; break;
+    case plan::RecordKind::ret: end = &ends.ret; break;
+    case plan::RecordKind::process: break;
+    }
+    if (end == nullptr || !*end || record.bytes.size() < (*end)->bytes) return nullptr;
+    return &**end;
+}
+
+void Decoder::values(const ClauseMeaning& clause, uint32_t hits, const ValueContext& context,
+                     std::vector<NamedValue>& out) {
+    out.clear();
+    for (const FieldMeaning& field : clause.fields) {
+        if ((field.mask & hits) == 0) continue;
+        out.push_back({field.name, field.reader.read(context), field.field});
+    }
+}
+
+Value Decoder::key_value(const plan::Field& field, std::span<const std::byte> key, uint32_t pid) const {
+    using Kind = plan::ValueType::Kind;
+    Value nothing{&field.type, 0, {}, false, true};
+    bool text = field.type.kind == Kind::text || field.type.kind == Kind::comm;
+    if (key.size() < field.offset + (text ? field.size : 8)) return nothing;
+    ValueContext context{key, nullptr, pid, tables_};
+    if (field.type.kind == Kind::function || field.type.kind == Kind::symbol) {
+        auto probe = read_at<uint64_t>(key, field.offset);
+        if (probe >= plan_.probes.size()) return nothing;
+        context.probe = &plan_.probes[probe];
+    }
+    return ValueReader(field, enums_, tables_).read(context);
+}
+
+}  // namespace mlbcc::event

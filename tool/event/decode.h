@@ -1,0 +1,96 @@
+// What a record means, worked out once from the plan: for each probe and each end of the call the
+// clauses, gauges and learnt names, with readers for their fields; and the values of an event.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "event/event.h"
+#include "event/gauges.h"
+#include "event/record.h"
+#include "event/tables.h"
+#include "event/values.h"
+
+namespace mlbcc::event {
+
+struct FieldMeaning {
+    std::string_view name;
+    uint32_t field = 0;  // index into the clause's fields
+    uint32_t mask = 0;
+    ValueReader reader;
+};
+
+struct ClauseMeaning {  // a span or an event
+    ClauseId id{};
+    const plan::Emit* emit = nullptr;
+    uint32_t slot = 0;  // of a span: which of the probe's, the same at both ends
+    std::vector<FieldMeaning> fields;
+    bool applies(uint32_t hits) const { return (emit->mask & hits) != 0; }
+};
+
+struct LearnMeaning {
+    uint32_t mask = 0;
+    TableId table{};
+    ValueReader key, value;
+};
+
+struct GaugeMeaning {
+    uint32_t mask = 0;
+    uint32_t gauge = 0;
+    rules::GaugeOp op{};
+    bool stack = false;
+    std::optional<ValueReader> key;
+    ValueReader value;
+};
+
+// All that records of one probe mean at one end of the call.
+struct RecordMeaning {
+    const plan::ProbePlan* probe = nullptr;
+    const plan::RecordPlan* record = nullptr;
+    bool is_return = false;
+    uint32_t bytes = 0;         // the least that a record has
+    uint32_t at_time_mask = 0;  // hits that mean something when the record was made
+    uint32_t at_start_mask = 0; // hits that mean a whole call, placed at its beginning
+    uint32_t stack_mask = 0;    // hits that want the stack
+    std::vector<ClauseMeaning> spans, events;
+    std::vector<LearnMeaning> learns;
+    std::vector<GaugeMeaning> gauges;
+    std::optional<ValueReader> ret;
+};
+
+class Decoder {
+public:
+    Decoder(const plan::Plan& plan, const Tables& tables, const Gauges& gauges);
+
+    // Null for a record that the plan does not know or that is too short: malformed.
+    const RecordMeaning* meaning(const Record& record) const;
+
+    // The values that `clause` shows of a record, in `out`, which is emptied first.
+    static void values(const ClauseMeaning& clause, uint32_t hits, const ValueContext& context,
+                       std::vector<NamedValue>& out);
+
+    // A part of an aggregate's key. `function` and `symbol` are stored as the ProbeId. Null-valued
+    // (unread) where the bytes are too few or name no probe.
+    Value key_value(const plan::Field& field, std::span<const std::byte> key, uint32_t pid) const;
+
+private:
+    struct Ends {
+        std::optional<RecordMeaning> entry, ret;
+    };
+    void add_emit(const plan::Emit& emit, RecordMeaning& meaning);
+    RecordMeaning describe(const plan::ProbePlan& probe, const plan::RecordPlan& record, bool is_return);
+    ClauseMeaning describe_clause(const plan::Emit& emit, const std::vector<plan::NamedField>& fields,
+                                  const plan::RecordPlan& record);
+    ValueReader reader(const plan::RecordPlan& record, uint32_t field);
+
+    const plan::Plan& plan_;
+    const Tables& tables_;
+    const Gauges& gauges_;
+    mutable EnumTable enums_;
+    uint32_t clauses_ = 0;
+    std::vector<Ends> ends_;  // by ProbeId
+};
+
+}  // namespace mlbcc::event

@@ -1,0 +1,80 @@
+// What `gauge` keeps: (gauge, process, key) -> value and the stack it was set from. A gauge's value
+// is the sum of what is remembered; setting a key to 0 forgets it. What a process held when it ended
+// stays, as the leak report; a program that takes its place by exec begins with nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "event/event.h"
+#include "event/stacks.h"
+#include "event/tables.h"
+
+namespace mlbcc::event {
+
+class Gauges {
+public:
+    static constexpr size_t kMaxEntries = 1 << 20;  // over all gauges and processes
+    static constexpr size_t kMaxStates = 1 << 16;   // (gauge, process)
+    static constexpr size_t kMaxShown = 1000;       // held entries of one state
+
+    explicit Gauges(const plan::Plan& plan, size_t max_entries = kMaxEntries);
+
+    uint32_t gauge(std::string_view name) const;  // a name of the plan's
+
+    struct Change {
+        uint32_t gauge = 0;
+        rules::GaugeOp op{};
+        uint32_t pid = 0;
+        uint64_t time_ns = 0;
+        std::optional<Value> key;
+        Value value;
+        Stack* stack = nullptr;  // retained while it is held
+    };
+    void apply(const Change& change);
+
+    void process_ended(uint32_t pid);  // or exec'ed, or its id is another's now
+    // Ordered by name, then pid, then time. Names for keys come from `tables`.
+    std::vector<GaugeState> states(const Tables& tables) const;
+    uint64_t refused() const { return refused_; }  // changes that found no room
+
+private:
+    struct Held {
+        const plan::ValueType* key_type = nullptr;
+        int64_t value = 0;
+        Stack* stack = nullptr;
+    };
+    struct State {
+        uint32_t gauge = 0, pid = 0;
+        int64_t value = 0, peak = 0;
+        uint64_t peak_time_ns = 0, forgotten = 0;  // forgotten: held at the end, too many to show
+        std::unordered_map<uint64_t, Held> held;   // by key
+    };
+    struct Info {
+        std::string name;
+        plan::RuleId rule{};
+        rules::Unit unit{};
+    };
+
+    void add_gauges(const plan::RecordPlan& record);
+    State* state_of(uint32_t gauge, uint32_t pid);
+    void set_key(State& state, const Change& change);
+    static void move_to(State& state, int64_t value, uint64_t time_ns);
+    static std::vector<std::pair<uint64_t, const Held*>> largest(const State& state);
+    void keep_largest(State& state);
+    GaugeState describe(const State& state, const Tables& tables) const;
+
+    std::vector<Info> infos_;
+    std::deque<State> states_;
+    std::unordered_map<uint64_t, State*> live_;  // by gauge and pid
+    size_t max_entries_, entries_ = 0;
+    uint64_t refused_ = 0;
+};
+
+}  // namespace mlbcc::event

@@ -1,0 +1,80 @@
+#include "event/modules.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+
+#include "base/read_file.h"
+
+namespace mlbcc::event {
+namespace {
+
+std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// The kernel's helper library is the same in every process, ours included.
+std::span<const std::byte> own_vdso() {
+    uint64_t start = ::getauxval(AT_SYSINFO_EHDR);
+    Result<std::string> text = read_file("/proc/self/maps", 64 << 20);
+    if (start == 0 || !text) return {};
+    std::vector<Mapping> maps = parse_maps(*text);
+    const Mapping* mapping = find_mapping(maps, start);
+    if (mapping == nullptr) return {};
+    return {reinterpret_cast<const std::byte*>(start), mapping->end - mapping->start};
+}
+
+}  // namespace
+
+std::string Modules::proc_path(uint32_t pid, const char* name) const {
+    return fmt::format("{}/{}/{}", roots_.proc, pid, name);
+}
+
+Module& Modules::of(uint32_t pid, Mapping& mapping) {
+    if (mapping.module != nullptr) return *mapping.module;
+    std::string key = fmt::format("{} {} {}", mapping.device, mapping.inode, mapping.path);
+    std::unique_ptr<Module>& module = modules_[key];
+    if (!module) {
+        module = std::make_unique<Module>();
+        module->name = last_part(mapping.path);
+    }
+    // What cannot be read through one process may be through another.
+    if (!module->was_read) read(*module, pid, mapping);
+    mapping.module = module.get();
+    return *module;
+}
+
+void Modules::read(Module& module, uint32_t pid, const Mapping& mapping) const {
+    if (mapping.path == "[vdso]") {
+        module.symbols = ElfSymbols::read(own_vdso());
+        module.cfi = Cfi::read(own_vdso());
+        module.was_read = true;
+        return;
+    }
+    UniqueFd fd = mapping.is_file() ? open(pid, mapping) : UniqueFd();
+    if (!fd) return;
+    module.symbols = ElfSymbols::read(fd.get(), roots_.debug);
+    module.cfi = Cfi::read(fd.get());
+    module.was_read = true;
+    if (module.symbols && !module.symbols->soname().empty()) module.name = module.symbols->soname();
+}
+
+// As the process sees it; or, where that is another file by now, the mapped file itself (which
+// needs CAP_CHECKPOINT_RESTORE); or, where the process has ended, the path as we see it.
+UniqueFd Modules::open(uint32_t pid, const Mapping& mapping) const {
+    std::string candidates[] = {
+        proc_path(pid, "root") + mapping.path,
+        fmt::format("{}/{:x}-{:x}", proc_path(pid, "map_files"), mapping.start, mapping.end),
+        mapping.path,
+    };
+    for (const std::string& path : candidates) {
+        UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+        struct stat status {};
+        if (fd && ::fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+            status.st_ino == mapping.inode) {
+            return fd;
+        }
+    }
+    return {};
+}
+
+}  // namespace mlbcc::event

@@ -1,0 +1,47 @@
+// The files that processes run code from, each read once: a mapping -> its name, functions and call
+// frame information.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "base/unique_fd.h"
+#include "event/cfi.h"
+#include "event/elf_symbols.h"
+#include "event/mappings.h"
+
+namespace mlbcc::event {
+
+struct Module {
+    std::string name;  // its soname, or the last part of its path
+    std::optional<ElfSymbols> symbols;
+    std::unique_ptr<Cfi> cfi;
+    bool was_read = false;
+};
+
+struct SymbolRoots {
+    std::string proc = "/proc";
+    std::string debug = "/usr/lib/debug";  // with .build-id/ below it
+};
+
+class Modules {
+public:
+    explicit Modules(SymbolRoots roots) : roots_(std::move(roots)) {}
+
+    // The module of a mapping of process `pid`. It stays where it is.
+    Module& of(uint32_t pid, Mapping& mapping);
+    const SymbolRoots& roots() const { return roots_; }
+    std::string proc_path(uint32_t pid, const char* name) const;  // "/proc/70/maps"
+
+private:
+    void read(Module& module, uint32_t pid, const Mapping& mapping) const;
+    UniqueFd open(uint32_t pid, const Mapping& mapping) const;
+
+    SymbolRoots roots_;
+    std::unordered_map<std::string, std::unique_ptr<Module>> modules_;  // by device, inode, path
+};
+
+}  // namespace mlbcc::event

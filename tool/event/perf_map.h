@@ -1,0 +1,38 @@
+// Names for code that a process made at run time: /tmp/perf-PID.map, as V8, the JVM and CPython
+// (-X perf) write it.
+//
+//   7f3c80001000 1a0 LazyCompile:~main app.js:1
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mlbcc::event {
+
+class PerfMap {
+public:
+    struct Hit {
+        std::string_view name;
+        uint64_t start = 0;
+    };
+
+    // What came later in the file stands for what was made later: it wins where two overlap.
+    explicit PerfMap(std::string text);
+    PerfMap() = default;
+
+    std::optional<Hit> find(uint64_t address) const;
+    size_t bytes() const { return text_.size(); }
+
+private:
+    struct Entry {
+        uint64_t start, size;
+        size_t name, length;  // in text_
+    };
+    std::string text_;
+    std::vector<Entry> entries_;  // by start, later ones of the same start first
+};
+
+}  // namespace mlbcc::event

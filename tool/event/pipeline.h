@@ -1,0 +1,104 @@
+// The whole of this stage: records in, as the rings give them; events out, in time order, with ids,
+// parents, names and stacks.
+//
+//   add(cpu, bytes) ... advance(now) ...   ->  consumer.event(B), consumer.event(X), consumer.lost() ...
+//
+// A record that was added is written by the first advance() a window after it was made, or by
+// finish(). One thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "event/decode.h"
+#include "event/event.h"
+#include "event/gauges.h"
+#include "event/order.h"
+#include "event/stacks.h"
+#include "event/symbolize.h"
+#include "event/tables.h"
+#include "event/threads.h"
+
+namespace mlbcc::event {
+
+struct PipelineOptions {
+    // How long records of other CPUs are waited for. Calls that last longer and are written as a
+    // whole (X) come `late`.
+    uint64_t window_ns = 50'000'000;
+    SymbolRoots symbols;
+};
+
+class Pipeline {
+public:
+    // `plan` and `consumer` must outlive the pipeline.
+    Pipeline(const plan::Plan& plan, EventConsumer& consumer, PipelineOptions options = {});
+    Pipeline(const Pipeline&) = delete;
+    Pipeline& operator=(const Pipeline&) = delete;
+
+    // One record of a ring, at any alignment, perhaps with padding behind it. What the plan does not
+    // know is counted as malformed.
+    void add(uint32_t cpu, std::span<const std::byte> record);
+    void add_loss(Loss loss);
+
+    // Gives the consumer what is older than the window. Cheap to call often: works at most eight
+    // times a window. `now_ns` is CLOCK_MONOTONIC.
+    void advance(uint64_t now_ns);
+    // Gives the consumer all the rest, and counts what is open as unmatched.
+    void finish();
+
+    uint64_t take_event_id() { return ++last_id_; }  // for a line of a sink's own: the summary
+    Totals totals() const;
+    RuleCounts counts(plan::RuleId rule) const;
+    std::vector<GaugeState> gauges() const { return gauges_.states(tables_); }
+    // Of functions that were called, in the plan's order.
+    std::vector<FunctionTime> function_times() const;
+    // A part of an aggregate's key, with the name that process `pid` learnt for it. Its text points
+    // into `key`, the plan or the learnt tables.
+    Value key_value(const plan::Field& field, std::span<const std::byte> key, uint32_t pid) const {
+        return decoder_.key_value(field, key, pid);
+    }
+
+private:
+    struct ClauseTime {
+        const plan::ProbePlan* probe = nullptr;
+        uint64_t calls = 0, total_ns = 0, max_ns = 0;
+    };
+    struct Current;  // the record being turned into events
+
+    void add_process(uint32_t cpu, const Record& record);
+    void count_received(const Record& record, const RecordMeaning& meaning);
+    Stack* stack_of(const Record& record, const RecordMeaning& meaning);
+    void drain(uint64_t until_ns);
+
+    void item(const Merger::Item& item);
+    void process_item(const Record& record);
+    void learn(const Current& current);
+    void change_gauges(const Current& current);
+    void begins(Current& current);
+    void ends(Current& current);
+    void whole_calls(Current& current);
+    Event event_of(const Current& current, const ClauseMeaning& clause, Phase phase);
+    void add_duration(Event& event, uint64_t start_ns, uint64_t end_ns, const Current& current);
+    void give(Event& event);
+    void give_losses(uint64_t before_ns);
+
+    EventConsumer& consumer_;
+    PipelineOptions options_;
+    std::vector<Clause> clauses_;
+    StackTable stacks_;
+    Symbolizer symbolizer_;
+    Tables tables_;
+    Gauges gauges_;
+    Decoder decoder_;
+    SpanTracker tracker_;
+    Merger merger_;
+
+    std::vector<Loss> losses_;          // not given yet, by time
+    std::vector<uint64_t> received_;    // by RuleId
+    std::vector<ClauseTime> times_;     // by ClauseId
+    std::vector<NamedValue> values_;
+    uint64_t last_id_ = 0, lost_ = 0, malformed_ = 0, last_advance_ns_ = 0;
+};
+
+}  // namespace mlbcc::event

@@ -1,0 +1,189 @@
+#include "event/symbolize.h"
+
+#include <algorithm>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "base/read_file.h"
+
+namespace mlbcc::event {
+namespace {
+
+constexpr size_t kMaxMapsBytes = 64 << 20;
+constexpr size_t kMaxPerfMapBytes = 256 << 20;
+constexpr size_t kMaxProcesses = 8192;
+constexpr size_t kMaxFrames = 65536;  // remembered per image
+constexpr uint32_t kFreeTries = 8, kMaxBackoff = 32;
+
+}  // namespace
+
+bool Symbolizer::Backoff::may_try() {
+    if (++failures < next) return false;
+    next = failures + (failures < kFreeTries ? 1 : std::min(failures, kMaxBackoff));
+    return true;
+}
+
+// What the walk up a stack asks about an address.
+struct Symbolizer::Finder : CodeFinder {
+    Finder(Symbolizer& symbolizer, Image& its_image, uint32_t its_pid)
+        : owner(symbolizer), image(its_image), pid(its_pid) {}
+    Code code_at(uint64_t address) override {
+        Mapping* mapping = owner.mapping_of(image, pid, address);
+        if (mapping == nullptr) return {};
+        if (!mapping->is_file() && mapping->path != "[vdso]") return {true, nullptr, 0};
+        Module& module = owner.modules_.of(pid, *mapping);
+        uint64_t offset = address - mapping->start + mapping->offset;
+        auto place = module.symbols ? module.symbols->address_of(offset) : std::nullopt;
+        return {true, place ? module.cfi.get() : nullptr, place.value_or(0)};
+    }
+    Symbolizer& owner;
+    Image& image;
+    uint32_t pid;
+};
+
+Stack* Symbolizer::stack(uint32_t pid, uint64_t time_ns, const plan::UserStack& from,
+                         std::span<const std::byte> memory) {
+    Image& image = image_at(pid, time_ns);
+    if (!image.loaded) load(image, pid);
+    Finder finder(*this, image, pid);
+    unwinder_.walk(from, memory, finder, addresses_);
+    if (Stack* known = stacks_.find(image.id, addresses_)) return known;
+    frames_.clear();
+    for (uint64_t address : addresses_) frames_.push_back(frame(image, pid, address));
+    return stacks_.add(image.id, addresses_, frames_);
+}
+
+Symbolizer::Image& Symbolizer::image_at(uint32_t pid, uint64_t time_ns) {
+    auto found = images_.find(pid);
+    if (found == images_.end()) return new_image(pid, 0);
+    std::deque<Image>& images = found->second;
+    for (auto image = images.rbegin(); image != images.rend(); ++image) {
+        if (image->since_ns <= time_ns) return *image;
+    }
+    return images.front();
+}
+
+Symbolizer::Image& Symbolizer::new_image(uint32_t pid, uint64_t time_ns) {
+    // Exits that were lost leave images behind; what is still needed is read again.
+    if (images_.size() >= kMaxProcesses) images_.clear();
+    std::deque<Image>& images = images_[pid];
+    Image& image = images.emplace_back();
+    image.id = ++last_image_;
+    image.since_ns = time_ns;
+    return image;
+}
+
+void Symbolizer::forked(uint32_t parent, uint32_t child, uint64_t time_ns) {
+    auto found = images_.find(parent);
+    if (found == images_.end()) return;
+    std::vector<Mapping> maps = image_at(parent, time_ns).maps;
+    bool loaded = image_at(parent, time_ns).loaded;
+    Image& image = new_image(child, time_ns);
+    image.maps = std::move(maps);
+    image.loaded = loaded;
+}
+
+void Symbolizer::executed(uint32_t pid, uint64_t time_ns) {
+    if (images_.contains(pid)) new_image(pid, time_ns);
+}
+
+void Symbolizer::executed_long_ago(uint32_t pid, uint64_t time_ns) {
+    auto found = images_.find(pid);
+    if (found == images_.end()) return;
+    std::deque<Image>& images = found->second;
+    while (images.size() > 1 && images.front().since_ns < time_ns) images.pop_front();
+}
+
+void Symbolizer::exited_long_ago(uint32_t pid, uint64_t time_ns) {
+    auto found = images_.find(pid);
+    if (found == images_.end()) return;
+    std::deque<Image>& images = found->second;
+    while (!images.empty() && images.front().since_ns <= time_ns) images.pop_front();
+    if (images.empty()) images_.erase(found);
+}
+
+void Symbolizer::load(Image& image, uint32_t pid) {
+    Result<std::string> text = read_file(modules_.proc_path(pid, "maps"), kMaxMapsBytes);
+    if (!text) return;
+    std::vector<Mapping> maps = parse_maps(*text);
+    if (maps.empty()) return;  // the process is ending
+    image.maps = std::move(maps);
+    image.loaded = true;
+}
+
+Mapping* Symbolizer::mapping_of(Image& image, uint32_t pid, uint64_t address) {
+    Mapping* mapping = find_mapping(image.maps, address);
+    if (mapping == nullptr && image.maps_backoff.may_try()) {
+        load(image, pid);
+        mapping = find_mapping(image.maps, address);
+        if (mapping != nullptr) image.maps_backoff.succeeded();
+    }
+    return mapping;
+}
+
+// What has no name yet may have one the next time.
+std::string Symbolizer::frame(Image& image, uint32_t pid, uint64_t address) {
+    if (auto found = image.frames.find(address); found != image.frames.end()) return found->second;
+    std::string text = describe(image, pid, address);
+    if (image.frames.size() >= kMaxFrames) image.frames.clear();
+    if (!text.starts_with("0x")) image.frames.emplace(address, text);
+    return text;
+}
+
+// A return address may be the first byte of the next function, where the call was the last of its
+// own: so it is looked up by the byte before it.
+std::string Symbolizer::describe(Image& image, uint32_t pid, uint64_t address) {
+    if (address == kCutAddress) return "...";
+    uint64_t call = address - 1;
+    Mapping* mapping = mapping_of(image, pid, call);
+    if (mapping == nullptr || (!mapping->is_file() && mapping->path.empty())) {
+        return describe_made_code(image, pid, address);
+    }
+    const Module& module = modules_.of(pid, *mapping);
+    uint64_t offset = call - mapping->start + mapping->offset;
+    if (!module.symbols) return fmt::format("{}+{:#x}", module.name, offset + 1);
+    uint64_t place = module.symbols->address_of(offset).value_or(offset);
+    auto hit = module.symbols->find(place);
+    if (!hit) return fmt::format("{}+{:#x}", module.name, place + 1);
+    return fmt::format("{}:{}+{:#x}", module.name, demangled(hit->name), place + 1 - hit->start);
+}
+
+std::string Symbolizer::describe_made_code(Image& image, uint32_t pid, uint64_t address) {
+    auto hit = image.perf.find(address - 1);
+    if (!hit && image.perf_backoff.may_try()) {
+        read_perf_map(image, pid);
+        hit = image.perf.find(address - 1);
+        if (hit) image.perf_backoff.succeeded();
+    }
+    if (!hit) return fmt::format("{:#x}", address);
+    return fmt::format("[jit]:{}+{:#x}", hit->name, address - hit->start);
+}
+
+// Anybody may put something else of this name into /tmp, a pipe that never ends for one.
+void Symbolizer::read_perf_map(Image& image, uint32_t pid) {
+    std::string path = perf_map_path(pid);
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+    if (static_cast<size_t>(status.st_size) == image.perf.bytes()) return;
+    Result<std::string> text = read_file(path, kMaxPerfMapBytes);
+    if (text) image.perf = PerfMap(std::move(*text));
+}
+
+// The process names the file after its id in its own pid namespace, the last of
+// "NSpid:\t4711\t12" in its status.
+std::string Symbolizer::perf_map_path(uint32_t pid) const {
+    std::string own = std::to_string(pid);
+    if (Result<std::string> status = read_file(modules_.proc_path(pid, "status"), 1 << 20)) {
+        size_t at = status->find("\nNSpid:");
+        if (at != std::string::npos) {
+            std::string_view line = std::string_view(*status).substr(at + 1);
+            line = line.substr(0, line.find('\n'));
+            own = line.substr(line.find_last_of(" \t") + 1);
+        }
+    }
+    return fmt::format("{}/tmp/perf-{}.map", modules_.proc_path(pid, "root"), own);
+}
+
+}  // namespace mlbcc::event

@@ -1,0 +1,78 @@
+// User stacks as text: what the kernel copied of a stack -> "libffi.so.8:ffi_call+0x123" for each
+// caller. Without a name for the function it is "libffi.so.8+0x7a31" (the address in the file's own
+// terms), without a file "0x7f2a00001234"; "..." stands for callers that could not be reached.
+//
+// A process may be gone before its events are written, so stacks are turned into text as soon as
+// their record arrives. Records of several CPUs arrive out of order around an exec: each process
+// has an image for each program that it ran, and a record finds its own by its time.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "event/mappings.h"
+#include "event/modules.h"
+#include "event/perf_map.h"
+#include "event/stacks.h"
+#include "event/unwind.h"
+
+namespace mlbcc::event {
+
+class Symbolizer {
+public:
+    Symbolizer(plan::Arch arch, StackTable& stacks, SymbolRoots roots)
+        : stacks_(stacks), unwinder_(arch), modules_(std::move(roots)) {}
+
+    // The stack that a process had at `time_ns`; null if the table of stacks is full.
+    Stack* stack(uint32_t pid, uint64_t time_ns, const plan::UserStack& from,
+                 std::span<const std::byte> memory);
+
+    // A process changes, told as soon as it is known ...
+    void forked(uint32_t parent, uint32_t child, uint64_t time_ns);
+    void executed(uint32_t pid, uint64_t time_ns);
+    // ... and once no record from before can follow.
+    void executed_long_ago(uint32_t pid, uint64_t time_ns);
+    void exited_long_ago(uint32_t pid, uint64_t time_ns);
+
+private:
+    // Looks again less and less often, so that rubbish addresses stay cheap.
+    struct Backoff {
+        uint32_t failures = 0, next = 0;
+        bool may_try();
+        void succeeded() { failures = next = 0; }
+    };
+    struct Image {
+        uint32_t id = 0;
+        uint64_t since_ns = 0;
+        bool loaded = false;
+        std::vector<Mapping> maps;
+        Backoff maps_backoff, perf_backoff;
+        PerfMap perf;
+        std::unordered_map<uint64_t, std::string> frames;  // by address
+    };
+    struct Finder;
+
+    Image& image_at(uint32_t pid, uint64_t time_ns);
+    Image& new_image(uint32_t pid, uint64_t time_ns);
+    void load(Image& image, uint32_t pid);
+    Mapping* mapping_of(Image& image, uint32_t pid, uint64_t address);
+    std::string frame(Image& image, uint32_t pid, uint64_t address);
+    std::string describe(Image& image, uint32_t pid, uint64_t address);
+    std::string describe_made_code(Image& image, uint32_t pid, uint64_t address);
+    void read_perf_map(Image& image, uint32_t pid);
+    std::string perf_map_path(uint32_t pid) const;
+
+    StackTable& stacks_;
+    Unwinder unwinder_;
+    Modules modules_;
+    uint32_t last_image_ = 0;
+    std::unordered_map<uint32_t, std::deque<Image>> images_;  // by pid, oldest first
+    std::vector<uint64_t> addresses_;
+    std::vector<std::string> frames_;
+};
+
+}  // namespace mlbcc::event

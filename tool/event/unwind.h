@@ -1,0 +1,92 @@
+// Walks up a stack: the registers and the piece of stack memory that the kernel copied into a
+// record
+// -> the return addresses of its callers, innermost first. By call frame information where there is
+// some, by frame pointers elsewhere (code made at run time).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "event/cfi.h"
+#include "plan/plan.h"
+
+namespace mlbcc::event {
+
+inline constexpr size_t kMaxStackFrames = 64;
+// Stands at the end of a walk that could not go on to the outermost frame.
+inline constexpr uint64_t kCutAddress = 0;
+
+// A copy of stack memory; reading outside it gives nothing.
+struct StackMemory {
+    uint64_t start = 0;  // address of the first byte
+    std::span<const std::byte> bytes;
+    std::optional<uint64_t> word(uint64_t address) const;
+};
+
+struct Registers {
+    static constexpr size_t kCount = 34;
+    std::array<uint64_t, kCount> value{};
+    uint64_t known = 0;  // a bit each
+    void set(size_t reg, uint64_t to) {
+        value[reg] = to;
+        known |= uint64_t{1} << reg;
+    }
+    void forget(size_t reg) { known &= ~(uint64_t{1} << reg); }
+    std::optional<uint64_t> get(size_t reg) const {
+        if (reg >= kCount || (known >> reg & 1) == 0) return std::nullopt;
+        return value[reg];
+    }
+};
+
+// What the walk asks about an address of the process.
+class CodeFinder {
+public:
+    struct Code {
+        bool executable = false;
+        Cfi* cfi = nullptr;    // null: no call frame information
+        uint64_t address = 0;  // in the file's own terms
+    };
+    virtual ~CodeFinder() = default;
+    virtual Code code_at(uint64_t address) = 0;
+};
+
+class Unwinder {
+public:
+    explicit Unwinder(plan::Arch arch);
+    // `out` is emptied first; from.ip is its first address, all others are in code. Ends in
+    // kCutAddress where the outermost frame was not reached: what comes next lies above `memory`,
+    // is damaged, or is the kernel's trampoline in place of the return address of an outer function
+    // that is traced at its return as well.
+    void walk(const plan::UserStack& from, std::span<const std::byte> memory, CodeFinder& finder,
+              std::vector<uint64_t>& out) const;
+
+private:
+    enum class Step { caller, outermost, stuck };
+    struct Frame {
+        Registers regs;
+        uint64_t pc = 0;
+        bool interrupted = false;  // pc is the next instruction, not a return address
+        CodeFinder::Code code;     // that pc belongs to
+    };
+    Registers first_registers(const plan::UserStack& from) const;
+    // Turns a frame into its caller's, which is in code and further up the stack.
+    Step step(Frame& frame, const StackMemory& memory, CodeFinder& finder) const;
+    Step step_by_cfi(Frame& frame, const CfiRow& row, const StackMemory& memory) const;
+    Step step_by_frame_pointer(Frame& frame, const StackMemory& memory) const;
+    uint64_t plain_address(uint64_t address) const;
+
+    plan::Arch arch_;
+    std::vector<uint8_t> followed_;  // DWARF numbers of the registers that calls preserve, and sp
+    uint8_t sp_, frame_pointer_;
+};
+
+// A DWARF expression (DWARF 5 section 2.5) as call frame information uses it. Nullopt where it
+// reads what is not known, or for an operation that such expressions do not have.
+std::optional<uint64_t> evaluate(std::span<const Dwarf_Op> expression, const Registers& regs,
+                                 std::optional<uint64_t> cfa, const StackMemory& memory);
+
+}  // namespace mlbcc::event

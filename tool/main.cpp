@@ -1,0 +1,19 @@
+// Which part of the pipeline each subcommand needs; nothing else.
+#include "cli.h"
+#include "trace/commands.h"
+#include "trace/trace.h"
+
+int main(int argc, char** argv) {
+    mlbcc::Parsed parsed = mlbcc::parse_command_line(argc, argv);
+    if (!parsed.line) return parsed.status;
+    const mlbcc::CommandLine& line = *parsed.line;
+    switch (line.command) {
+    case mlbcc::Command::trace: return mlbcc::trace::run_trace(line.options);
+    case mlbcc::Command::check: return mlbcc::trace::run_check(line.options);
+    case mlbcc::Command::list: return mlbcc::trace::run_list(line.options, line.pattern);
+    case mlbcc::Command::explain: return mlbcc::trace::run_explain(line.options, line.pattern);
+    case mlbcc::Command::emit: return mlbcc::trace::run_emit(line.options);
+    case mlbcc::Command::report: return mlbcc::trace::kExitUsage;
+    }
+    return mlbcc::trace::kExitUsage;
+}

@@ -1,0 +1,163 @@
+#include "plan/abi.h"
+
+#include <algorithm>
+
+namespace mlbcc::plan {
+namespace {
+
+using rules::CType;
+using rules::RecordType;
+using rules::TypeId;
+using rules::TypeTable;
+
+constexpr uint32_t registers(Arch arch) {
+    return arch == Arch::x86_64 ? 6 : 8;
+}
+constexpr uint32_t kFloatRegisters = 8;  // xmm0-7, v0-7
+
+uint64_t size_of(const TypeTable& types, TypeId id) {
+    const CType& type = types[id];
+    if (std::holds_alternative<rules::BoolType>(type.kind)) return 1;
+    if (const auto* t = std::get_if<rules::IntType>(&type.kind)) return t->size;
+    if (const auto* t = std::get_if<rules::FloatType>(&type.kind)) return t->size;
+    if (const auto* t = std::get_if<rules::EnumType>(&type.kind)) return t->size;
+    if (const auto* t = std::get_if<RecordType>(&type.kind)) return t->size;
+    if (const auto* t = std::get_if<rules::ArrayType>(&type.kind)) {
+        return t->count * size_of(types, t->of);
+    }
+    return 8;
+}
+
+// Marks which 64-bit words of a value hold something other than floating point.
+void mark_integer_words(const TypeTable& types, TypeId id, uint64_t offset,
+                        std::vector<bool>& words) {
+    const CType& type = types[id];
+    if (const auto* record = std::get_if<RecordType>(&type.kind)) {
+        for (const auto& field : record->fields) {
+            mark_integer_words(types, field.type, offset + field.offset, words);
+        }
+    } else if (const auto* array = std::get_if<rules::ArrayType>(&type.kind)) {
+        uint64_t size = size_of(types, array->of);
+        for (uint64_t i = 0; i < std::min<uint64_t>(array->count, 16); ++i) {
+            mark_integer_words(types, array->of, offset + i * size, words);
+        }
+    } else if (!std::holds_alternative<rules::FloatType>(type.kind)) {
+        if (offset / 8 < words.size()) words[offset / 8] = true;
+    }
+}
+
+class Locator {
+public:
+    Locator(const TypeTable& types, Arch arch) : types_(types), arch_(arch) {}
+
+    // A struct of more than two words is returned through a pointer that comes as a hidden first
+    // argument (x86-64; arm64 has a register of its own for it).
+    void reserve_return(TypeId ret) {
+        bool hidden =
+            std::holds_alternative<RecordType>(types_[ret].kind) && size_of(types_, ret) > 16;
+        if (hidden && arch_ == Arch::x86_64) ++next_register_;
+    }
+
+    std::vector<ArgSlot> place(TypeId type) {
+        uint64_t size = size_of(types_, type);
+        bool record = std::holds_alternative<RecordType>(types_[type].kind);
+        bool wide_float = std::holds_alternative<rules::FloatType>(types_[type].kind) && size > 8;
+        auto words = static_cast<uint32_t>(std::max<uint64_t>(1, (size + 7) / 8));
+        if (record && words > 2) return place_large(words);
+        if (wide_float) return arch_ == Arch::x86_64 ? on_stack(2) : in_float_registers(1, 2);
+        std::vector<bool> integer(words, false);
+        mark_integer_words(types_, type, 0, integer);
+        return arch_ == Arch::x86_64 ? place_x86(integer) : place_arm(integer);
+    }
+
+private:
+    std::vector<ArgSlot> place_large(uint32_t words) {
+        if (arch_ == Arch::x86_64) return on_stack(words);
+        ArgSlot slot = take_register(1).front();
+        if (slot.kind == ArgSlot::Kind::reg) slot.kind = ArgSlot::Kind::pointer;
+        return std::vector<ArgSlot>(words, slot);
+    }
+
+    // Each word goes by its own class, but all of a struct in registers or all on the stack.
+    std::vector<ArgSlot> place_x86(const std::vector<bool>& integer) {
+        auto wanted = static_cast<uint32_t>(std::count(integer.begin(), integer.end(), true));
+        auto floats = static_cast<uint32_t>(integer.size()) - wanted;
+        if (next_register_ + wanted > registers(arch_) || next_float_ + floats > kFloatRegisters) {
+            return on_stack(static_cast<uint32_t>(integer.size()));
+        }
+        std::vector<ArgSlot> slots;
+        for (bool is_integer : integer) {
+            if (is_integer) {
+                slots.push_back({ArgSlot::Kind::reg, next_register_++});
+            } else {
+                slots.push_back({});
+                ++next_float_;
+            }
+        }
+        return slots;
+    }
+
+    // arm64: a struct of floats alone goes to vector registers, any other wholly to general ones.
+    std::vector<ArgSlot> place_arm(const std::vector<bool>& integer) {
+        auto words = static_cast<uint32_t>(integer.size());
+        bool all_float = std::none_of(integer.begin(), integer.end(), [](bool b) { return b; });
+        return all_float ? in_float_registers(words, words) : take_register(words);
+    }
+
+    std::vector<ArgSlot> take_register(uint32_t words) {
+        if (next_register_ + words > registers(arch_)) {
+            next_register_ = registers(arch_);
+            return on_stack(words);
+        }
+        std::vector<ArgSlot> slots;
+        for (uint32_t i = 0; i < words; ++i) {
+            slots.push_back({ArgSlot::Kind::reg, next_register_++});
+        }
+        return slots;
+    }
+
+    std::vector<ArgSlot> in_float_registers(uint32_t count, uint32_t words) {
+        if (next_float_ + count > kFloatRegisters) return on_stack(words);
+        next_float_ += count;
+        return std::vector<ArgSlot>(words);
+    }
+
+    std::vector<ArgSlot> on_stack(uint32_t words) {
+        std::vector<ArgSlot> slots;
+        for (uint32_t i = 0; i < words; ++i) {
+            slots.push_back({ArgSlot::Kind::stack, next_stack_++});
+        }
+        return slots;
+    }
+
+    const TypeTable& types_;
+    Arch arch_;
+    uint32_t next_register_ = 0, next_float_ = 0, next_stack_ = 0;
+};
+
+}  // namespace
+
+ArgSlots locate_arguments(const rules::Signature& signature, const TypeTable& types, Arch arch) {
+    Locator locator(types, arch);
+    locator.reserve_return(signature.ret);
+    ArgSlots slots;
+    for (const rules::Param& param : signature.params) slots.push_back(locator.place(param.type));
+    return slots;
+}
+
+ArgSlot locate_argument(uint32_t index, Arch arch) {
+    if (index < registers(arch)) return {ArgSlot::Kind::reg, index};
+    return {ArgSlot::Kind::stack, index - registers(arch)};
+}
+
+std::string to_text(const ArgSlot& slot) {
+    switch (slot.kind) {
+    case ArgSlot::Kind::none: return "-";
+    case ArgSlot::Kind::reg: return "r" + std::to_string(slot.index);
+    case ArgSlot::Kind::stack: return "s" + std::to_string(slot.index);
+    case ArgSlot::Kind::pointer: return "p" + std::to_string(slot.index);
+    }
+    return "";
+}
+
+}  // namespace mlbcc::plan

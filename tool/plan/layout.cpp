@@ -1,0 +1,154 @@
+// Where values stand: in records, in aggregate keys, in the frame that lives from entry to return;
+// and which probes are of one shape.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "plan/planner.h"
+
+namespace mlbcc::plan {
+namespace {
+
+constexpr uint32_t kCommBytes = 16;
+
+uint32_t aligned(uint32_t bytes) {
+    return (bytes + 7) / 8 * 8;
+}
+
+ValueType::Kind kind_of(rules::Show show) {
+    switch (show) {
+    case rules::Show::signed_int: return ValueType::Kind::signed_int;
+    case rules::Show::unsigned_int: return ValueType::Kind::unsigned_int;
+    case rules::Show::hex: return ValueType::Kind::hex;
+    case rules::Show::boolean: return ValueType::Kind::boolean;
+    case rules::Show::enumeration: return ValueType::Kind::enumeration;
+    case rules::Show::text: return ValueType::Kind::text;
+    case rules::Show::character: return ValueType::Kind::character;
+    case rules::Show::comm: return ValueType::Kind::comm;
+    case rules::Show::function: return ValueType::Kind::function;
+    case rules::Show::symbol: return ValueType::Kind::symbol;
+    }
+    return ValueType::Kind::unsigned_int;
+}
+
+void collect_slots(const rules::Typed& value, const ArgSlots& slots, std::string& out) {
+    auto add = [&](uint32_t param) {
+        if (param >= slots.size()) return;
+        for (const ArgSlot& slot : slots[param]) out += to_text(slot);
+    };
+    if (const auto* leaf = std::get_if<rules::ParamLeaf>(&value.node)) add(leaf->index);
+    if (const auto* leaf = std::get_if<rules::StructArgLeaf>(&value.node)) add(leaf->param);
+    for_each_operand(value, [&](const rules::TypedPtr& part) { collect_slots(*part, slots, out); });
+}
+
+std::string value_key(const rules::TypedPtr& value, const ArgSlots& slots, bool raw) {
+    std::string places;
+    collect_slots(*value, slots, places);
+    // A bare register is stored as it is, whatever its C type: `args` of many functions are alike.
+    if (raw && std::holds_alternative<rules::ParamLeaf>(value->node)) return "raw " + places;
+    return rules::to_text(*value) + " " + places;
+}
+
+std::string record_key(const RecordPlan& record, const ArgSlots& slots) {
+    std::string key = record.ret_field ? "ret;" : "";
+    for (const Capture& capture : record.captures) {
+        const Field& field = record.layout.fields[capture.field];
+        key += fmt::format("{}@{}+{};", value_key(capture.value, slots, true), field.offset,
+                           field.size);
+    }
+    for (RuleId rule : record.rules) key += fmt::format("r{},", static_cast<uint32_t>(rule));
+    uint32_t emitting = 0;
+    for (const Emit& emit : record.emits) emitting |= emit.mask;
+    return key + fmt::format("m{:x}s{}", emitting, record.layout.stack ? 1 : 0);
+}
+
+}  // namespace
+
+ValueType value_type(const rules::Typed& value) {
+    ValueType type{kind_of(value.show), value.size, {}, {}, value.unit};
+    if (type.kind == ValueType::Kind::enumeration) type.enum_type = value.type;
+    if (const auto* learnt = std::get_if<rules::LearntNode>(&value.node)) {
+        type.learnt_table = learnt->table;
+    }
+    return type;
+}
+
+uint32_t stored_size(const rules::Typed& value) {
+    if (const auto* text = std::get_if<rules::TextNode>(&value.node)) return aligned(text->length);
+    if (const auto* text = std::get_if<rules::TextLeaf>(&value.node)) {
+        return aligned(static_cast<uint32_t>(text->text.size()) + 1);
+    }
+    return value.show == rules::Show::comm ? kCommBytes : 8;
+}
+
+void ProbePlanner::lay_out(RecordPlan& record, bool is_return) {
+    if (is_return && probe_.ret_type) {
+        record.ret_field = static_cast<uint32_t>(record.layout.fields.size());
+        record.layout.fields.push_back({.type = *probe_.ret_type});
+    }
+    uint32_t offset = sizeof(RecordHeader) + (is_return ? sizeof(ReturnHeader) : 0);
+    for (Field& field : record.layout.fields) {
+        field.offset = offset;
+        offset += field.size;
+    }
+    bool stack = std::any_of(record.emits.begin(), record.emits.end(),
+                             [](const Emit& emit) { return emit.stack; });
+    if (stack) record.layout.stack = StackField{offset};
+    record.layout.size = offset;
+    for (const RulePart& part : probe_.parts) record.rules.push_back(part.rule);
+}
+
+// The largest parts of a value that are known at entry, where the value itself is not.
+void ProbePlanner::save(const rules::TypedPtr& value) {
+    if (rules::always_known(*value)) return;
+    if (value->stage == rules::Stage::ret ||
+        std::holds_alternative<rules::LearntNode>(value->node)) {
+        for_each_operand(*value, [&](const rules::TypedPtr& part) { save(part); });
+        return;
+    }
+    std::string text = rules::to_text(*value);
+    uint32_t offset = 0;
+    for (const Saved& known : probe_.saved) {
+        if (rules::to_text(*known.value) == text) return;
+        offset = known.offset + known.size;
+    }
+    probe_.saved.push_back({value, offset, stored_size(*value)});
+}
+
+void ProbePlanner::save_for_return() {
+    if (probe_.ret) {
+        for (const Capture& capture : probe_.ret->captures) save(capture.value);
+    }
+    for (const RulePart& part : probe_.parts) {
+        for (const rules::TypedPtr& condition : part.return_where) save(condition);
+    }
+    for (const AggregateUse& use : probe_.aggregates) {
+        if (builder_.plan.aggregates[static_cast<uint32_t>(use.aggregate)].at_entry) continue;
+        for (const rules::TypedPtr& part : use.by) save(part);
+        if (use.value) save(use.value);
+    }
+}
+
+std::string ProbePlanner::shape_key() const {
+    std::string key;
+    for (const RulePart& part : probe_.parts) {
+        key += fmt::format("|rule {} {}{}{} 1/{}", static_cast<uint32_t>(part.rule), part.entry,
+                           part.at_entry, part.at_return, part.sample);
+        for (const auto& one : part.entry_where) key += " e:" + value_key(one, probe_.slots, false);
+        for (const auto& one : part.return_where)
+            key += " r:" + value_key(one, probe_.slots, false);
+    }
+    if (probe_.entry) key += "|entry " + record_key(*probe_.entry, probe_.slots);
+    if (probe_.ret) key += "|return " + record_key(*probe_.ret, probe_.slots);
+    for (const Saved& saved : probe_.saved) {
+        key += fmt::format("|save {}@{}", value_key(saved.value, probe_.slots, true), saved.offset);
+    }
+    for (const AggregateUse& use : probe_.aggregates) {
+        key += fmt::format("|aggregate {} {:x}", static_cast<uint32_t>(use.aggregate), use.hit);
+        for (const auto& one : use.by) key += " " + value_key(one, probe_.slots, false);
+        if (use.value) key += " " + value_key(use.value, probe_.slots, false);
+    }
+    return key;
+}
+
+}  // namespace mlbcc::plan

@@ -1,0 +1,209 @@
+#include "plan/planner.h"
+
+#include <algorithm>
+
+namespace mlbcc::plan {
+namespace {
+
+std::vector<std::string> learnt_tables(const rules::RuleSet& rules) {
+    std::set<std::string> names;
+    for (const rules::Rule& rule : rules.rules) {
+        for (const rules::Clause& clause : rule.clauses) {
+            if (const auto* learn = std::get_if<rules::LearnClause>(&clause.node)) {
+                names.insert(learn->table);
+            }
+        }
+    }
+    return {names.begin(), names.end()};
+}
+
+uint32_t sample_of(const rules::Rule& rule) {
+    uint32_t one_in = 1;
+    for (const rules::Clause& clause : rule.clauses) {
+        if (const auto* sample = std::get_if<rules::SampleClause>(&clause.node)) {
+            one_in = sample->one_in;
+        }
+    }
+    return one_in;
+}
+
+bool wants_stack(const rules::Rule& rule) {
+    return std::any_of(rule.clauses.begin(), rule.clauses.end(), [](const rules::Clause& clause) {
+        return std::holds_alternative<rules::StackClause>(clause.node);
+    });
+}
+
+bool wants_span(const rules::Rule& rule) {
+    return std::any_of(rule.clauses.begin(), rule.clauses.end(), [](const rules::Clause& clause) {
+        return std::holds_alternative<rules::SpanClause>(clause.node);
+    });
+}
+
+uint32_t record_size(const std::optional<RecordPlan>& record) {
+    if (!record) return 0;
+    return record->layout.size +
+           (record->layout.stack ? static_cast<uint32_t>(sizeof(UserStack)) + kMaxStackBytes : 0);
+}
+
+}  // namespace
+
+void PlanBuilder::report(const Diagnostics& found) {
+    for (const Diagnostic& one : found.all()) {
+        if (!reported.insert({one.span.file, one.span.begin}).second) continue;
+        Diagnostic& kept = one.severity == Diagnostic::Severity::error
+                               ? diagnostics.error(one.span, one.message)
+                               : diagnostics.warning(one.span, one.message);
+        kept.label = one.label;
+        kept.attachments = one.attachments;
+    }
+}
+
+uint32_t ProbePlan::return_parts() const {
+    uint32_t bits = 0;
+    for (size_t i = 0; i < parts.size(); ++i) {
+        if (parts[i].at_return) bits |= 1u << i;
+    }
+    return bits;
+}
+
+bool ProbePlan::hits_vary() const {
+    size_t active = 0, conditional = 0;
+    for (const RulePart& part : parts) {
+        if (!part.at_return) continue;
+        ++active;
+        if (part.conditional()) ++conditional;
+    }
+    return active > 1 && conditional > 0;
+}
+
+ProbePlanner::ProbePlanner(PlanBuilder& builder, const target::Probe& probe)
+    : builder_(builder), function_(std::get<target::UserFunction>(probe.at)), target_(probe) {
+    probe_.probe = &probe;
+    probe_.function = function_.base;
+    probe_.symbol = function_.symbol;
+    probe_.signature = probe.signature;
+    if (probe.signature != nullptr) {
+        probe_.slots = locate_arguments(*probe.signature, *builder.plan.types, builder.plan.arch);
+    }
+}
+
+bool ProbePlanner::plan() {
+    for (const target::RuleUse& use : target_.uses) plan_rule(use);
+    if (probe_.parts.empty()) return false;
+    rules::Scope scope{builder_.plan.types, probe_.signature, &builder_.tables,
+                       probe_.function,     probe_.symbol,    false};
+    if (rules::TypedPtr ret = rules::check_ret(scope)) {
+        // The register itself is recorded: text behind it would be read even where nobody asked.
+        probe_.ret_type = value_type(*ret);
+        if (probe_.ret_type->kind == ValueType::Kind::text)
+            probe_.ret_type = ValueType{ValueType::Kind::hex};
+    }
+    save_for_return();
+    if (probe_.entry) lay_out(*probe_.entry, false);
+    if (probe_.ret) lay_out(*probe_.ret, true);
+    std::string key = shape_key();
+    auto [found, is_new] =
+        builder_.shapes.try_emplace(key, static_cast<ShapeId>(builder_.plan.shapes.size()));
+    probe_.shape = found->second;
+    if (is_new) {
+        builder_.plan.shapes.push_back(
+            {.id = found->second,
+             .example = probe_.id,
+             .has_return = probe_.has_return(),
+             .needs_frame = !probe_.saved.empty() || probe_.hits_vary()});
+    }
+    return true;
+}
+
+void ProbePlanner::plan_rule(const target::RuleUse& use) {
+    const rules::Rule& rule = *use.rule;
+    if (probe_.parts.size() == kMaxHits) {
+        builder_.diagnostics
+            .error(rule.head_span,
+                   "more than " + std::to_string(kMaxHits) + " rules match `" + probe_.symbol + "`")
+            .help("join rules, or narrow their targets");
+        return;
+    }
+    RuleContext context{.rule = rule,
+                        .scope = {builder_.plan.types, probe_.signature, &builder_.tables,
+                                  probe_.function, probe_.symbol, rule.entry},
+                        .bit = 1u << probe_.parts.size(),
+                        .stack = wants_stack(rule)};
+    context.part.rule = static_cast<RuleId>(rule.index);
+    context.part.entry = rule.entry;
+    context.part.sample = sample_of(rule);
+    plan_where(context);
+    for (const rules::Clause& one : rule.clauses) clause(context, one);
+    if (context.part.at_entry || context.part.at_return) {
+        probe_.parts.push_back(std::move(context.part));
+    }
+}
+
+rules::TypedPtr ProbePlanner::checked(const RuleContext& context, const rules::Expr& expr) {
+    Diagnostics found;
+    rules::TypedPtr value = rules::check(expr, context.scope, found);
+    builder_.report(found);
+    return value;
+}
+
+void ProbePlanner::plan_where(RuleContext& context) {
+    for (const rules::ExprPtr& expr : context.rule.where) {
+        rules::TypedPtr condition = checked(context, *expr);
+        if (!condition) continue;
+        bool learnt = std::holds_alternative<rules::LearntNode>(condition->node);
+        if (condition->is_text() || learnt) {
+            Diagnostics found;
+            found.error(expr->span, "a condition is a number or a comparison")
+                .labelled(learnt ? "this is a learnt name" : "this is text");
+            builder_.report(found);
+            continue;
+        }
+        for (rules::TypedPtr& part : rules::conjuncts(condition)) {
+            auto& list = part->stage == rules::Stage::entry ? context.part.entry_where
+                                                            : context.part.return_where;
+            if (part->stage == rules::Stage::ret && wants_span(context.rule)) {
+                Diagnostics found;
+                found.error(expr->span, "a `span` begins before this is known")
+                    .labelled("known when the call returns")
+                    .help("use `event`, which is written when the call returns, or a condition on "
+                          "what is known at entry");
+                builder_.report(found);
+                continue;
+            }
+            list.push_back(std::move(part));
+        }
+    }
+}
+
+Plan make_plan(std::vector<target::Probe> targets, const rules::RuleSet& rules,
+               const rules::TypeTable& types, Arch arch, Diagnostics& diagnostics) {
+    Plan plan;
+    plan.targets = std::move(targets);
+    plan.types = &types;
+    plan.arch = arch;
+    for (const rules::Rule& rule : rules.rules) {
+        plan.rules.push_back({rule.place(), sample_of(rule)});
+    }
+    std::vector<std::string> tables = learnt_tables(rules);
+    PlanBuilder builder{plan, tables, diagnostics, {}, {}, {}};
+    plan.probes.reserve(plan.targets.size());
+    for (const target::Probe& probe : plan.targets) {
+        ProbePlanner planner(builder, probe);
+        auto id = static_cast<ProbeId>(plan.probes.size());
+        if (!planner.plan()) continue;
+        ProbePlan planned = planner.take();
+        planned.id = id;
+        Shape& shape = plan.shapes[static_cast<uint32_t>(planned.shape)];
+        if (shape.probes.empty()) shape.example = id;
+        shape.probes.push_back(id);
+        uint32_t saved = 0;
+        for (const Saved& one : planned.saved) saved = std::max(saved, one.offset + one.size);
+        plan.frame_save_bytes = std::max(plan.frame_save_bytes, saved);
+        plan.record_bytes =
+            std::max({plan.record_bytes, record_size(planned.entry), record_size(planned.ret)});
+        plan.probes.push_back(std::move(planned));
+    }
+    return plan;
+}
+
+}  // namespace mlbcc::plan

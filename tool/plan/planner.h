@@ -1,0 +1,123 @@
+// The planner's inside: ProbePlanner turns what all rules want of one function into its ProbePlan.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace mlbcc::plan {
+
+// What all probes share while a plan is made.
+struct PlanBuilder {
+    Plan& plan;
+    const std::vector<std::string>& tables;  // names that some rule learns
+    Diagnostics& diagnostics;
+    std::map<const rules::Clause*, AggregateId> aggregates;
+    std::map<std::string, ShapeId> shapes;
+    std::set<std::pair<const SourceFile*, uint32_t>> reported;  // places of mistakes
+
+    // Over hundreds of functions a mistake is told once, for the first.
+    void report(const Diagnostics& found);
+};
+
+class ProbePlanner {
+public:
+    ProbePlanner(PlanBuilder& builder, const target::Probe& probe);
+    // False if there is nothing to do on this function.
+    bool plan();
+    ProbePlan take() { return std::move(probe_); }
+
+private:
+    struct RuleContext {
+        const rules::Rule& rule;
+        rules::Scope scope;
+        uint32_t bit = 0;
+        bool stack = false;
+        RulePart part;
+    };
+
+    void plan_rule(const target::RuleUse& use);
+    void plan_where(RuleContext& context);
+    rules::TypedPtr checked(const RuleContext& context, const rules::Expr& expr);
+
+    // Clauses (clauses.cpp)
+    void clause(RuleContext& context, const rules::Clause& clause);
+    void span(RuleContext& context, const rules::SpanClause& clause, const Span& where);
+    void event(RuleContext& context, const rules::EventClause& clause);
+    void gauge(RuleContext& context, const rules::GaugeClause& clause);
+    void learn(RuleContext& context, const rules::LearnClause& clause);
+    void aggregate(RuleContext& context, const rules::Clause& clause, AggregateKind kind,
+                   const rules::Expr* value, const std::vector<rules::ExprPtr>& by,
+                   const std::optional<std::string>& label);
+    AggregateId aggregate_id(RuleContext& context, const rules::Clause& clause, AggregateKind kind,
+                             const AggregateUse& use, const std::vector<rules::ExprPtr>& by,
+                             const std::optional<std::string>& label);
+    struct Named {
+        std::string name;
+        rules::TypedPtr value;
+    };
+    std::vector<Named> fields(RuleContext& context, const std::vector<rules::Field>& fields);
+    std::vector<Named> all_args(const RuleContext& context);
+
+    // Records
+    RecordPlan& record(rules::Stage stage);
+    RecordPlan& work_record(RuleContext& context);  // entry or return, by the rule's kind
+    uint32_t capture(RecordPlan& record, const rules::TypedPtr& value);
+    template <class Emit_> Emit& joined(RecordPlan& record, RuleContext& context, Emit_ wanted);
+    void add_field(std::vector<NamedField>& fields, const Named& named, uint32_t index,
+                   uint32_t bit);
+
+    // Values kept from entry to return (saved.cpp)
+    void save_for_return();
+    void save(const rules::TypedPtr& value);
+
+    void lay_out(RecordPlan& record, bool is_return);
+    std::string shape_key() const;
+
+    PlanBuilder& builder_;
+    const target::UserFunction& function_;
+    const target::Probe& target_;
+    ProbePlan probe_;
+};
+
+ValueType value_type(const rules::Typed& value);
+uint32_t stored_size(const rules::Typed& value);  // bytes in a record, key or frame
+
+// Calls `visit` on each direct operand.
+template <class Visit> void for_each_operand(const rules::Typed& value, Visit visit) {
+    struct Walk {
+        Visit& visit;
+        void operator()(const rules::ParamLeaf&) {}
+        void operator()(const rules::BuiltinLeaf&) {}
+        void operator()(const rules::ConstLeaf&) {}
+        void operator()(const rules::TextLeaf&) {}
+        void operator()(const rules::StructArgLeaf&) {}
+        void operator()(const rules::LoadNode& n) {
+            visit(n.pointer);
+            if (n.index) visit(n.index);
+        }
+        void operator()(const rules::AddressNode& n) {
+            visit(n.pointer);
+            if (n.index) visit(n.index);
+        }
+        void operator()(const rules::TextNode& n) { visit(n.pointer); }
+        void operator()(const rules::LearntNode& n) { visit(n.key); }
+        void operator()(const rules::UnaryNode& n) { visit(n.operand); }
+        void operator()(const rules::BinaryNode& n) {
+            visit(n.left);
+            visit(n.right);
+        }
+        void operator()(const rules::ConditionalNode& n) {
+            visit(n.condition);
+            visit(n.yes);
+            visit(n.no);
+        }
+    };
+    std::visit(Walk{visit}, value.node);
+}
+
+}  // namespace mlbcc::plan

@@ -1,0 +1,272 @@
+#include "rules/check.h"
+
+#include <array>
+
+#include "rules/checker.h"
+
+namespace mlbcc::rules {
+namespace {
+
+struct BuiltinName {
+    std::string_view name;
+    Builtin which;
+};
+constexpr std::array<BuiltinName, 10> kBuiltins{{{"ret", Builtin::ret},
+                                                 {"duration", Builtin::duration},
+                                                 {"pid", Builtin::pid},
+                                                 {"tid", Builtin::tid},
+                                                 {"ppid", Builtin::ppid},
+                                                 {"comm", Builtin::comm},
+                                                 {"cpu", Builtin::cpu},
+                                                 {"time", Builtin::time},
+                                                 {"function", Builtin::function},
+                                                 {"symbol", Builtin::symbol}}};
+
+constexpr uint32_t kMaxArg = 15;
+
+std::string quoted(std::string_view text) {
+    return "`" + std::string(text) + "`";
+}
+
+}  // namespace
+
+std::string source_text(const Span& span) {
+    if (span.file == nullptr) return {};
+    return std::string(span.file->text().substr(span.begin, span.end - span.begin));
+}
+
+TypedPtr Checker::value(const Expr& expr) {
+    struct Visitor {
+        Checker& self;
+        const Expr& expr;
+        TypedPtr operator()(const NumberExpr& n) {
+            return make({.node = ConstLeaf{n.value, n.unit},
+                         .show = n.hex ? Show::unsigned_int : Show::signed_int,
+                         .unit = n.unit,
+                         .span = expr.span});
+        }
+        TypedPtr operator()(const CharExpr& c) {
+            return make({.node = ConstLeaf{c.value, Unit::none},
+                         .show = Show::signed_int,
+                         .span = expr.span});
+        }
+        TypedPtr operator()(const StringExpr& s) {
+            return make({.node = TextLeaf{s.value}, .show = Show::text, .span = expr.span});
+        }
+        TypedPtr operator()(const NameExpr& n) { return self.name(n, expr); }
+        TypedPtr operator()(const ArgExpr& a) { return self.arg(a, expr); }
+        TypedPtr operator()(const StrExpr& s) { return self.str(s, expr); }
+        TypedPtr operator()(const UnaryExpr& u) { return self.unary(u, expr); }
+        TypedPtr operator()(const BinaryExpr& b) { return self.binary(b, expr); }
+        TypedPtr operator()(const ConditionalExpr& c) { return self.conditional(c, expr); }
+        TypedPtr operator()(const MemberExpr&) {
+            auto place = self.lvalue(expr);
+            return place ? self.load(*place, expr) : nullptr;
+        }
+        TypedPtr operator()(const IndexExpr& i) {
+            if (const std::string* table = self.table_name(*i.object)) {
+                return self.learnt(*table, *i.index, expr);
+            }
+            auto place = self.lvalue(expr);
+            return place ? self.load(*place, expr) : nullptr;
+        }
+    };
+    return std::visit(Visitor{*this, expr}, expr.node);
+}
+
+TypedPtr Checker::name(const NameExpr& node, const Expr& expr) {
+    if (scope_.signature != nullptr) {
+        for (uint32_t i = 0; i < scope_.signature->params.size(); ++i) {
+            if (scope_.signature->params[i].name == node.name) return param(i, expr.span, false);
+        }
+    }
+    for (const BuiltinName& known : kBuiltins) {
+        if (known.name == node.name) return builtin(known.which, expr.span);
+    }
+    if (auto constant = scope_.types->constant(node.name)) {
+        return make({.node = ConstLeaf{static_cast<uint64_t>(constant->value), Unit::none},
+                     .type = constant->type,
+                     .show = Show::enumeration,
+                     .span = expr.span});
+    }
+    return unknown_name(node.name, expr.span);
+}
+
+TypedPtr Checker::unknown_name(const std::string& name, const Span& span) {
+    if (scope_.signature == nullptr) {
+        diagnostics_
+            .error(span,
+                   quoted(name) + " is not known: " + quoted(scope_.function) + " has no prototype")
+            .labelled("not known here")
+            .help("write its prototype in the rule file, or use `arg(0)`, `arg(1)`, ...");
+        return fail();
+    }
+    auto& error = diagnostics_.error(span, quoted(name) + " is not a parameter of " +
+                                               quoted(scope_.signature->name));
+    error.labelled("not known here");
+    if (!scope_.signature->place.path.empty()) {
+        error.at("the prototype is here", scope_.signature->place);
+    }
+    std::vector<std::string> params, others = scope_.types->constant_names();
+    for (const Param& param : scope_.signature->params) params.push_back(param.name);
+    for (const BuiltinName& known : kBuiltins) others.emplace_back(known.name);
+    for (const std::string& table : *scope_.tables) others.push_back(table + "[...]");
+    if (auto close = closest_name(name, params)) {
+        error.help("a parameter with a similar name exists: " + quoted(*close));
+    } else if (auto other = closest_name(name, others)) {
+        error.help("a similar name exists: " + quoted(*other));
+    }
+    return fail();
+}
+
+TypedPtr Checker::builtin(Builtin which, const Span& span) {
+    Typed leaf{.node = BuiltinLeaf{which}, .span = span};
+    switch (which) {
+    case Builtin::ret: return ret(span, false);
+    case Builtin::duration:
+        if (scope_.entry_rule) {
+            diagnostics_.error(span, "`duration` is not known at entry")
+                .help("remove `entry`: the rule then acts when the call returns");
+            return fail();
+        }
+        leaf.stage = Stage::ret;
+        leaf.unit = Unit::nanoseconds;
+        break;
+    case Builtin::time: leaf.unit = Unit::nanoseconds; break;
+    case Builtin::pid:
+    case Builtin::tid:
+    case Builtin::ppid:
+    case Builtin::cpu: leaf.size = 4; break;
+    case Builtin::comm: leaf.show = Show::comm; break;
+    case Builtin::function: leaf.show = Show::function; break;
+    case Builtin::symbol: leaf.show = Show::symbol; break;
+    }
+    return make(std::move(leaf));
+}
+
+TypedPtr Checker::arg(const ArgExpr& node, const Expr& expr) {
+    if (scope_.signature != nullptr && node.index < scope_.signature->params.size()) {
+        return param(node.index, expr.span, false);
+    }
+    bool past_end = scope_.signature != nullptr && !scope_.signature->variadic;
+    if (past_end || node.index > kMaxArg) {
+        auto& error =
+            diagnostics_.error(expr.span, "there is no " + quoted(source_text(expr.span)));
+        if (past_end) {
+            error.note(quoted(scope_.signature->name) + " has " +
+                       std::to_string(scope_.signature->params.size()) +
+                       " parameters, and they count from 0");
+        } else {
+            error.note("arguments count from 0 to " + std::to_string(kMaxArg));
+        }
+        return fail();
+    }
+    return make({.node = ParamLeaf{node.index}, .show = Show::hex, .span = expr.span});
+}
+
+// Gives a leaf its C type, or says why a probe cannot read such a value.
+TypedPtr Checker::typed_leaf(Typed leaf, TypeId id, const std::string& what, const Span& span,
+                             bool quiet) {
+    auto refuse = [&](const std::string& why) -> TypedPtr {
+        if (!quiet) {
+            diagnostics_.error(span, what + " cannot be read by a probe").note(why);
+        }
+        return nullptr;
+    };
+    const CType& c = type(id);
+    leaf.type = id;
+    if (std::holds_alternative<BoolType>(c.kind)) {
+        leaf.show = Show::boolean;
+        leaf.size = 1;
+    } else if (const auto* integer = std::get_if<IntType>(&c.kind)) {
+        if (integer->size > 8)
+            return refuse("it is a " + quoted(c.spelling) + ", wider than 64 bits");
+        leaf.size = integer->size;
+        leaf.show = c.is_address         ? Show::hex
+                    : integer->is_char   ? Show::character
+                    : integer->is_signed ? Show::signed_int
+                                         : Show::unsigned_int;
+        if (c.is_byte_count) leaf.unit = Unit::bytes;
+    } else if (const auto* enumeration = std::get_if<EnumType>(&c.kind)) {
+        leaf.size = enumeration->size;
+        leaf.show = Show::enumeration;
+    } else if (std::holds_alternative<PointerType>(c.kind) ||
+               std::holds_alternative<ArrayType>(c.kind)) {
+        leaf.show = Show::hex;
+    } else if (std::holds_alternative<FloatType>(c.kind)) {
+        return refuse("it is a " + quoted(c.spelling) +
+                      ", and floating-point registers are out of a probe's reach");
+    } else if (std::holds_alternative<RecordType>(c.kind)) {
+        return refuse("it is a " + quoted(c.spelling) + ": name one of its fields");
+    } else {
+        return refuse("it is a " + quoted(c.spelling));
+    }
+    return make(std::move(leaf));
+}
+
+TypedPtr Checker::param(uint32_t index, const Span& span, bool quiet) {
+    const Param& param = scope_.signature->params[index];
+    return typed_leaf({.node = ParamLeaf{index}, .span = span}, param.type, quoted(param.name),
+                      span, quiet);
+}
+
+TypedPtr Checker::ret(const Span& span, bool quiet) {
+    if (scope_.entry_rule) {
+        if (!quiet) {
+            diagnostics_.error(span, "`ret` is not known at entry")
+                .help("remove `entry`: the rule then acts when the call returns");
+        }
+        return fail();
+    }
+    Typed leaf{.node = BuiltinLeaf{Builtin::ret}, .stage = Stage::ret, .span = span};
+    if (scope_.signature == nullptr) {
+        leaf.show = Show::hex;
+        return make(std::move(leaf));
+    }
+    if (std::holds_alternative<VoidType>(type(scope_.signature->ret).kind)) {
+        if (!quiet) {
+            diagnostics_.error(span, quoted(scope_.signature->name) + " returns nothing")
+                .labelled("not known here");
+        }
+        return fail();
+    }
+    return typed_leaf(std::move(leaf), scope_.signature->ret, "`ret`", span, quiet);
+}
+
+// `const char *` is text; a pointer to characters that the callee may write stays an address.
+TypedPtr Checker::decay_to_text(TypedPtr value) {
+    if (!value || !value->type) return value;
+    const auto* pointer = std::get_if<PointerType>(&type(*value->type).kind);
+    if (pointer == nullptr || !pointer->to_const) return value;
+    const auto* to = std::get_if<IntType>(&type(pointer->to).kind);
+    if (to == nullptr || !to->is_char) return value;
+    return make({.node = TextNode{value, 64},
+                 .stage = value->stage,
+                 .show = Show::text,
+                 .span = value->span});
+}
+
+TypedPtr Checker::shown(const Expr& expr) {
+    return decay_to_text(value(expr));
+}
+
+TypedPtr check(const Expr& expr, const Scope& scope, Diagnostics& diagnostics) {
+    return Checker(scope, diagnostics).shown(expr);
+}
+
+TypedPtr check_param(uint32_t index, const Scope& scope) {
+    Diagnostics unused;
+    Checker checker(scope, unused);
+    if (scope.signature == nullptr) {
+        return make({.node = ParamLeaf{index}, .show = Show::hex});
+    }
+    return checker.decay_to_text(checker.param(index, {}, true));
+}
+
+TypedPtr check_ret(const Scope& scope) {
+    Diagnostics unused;
+    Checker checker(scope, unused);
+    return checker.decay_to_text(checker.ret({}, true));
+}
+
+}  // namespace mlbcc::rules

@@ -1,0 +1,261 @@
+// Checks what reads the traced process's memory: *p, p->f, s.f, p[i], str(p), table[key].
+#include <algorithm>
+
+#include "rules/checker.h"
+
+namespace mlbcc::rules {
+namespace {
+
+std::string quoted(std::string_view text) {
+    return "`" + std::string(text) + "`";
+}
+
+constexpr uint32_t kMaxText = 512;  // bytes: a record with its strings fits in a thread's scratch
+
+}  // namespace
+
+uint64_t Checker::size_of(TypeId id) const {
+    struct Size {
+        const Checker& self;
+        uint64_t operator()(const VoidType&) const { return 0; }
+        uint64_t operator()(const BoolType&) const { return 1; }
+        uint64_t operator()(const IntType& t) const { return t.size; }
+        uint64_t operator()(const FloatType& t) const { return t.size; }
+        uint64_t operator()(const EnumType& t) const { return t.size; }
+        uint64_t operator()(const PointerType&) const { return 8; }
+        uint64_t operator()(const ArrayType& t) const { return self.size_of(t.of) * t.count; }
+        uint64_t operator()(const RecordType& t) const { return t.complete ? t.size : 0; }
+        uint64_t operator()(const FunctionType&) const { return 0; }
+    };
+    return std::visit(Size{*this}, type(id).kind);
+}
+
+std::optional<Lvalue> Checker::lvalue(const Expr& expr) {
+    if (const auto* unary = std::get_if<UnaryExpr>(&expr.node)) {
+        if (unary->op != UnaryOp::deref) return std::nullopt;
+        TypedPtr pointer = value(*unary->operand);
+        return pointer ? pointee(pointer, expr) : std::nullopt;
+    }
+    if (const auto* node = std::get_if<MemberExpr>(&expr.node)) return member(*node, expr);
+    if (const auto* node = std::get_if<IndexExpr>(&expr.node)) return element(*node, expr);
+    return struct_param(expr);
+}
+
+// A parameter that is a struct passed by value.
+std::optional<Lvalue> Checker::struct_param(const Expr& expr) {
+    const auto* named = std::get_if<NameExpr>(&expr.node);
+    if (named == nullptr || scope_.signature == nullptr) return std::nullopt;
+    for (uint32_t i = 0; i < scope_.signature->params.size(); ++i) {
+        const Param& param = scope_.signature->params[i];
+        if (param.name != named->name) continue;
+        if (!std::holds_alternative<RecordType>(type(param.type).kind)) return std::nullopt;
+        return Lvalue{.param = i, .type = param.type};
+    }
+    return std::nullopt;
+}
+
+std::optional<Lvalue> Checker::pointee(const TypedPtr& pointer, const Expr& expr) {
+    const PointerType* to = nullptr;
+    if (pointer->type) to = std::get_if<PointerType>(&type(*pointer->type).kind);
+    if (to == nullptr) {
+        auto& error =
+            diagnostics_.error(expr.span, quoted(source_text(pointer->span)) + " is not a pointer");
+        if (pointer->type) error.note("its type is " + quoted(type(*pointer->type).spelling));
+        return std::nullopt;
+    }
+    if (size_of(to->to) == 0) {
+        diagnostics_
+            .error(expr.span,
+                   "nothing is known of what " + quoted(source_text(pointer->span)) + " points at")
+            .note("its type is " + quoted(type(*pointer->type).spelling))
+            .help("use it without reading through it, or give its struct in the rule file");
+        return std::nullopt;
+    }
+    Stage stage = to->to_const ? pointer->stage : Stage::ret;
+    return Lvalue{.pointer = pointer, .type = to->to, .stage = stage};
+}
+
+std::optional<Lvalue> Checker::member(const MemberExpr& node, const Expr& expr) {
+    std::optional<Lvalue> place;
+    if (node.arrow) {
+        TypedPtr pointer = value(*node.object);
+        if (!pointer) return std::nullopt;
+        place = pointee(pointer, expr);
+    } else {
+        size_t before = diagnostics_.error_count();
+        place = lvalue(*node.object);
+        if (!place && diagnostics_.error_count() == before) {
+            TypedPtr object = value(*node.object);
+            if (object) {
+                auto& error = diagnostics_.error(expr.span, quoted(source_text(node.object->span)) +
+                                                                " is not a struct");
+                if (object->type) error.note("its type is " + quoted(type(*object->type).spelling));
+                error.help("of a pointer, fields are read with `->`");
+            }
+        }
+    }
+    if (!place) return std::nullopt;
+    const auto* record = std::get_if<RecordType>(&type(place->type).kind);
+    if (record == nullptr) {
+        diagnostics_.error(expr.span, quoted(type(place->type).spelling) + " has no fields");
+        return std::nullopt;
+    }
+    for (const RecordField& field : record->fields) {
+        if (field.name != node.field) continue;
+        place->offset += field.offset;
+        place->bit_offset = field.bit_offset;
+        place->bit_width = field.bit_width;
+        place->type = field.type;
+        return place;
+    }
+    auto& error = diagnostics_.error(node.field_span, quoted(node.field) + " is not a field of " +
+                                                          quoted(type(place->type).spelling));
+    std::vector<std::string> names;
+    for (const RecordField& field : record->fields) names.push_back(field.name);
+    if (auto close = closest_name(node.field, names)) {
+        error.help("a field with a similar name exists: " + quoted(*close));
+    }
+    return std::nullopt;
+}
+
+std::optional<Lvalue> Checker::element(const IndexExpr& node, const Expr& expr) {
+    TypedPtr index = value(*node.index);
+    if (!index || !numeric(index, "an index")) return std::nullopt;
+    std::optional<Lvalue> place;
+    bool array_of_struct = std::holds_alternative<MemberExpr>(node.object->node) ||
+                           std::holds_alternative<IndexExpr>(node.object->node);
+    if (array_of_struct) place = lvalue(*node.object);
+    if (place && std::holds_alternative<ArrayType>(type(place->type).kind)) {
+        place->type = std::get<ArrayType>(type(place->type).kind).of;
+    } else {
+        TypedPtr pointer = place ? load(*place, *node.object) : value(*node.object);
+        if (!pointer) return std::nullopt;
+        place = pointee(pointer, expr);
+        if (!place) return std::nullopt;
+    }
+    auto scale = static_cast<uint32_t>(size_of(place->type));
+    if (const auto* constant = std::get_if<ConstLeaf>(&index->node)) {
+        place->offset += static_cast<uint32_t>(constant->bits) * scale;
+        return place;
+    }
+    if (place->pointer == nullptr) {
+        diagnostics_.error(expr.span, "an index into a struct passed by value must be a number");
+        return std::nullopt;
+    }
+    if (place->index) {  // p[i].a[j]: the inner address becomes a pointer of its own
+        place->pointer = address(*place, expr.span);
+        place->offset = 0;
+    }
+    place->index = index;
+    place->scale = scale;
+    place->stage = later(place->stage, index->stage);
+    return place;
+}
+
+TypedPtr Checker::address(const Lvalue& place, const Span& span) {
+    Stage stage = place.pointer->stage;
+    if (place.index) stage = later(stage, place.index->stage);
+    return make({.node = AddressNode{place.pointer, place.index, place.scale, place.offset},
+                 .stage = stage,
+                 .show = Show::hex,
+                 .span = span});
+}
+
+bool Checker::known_here(const Lvalue& place, const Expr& expr) {
+    if (!scope_.entry_rule || place.stage == Stage::entry) return true;
+    std::string text = source_text(expr.span);
+    auto& error = diagnostics_.error(expr.span, quoted(text) + " is not known at entry");
+    error.note(quoted(scope_.function) + " writes it before it returns");
+    if (text.starts_with("*")) {
+        error.help("remove `entry`, or use " + quoted(text.substr(1)) + " without `*`");
+    } else {
+        error.help("remove `entry`, or declare the parameter as a pointer to const");
+    }
+    return false;
+}
+
+TypedPtr Checker::load(const Lvalue& place, const Expr& expr) {
+    if (!known_here(place, expr)) return fail();
+    const CType& c = type(place.type);
+    Typed node{.stage = place.stage, .span = expr.span};
+    if (const auto* array = std::get_if<ArrayType>(&c.kind); array != nullptr && place.pointer) {
+        const auto* element = std::get_if<IntType>(&type(array->of).kind);
+        TypedPtr where = address(place, expr.span);
+        if (element == nullptr || !element->is_char) return where;
+        auto length = static_cast<uint32_t>(std::clamp<uint64_t>(array->count, 2, kMaxText));
+        node.node = TextNode{where, length};
+        node.show = Show::text;
+        return make(std::move(node));
+    }
+    uint64_t size = size_of(place.type);
+    if (place.pointer == nullptr) {
+        if (size > 8 || place.bit_width != 0) {
+            diagnostics_
+                .error(expr.span, quoted(source_text(expr.span)) + " cannot be read by a probe")
+                .note("only whole integer fields of a struct passed by value can");
+            return fail();
+        }
+        node.node = StructArgLeaf{place.param, place.offset, static_cast<uint8_t>(size)};
+    } else {
+        node.node = LoadNode{place.pointer,
+                             place.index,
+                             place.scale,
+                             place.offset,
+                             static_cast<uint8_t>(std::min<uint64_t>(size, 8)),
+                             place.bit_offset,
+                             place.bit_width};
+    }
+    return typed_leaf(std::move(node), place.type, quoted(source_text(expr.span)), expr.span,
+                      false);
+}
+
+TypedPtr Checker::str(const StrExpr& node, const Expr& expr) {
+    TypedPtr pointer = value(*node.pointer);
+    if (!pointer) return fail();
+    if (pointer->is_text() || pointer->show == Show::boolean) {
+        diagnostics_.error(expr.span,
+                           quoted(source_text(node.pointer->span)) + " is not a pointer to text");
+        return fail();
+    }
+    if (node.length < 2 || node.length > kMaxText) {
+        diagnostics_.error(expr.span, "the length of `str` is from 2 to " +
+                                          std::to_string(kMaxText) + " bytes");
+        return fail();
+    }
+    Stage stage = pointer->stage;
+    if (pointer->type) {
+        const auto* to = std::get_if<PointerType>(&type(*pointer->type).kind);
+        if (to != nullptr && !to->to_const) stage = Stage::ret;
+    }
+    if (!known_here(Lvalue{.pointer = pointer, .stage = stage}, expr)) return fail();
+    return make({.node = TextNode{pointer, node.length},
+                 .stage = stage,
+                 .show = Show::text,
+                 .span = expr.span});
+}
+
+const std::string* Checker::table_name(const Expr& object) const {
+    const auto* named = std::get_if<NameExpr>(&object.node);
+    if (named == nullptr) return nullptr;
+    if (scope_.signature != nullptr) {
+        for (const Param& param : scope_.signature->params) {
+            if (param.name == named->name) return nullptr;
+        }
+    }
+    auto found = std::find(scope_.tables->begin(), scope_.tables->end(), named->name);
+    return found == scope_.tables->end() ? nullptr : &*found;
+}
+
+TypedPtr Checker::learnt(const std::string& table, const Expr& key_expr, const Expr& expr) {
+    TypedPtr key = value(key_expr);
+    if (!key || !numeric(key, "the key of a learnt table")) return fail();
+    Typed node{.node = LearntNode{table, key},
+               .type = key->type,
+               .stage = key->stage,
+               .show = key->show,
+               .size = key->size,
+               .span = expr.span};
+    return make(std::move(node));
+}
+
+}  // namespace mlbcc::rules

@@ -1,0 +1,192 @@
+// Checks operators. Arithmetic is done in 64 bits whatever the operands' C types are, so products
+// of 32-bit values do not wrap; it is unsigned where one side is, as in C.
+#include "rules/checker.h"
+
+namespace mlbcc::rules {
+namespace {
+
+std::string quoted(std::string_view text) {
+    return "`" + std::string(text) + "`";
+}
+
+bool is_comparison(BinaryOp op) {
+    return op == BinaryOp::lt || op == BinaryOp::le || op == BinaryOp::gt || op == BinaryOp::ge ||
+           op == BinaryOp::eq || op == BinaryOp::ne;
+}
+
+bool is_signed(const Typed& value) {
+    return value.show == Show::signed_int || value.show == Show::enumeration ||
+           value.show == Show::boolean || value.show == Show::character;
+}
+
+Show arithmetic_show(BinaryOp op, const Typed& left, const Typed& right) {
+    if (is_comparison(op) || op == BinaryOp::logical_and || op == BinaryOp::logical_or) {
+        return Show::boolean;
+    }
+    if (left.show == Show::hex || right.show == Show::hex) return Show::hex;
+    return is_signed(left) && is_signed(right) ? Show::signed_int : Show::unsigned_int;
+}
+
+Unit arithmetic_unit(BinaryOp op, const Typed& left, const Typed& right) {
+    switch (op) {
+    case BinaryOp::mul:
+    case BinaryOp::add:
+    case BinaryOp::sub: return left.unit != Unit::none ? left.unit : right.unit;
+    case BinaryOp::div: return right.unit == Unit::none ? left.unit : Unit::none;
+    case BinaryOp::mod:
+    case BinaryOp::shl:
+    case BinaryOp::shr:
+    case BinaryOp::bit_and:
+    case BinaryOp::bit_or:
+    case BinaryOp::bit_xor: return left.unit;
+    case BinaryOp::lt:
+    case BinaryOp::le:
+    case BinaryOp::gt:
+    case BinaryOp::ge:
+    case BinaryOp::eq:
+    case BinaryOp::ne:
+    case BinaryOp::logical_and:
+    case BinaryOp::logical_or: return Unit::none;
+    }
+    return Unit::none;
+}
+
+}  // namespace
+
+bool Checker::numeric(const TypedPtr& operand, const char* what) {
+    if (std::holds_alternative<LearntNode>(operand->node)) {
+        diagnostics_
+            .error(operand->span, quoted(source_text(operand->span)) + " stands for itself only")
+            .note("names that were learnt are known to the tracer, not to the kernel")
+            .help("use the key itself here");
+        return false;
+    }
+    if (!operand->is_text()) return true;
+    diagnostics_
+        .error(operand->span,
+               quoted(source_text(operand->span)) + " is text, and " + what + " is a number")
+        .help("text can be shown, grouped by, and compared with `==` and `!=`");
+    return false;
+}
+
+TypedPtr Checker::unary(const UnaryExpr& node, const Expr& expr) {
+    if (node.op == UnaryOp::deref) {
+        auto place = lvalue(expr);
+        return place ? load(*place, expr) : nullptr;
+    }
+    if (node.op == UnaryOp::address) {
+        auto place = lvalue(*node.operand);
+        if (place && place->pointer) return address(*place, expr.span);
+        diagnostics_.error(expr.span, quoted(source_text(node.operand->span)) + " has no address");
+        return fail();
+    }
+    TypedPtr operand = value(*node.operand);
+    if (!operand || !numeric(operand, "an operand")) return fail();
+    Typed result{.node = UnaryNode{node.op, operand},
+                 .stage = operand->stage,
+                 .show = operand->show == Show::hex ? Show::hex : Show::signed_int,
+                 .unit = operand->unit,
+                 .span = expr.span};
+    if (node.op == UnaryOp::logical_not) result.show = Show::boolean;
+    if (node.op == UnaryOp::bit_not && !is_signed(*operand)) result.show = operand->show;
+    if (node.op == UnaryOp::plus) result.show = operand->show;
+    return make(std::move(result));
+}
+
+TypedPtr Checker::binary(const BinaryExpr& node, const Expr& expr) {
+    TypedPtr left = value(*node.left), right = value(*node.right);
+    if (!left || !right) return fail();
+    bool literal = std::holds_alternative<TextLeaf>(left->node) ||
+                   std::holds_alternative<TextLeaf>(right->node);
+    if (literal || left->is_text() || right->is_text()) {
+        return compare_text(node.op, decay_to_text(left), decay_to_text(right), expr);
+    }
+    if (!numeric(left, "an operand") || !numeric(right, "an operand")) return fail();
+    if (node.op == BinaryOp::add || node.op == BinaryOp::sub) {
+        auto steps = [&](const TypedPtr& p) {
+            return p->type && std::holds_alternative<PointerType>(type(*p->type).kind);
+        };
+        if (steps(left) && !steps(right)) return pointer_step(node.op, left, right, expr);
+    }
+    return make({.node = BinaryNode{node.op, left, right},
+                 .stage = later(left->stage, right->stage),
+                 .show = arithmetic_show(node.op, *left, *right),
+                 .unit = arithmetic_unit(node.op, *left, *right),
+                 .span = expr.span});
+}
+
+// p + 2 is the address of the element after next, as in C.
+TypedPtr Checker::pointer_step(BinaryOp op, const TypedPtr& pointer, const TypedPtr& steps,
+                               const Expr& expr) {
+    uint64_t size = size_of(std::get<PointerType>(type(*pointer->type).kind).to);
+    TypedPtr scaled = steps;
+    if (size > 1) {
+        TypedPtr factor = make({.node = ConstLeaf{size, Unit::none}, .show = Show::signed_int});
+        scaled = make({.node = BinaryNode{BinaryOp::mul, steps, factor}, .stage = steps->stage});
+    }
+    return make({.node = BinaryNode{op, pointer, scaled},
+                 .type = pointer->type,
+                 .stage = later(pointer->stage, steps->stage),
+                 .show = Show::hex,
+                 .span = expr.span});
+}
+
+TypedPtr Checker::compare_text(BinaryOp op, TypedPtr left, TypedPtr right, const Expr& expr) {
+    if (std::holds_alternative<TextLeaf>(left->node)) std::swap(left, right);
+    const auto* literal = std::get_if<TextLeaf>(&right->node);
+    bool comparable =
+        left->is_text() && literal != nullptr && !std::holds_alternative<TextLeaf>(left->node);
+    if (!comparable || (op != BinaryOp::eq && op != BinaryOp::ne)) {
+        diagnostics_.error(expr.span, "text can only be compared with a string")
+            .help("compare `const char *` parameters and `comm` by `==` or `!=` with a literal");
+        return fail();
+    }
+    if (left->show == Show::function || left->show == Show::symbol) {  // decided right here
+        const std::string& name = left->show == Show::function ? scope_.function : scope_.symbol;
+        bool holds = (name == literal->text) == (op == BinaryOp::eq);
+        return make({.node = ConstLeaf{holds ? 1u : 0u, Unit::none},
+                     .show = Show::boolean,
+                     .span = expr.span});
+    }
+    return make({.node = BinaryNode{op, left, right},
+                 .stage = left->stage,
+                 .show = Show::boolean,
+                 .span = expr.span});
+}
+
+TypedPtr Checker::conditional(const ConditionalExpr& node, const Expr& expr) {
+    TypedPtr condition = value(*node.condition), yes = value(*node.yes), no = value(*node.no);
+    if (!condition || !yes || !no) return fail();
+    if (!numeric(condition, "a condition") || !numeric(yes, "an alternative") ||
+        !numeric(no, "an alternative")) {
+        return fail();
+    }
+    Typed result{.node = ConditionalNode{condition, yes, no},
+                 .stage = later(condition->stage, later(yes->stage, no->stage)),
+                 .show = arithmetic_show(BinaryOp::add, *yes, *no),
+                 .unit = arithmetic_unit(BinaryOp::add, *yes, *no),
+                 .span = expr.span};
+    if (yes->type && no->type && *yes->type == *no->type) {
+        result.type = yes->type;
+        result.show = yes->show;
+        result.size = yes->size;
+    }
+    return make(std::move(result));
+}
+
+std::vector<TypedPtr> conjuncts(const TypedPtr& condition) {
+    const auto* node = std::get_if<BinaryNode>(&condition->node);
+    if (node == nullptr || node->op != BinaryOp::logical_and) return {condition};
+    std::vector<TypedPtr> all = conjuncts(node->left);
+    for (TypedPtr& right : conjuncts(node->right)) all.push_back(std::move(right));
+    return all;
+}
+
+bool always_known(const Typed& value) {
+    if (std::holds_alternative<ConstLeaf>(value.node)) return true;
+    if (std::holds_alternative<TextLeaf>(value.node)) return true;
+    const auto* leaf = std::get_if<BuiltinLeaf>(&value.node);
+    return leaf != nullptr && leaf->which != Builtin::ret && leaf->which != Builtin::duration;
+}
+
+}  // namespace mlbcc::rules

@@ -1,0 +1,81 @@
+// The type checker's inside: one Checker checks expressions of one rule against one prototype.
+#pragma once
+
+#include <string>
+
+#include "rules/check.h"
+
+namespace mlbcc::rules {
+
+// A place in the traced process's memory, or in a struct that was passed by value.
+struct Lvalue {
+    TypedPtr pointer;  // null for a struct passed by value
+    TypedPtr index;
+    uint32_t scale = 0, offset = 0;
+    uint32_t param = 0;  // of a struct passed by value
+    uint8_t bit_offset = 0, bit_width = 0;
+    TypeId type{};
+    Stage stage = Stage::entry;
+};
+
+class Checker {
+public:
+    Checker(const Scope& scope, Diagnostics& diagnostics)
+        : scope_(scope), diagnostics_(diagnostics) {}
+
+    // A value ready to be shown, counted or compared: `const char *` has become text.
+    TypedPtr shown(const Expr& expr);
+    TypedPtr decay_to_text(TypedPtr value);
+    TypedPtr param(uint32_t index, const Span& span, bool quiet);
+    TypedPtr ret(const Span& span, bool quiet);
+
+private:
+    TypedPtr value(const Expr& expr);  // null after a mistake
+
+    // names (check.cpp)
+    TypedPtr name(const NameExpr& node, const Expr& expr);
+    TypedPtr builtin(Builtin which, const Span& span);
+    TypedPtr arg(const ArgExpr& node, const Expr& expr);
+    TypedPtr unknown_name(const std::string& name, const Span& span);
+    TypedPtr typed_leaf(Typed leaf, TypeId type, const std::string& what, const Span& span,
+                        bool quiet);
+
+    // memory (check_memory.cpp)
+    std::optional<Lvalue> lvalue(const Expr& expr);
+    std::optional<Lvalue> pointee(const TypedPtr& pointer, const Expr& expr);
+    std::optional<Lvalue> member(const MemberExpr& node, const Expr& expr);
+    std::optional<Lvalue> element(const IndexExpr& node, const Expr& expr);
+    std::optional<Lvalue> struct_param(const Expr& expr);
+    TypedPtr load(const Lvalue& place, const Expr& expr);
+    TypedPtr address(const Lvalue& place, const Span& span);
+    TypedPtr str(const StrExpr& node, const Expr& expr);
+    TypedPtr learnt(const std::string& table, const Expr& key, const Expr& expr);
+    bool known_here(const Lvalue& place, const Expr& expr);
+    const std::string* table_name(const Expr& object) const;
+
+    // operators (check_ops.cpp)
+    TypedPtr unary(const UnaryExpr& node, const Expr& expr);
+    TypedPtr binary(const BinaryExpr& node, const Expr& expr);
+    TypedPtr compare_text(BinaryOp op, TypedPtr left, TypedPtr right, const Expr& expr);
+    TypedPtr pointer_step(BinaryOp op, const TypedPtr& pointer, const TypedPtr& steps,
+                          const Expr& expr);
+    TypedPtr conditional(const ConditionalExpr& node, const Expr& expr);
+    bool numeric(const TypedPtr& operand, const char* what);
+
+    const CType& type(TypeId id) const { return (*scope_.types)[id]; }
+    uint64_t size_of(TypeId id) const;
+    TypedPtr fail() const { return nullptr; }
+
+    const Scope& scope_;
+    Diagnostics& diagnostics_;
+};
+
+inline TypedPtr make(Typed value) {
+    return std::make_shared<const Typed>(std::move(value));
+}
+inline Stage later(Stage a, Stage b) {
+    return a == Stage::ret || b == Stage::ret ? Stage::ret : Stage::entry;
+}
+std::string source_text(const Span& span);  // the expression as the user wrote it
+
+}  // namespace mlbcc::rules

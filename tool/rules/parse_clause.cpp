@@ -1,0 +1,291 @@
+// The clauses of a rule, one function each.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "rules/parser.h"
+
+namespace mlbcc::rules {
+
+namespace {
+
+// A clause's parser is behind its word. It adds to the rule what it has read.
+using ParseClause = bool (*)(Cursor&, Rule&, uint32_t begin);
+
+template <class Node> bool add(Cursor& cursor, Rule& rule, uint32_t begin, Node node) {
+    rule.clauses.push_back({cursor.since(begin), std::move(node)});
+    return true;
+}
+
+// ---- parts that several clauses share
+
+bool parse_by(Cursor& cursor, std::vector<ExprPtr>& by) {
+    return !cursor.accept_word("by") || parse_exprs(cursor, by);
+}
+
+bool parse_label(Cursor& cursor, std::optional<std::string>& label) {
+    if (!cursor.accept_word("as")) return true;
+    label = cursor.expect_string("a label in quotes");
+    return label.has_value();
+}
+
+// ---- clauses
+
+bool parse_where(Cursor& cursor, Rule& rule, uint32_t) {
+    ExprPtr condition = parse_expr(cursor);
+    if (!condition) return false;
+    rule.where.push_back(std::move(condition));
+    return true;
+}
+
+bool parse_span(Cursor& cursor, Rule& rule, uint32_t begin) {
+    SpanClause clause;
+    auto type = cursor.expect_name("the type of the span");
+    if (!type || !parse_fields(cursor, clause.fields)) return false;
+    clause.type = std::move(*type);
+    return add(cursor, rule, begin, std::move(clause));
+}
+
+bool parse_event(Cursor& cursor, Rule& rule, uint32_t begin) {
+    EventClause clause;
+    auto type = cursor.expect_name("the type of the event");
+    if (!type) return false;
+    clause.type = std::move(*type);
+    if (cursor.accept(TokenKind::dot)) {
+        auto name = cursor.expect_name("the name of the event");
+        if (!name) return false;
+        clause.name = std::move(*name);
+    }
+    if (!parse_fields(cursor, clause.fields)) return false;
+    return add(cursor, rule, begin, std::move(clause));
+}
+
+bool parse_count(Cursor& cursor, Rule& rule, uint32_t begin) {
+    CountClause clause;
+    if (!parse_by(cursor, clause.by) || !parse_label(cursor, clause.label)) return false;
+    return add(cursor, rule, begin, std::move(clause));
+}
+
+// `sum` and `hist` look the same.
+template <class Aggregate> bool parse_aggregate(Cursor& cursor, Rule& rule, uint32_t begin) {
+    Aggregate clause;
+    clause.value = parse_expr(cursor);
+    if (!clause.value || !parse_by(cursor, clause.by) || !parse_label(cursor, clause.label))
+        return false;
+    return add(cursor, rule, begin, std::move(clause));
+}
+
+// "[expr]"
+ExprPtr parse_key(Cursor& cursor) {
+    if (!cursor.expect(TokenKind::left_bracket, "`[`")) return nullptr;
+    ExprPtr key = parse_expr(cursor);
+    return key && cursor.expect(TokenKind::right_bracket, "`]`") ? std::move(key) : nullptr;
+}
+
+std::optional<GaugeOp> parse_gauge_op(Cursor& cursor) {
+    if (cursor.accept(TokenKind::assign)) return GaugeOp::set;
+    if (cursor.accept(TokenKind::plus_assign)) return GaugeOp::add;
+    if (cursor.accept(TokenKind::minus_assign)) return GaugeOp::sub;
+    cursor.unexpected("`=`, `+=` or `-=`");
+    return std::nullopt;
+}
+
+bool parse_gauge(Cursor& cursor, Rule& rule, uint32_t begin) {
+    GaugeClause clause;
+    auto name = cursor.expect_name("the name of the gauge");
+    if (!name) return false;
+    clause.name = std::move(*name);
+    if (cursor.at(TokenKind::left_bracket) && !(clause.key = parse_key(cursor))) return false;
+    auto op = parse_gauge_op(cursor);
+    if (!op) return false;
+    clause.op = *op;
+    if (clause.key && clause.op != GaugeOp::set) {
+        cursor
+            .error(cursor.last().span,
+                   fmt::format("`{}` is for a gauge without a key", cursor.last().text()))
+            .help("use `=`, or remove the key");
+    }
+    clause.value = parse_expr(cursor);
+    return clause.value && add(cursor, rule, begin, std::move(clause));
+}
+
+bool parse_learn(Cursor& cursor, Rule& rule, uint32_t begin) {
+    LearnClause clause;
+    auto table = cursor.expect_name("the name of the table");
+    if (!table) return false;
+    clause.table = std::move(*table);
+    clause.key = parse_key(cursor);
+    if (!clause.key || !cursor.expect(TokenKind::assign, "`=`")) return false;
+    clause.value = parse_expr(cursor);
+    return clause.value && add(cursor, rule, begin, std::move(clause));
+}
+
+// Where the rule is optional it goes on without what this version cannot do.
+bool unsupported_stack(Cursor& cursor, const Rule& rule, Span span) {
+    auto message = fmt::format("`{}` cannot be taken by this version", span.text());
+    if (rule.optional) {
+        cursor.diagnostics().note(span, message).note("the rule is kept without it");
+    } else {
+        cursor.error(span, message).help("take `stack user`, or mark the rule `optional`");
+    }
+    return true;
+}
+
+bool parse_stack(Cursor& cursor, Rule& rule, uint32_t begin) {
+    if (cursor.accept_word("user")) return add(cursor, rule, begin, StackClause{StackKind::user});
+    if (cursor.accept_word("kernel") || cursor.accept_word("python")) {
+        return unsupported_stack(cursor, rule, cursor.since(begin));
+    }
+    cursor.unexpected("`user`, `kernel` or `python`");
+    return false;
+}
+
+std::optional<NumberExpr> sample_number(Cursor& cursor) {
+    if (cursor.at(TokenKind::number)) return cursor.take().number();
+    cursor.unexpected("`1/N`");
+    return std::nullopt;
+}
+
+bool parse_sample(Cursor& cursor, Rule& rule, uint32_t begin) {
+    uint32_t ratio = cursor.begin();
+    auto one = sample_number(cursor);
+    if (!one || !cursor.expect(TokenKind::slash, "`/`")) return false;
+    auto of = sample_number(cursor);
+    if (!of) return false;
+    bool plain = one->unit == Unit::none && of->unit == Unit::none;
+    if (plain && one->value == 1 && of->value > 0 && of->value <= UINT32_MAX) {
+        return add(cursor, rule, begin, SampleClause{static_cast<uint32_t>(of->value)});
+    }
+    Span span = cursor.since(ratio);
+    cursor.error(span, fmt::format("`{}` is not a sample of calls", span.text()))
+        .help("write `1/N` to keep one call in N, with N from 1 to 4294967295");
+    return true;
+}
+
+// ---- which is which
+
+struct ClauseRow {
+    std::string_view word;
+    ParseClause parse;
+};
+constexpr auto kClauses = std::to_array<ClauseRow>({
+    {"where", parse_where},
+    {"span", parse_span},
+    {"event", parse_event},
+    {"count", parse_count},
+    {"sum", parse_aggregate<SumClause>},
+    {"hist", parse_aggregate<HistClause>},
+    {"gauge", parse_gauge},
+    {"learn", parse_learn},
+    {"stack", parse_stack},
+    {"sample", parse_sample},
+});
+
+const ClauseRow* find_clause(std::string_view word) {
+    auto row = std::find_if(kClauses.begin(), kClauses.end(),
+                            [&](const ClauseRow& clause) { return clause.word == word; });
+    return row == kClauses.end() ? nullptr : &*row;
+}
+
+std::vector<std::string> clause_words() {
+    std::vector<std::string> words;
+    words.reserve(kClauses.size());
+    for (const ClauseRow& row : kClauses) words.emplace_back(row.word);
+    return words;
+}
+
+struct Translation {
+    std::string_view word, meaning;
+};
+constexpr auto kOtherLanguages =
+    std::to_array<Translation>({{"and", "&&"}, {"or", "||"}, {"AND", "&&"}, {"OR", "||"}});
+
+// A name where a clause should begin.
+void unknown_clause(Cursor& cursor) {
+    std::string word(cursor.token().text());
+    auto& error = cursor.error(cursor.token().span, fmt::format("`{}` is not a clause", word));
+    for (const Translation& other : kOtherLanguages) {
+        if (word == other.word) error.help(fmt::format("write `{}`", other.meaning));
+    }
+    if (auto closest = closest_name(word, clause_words())) {
+        error.help(fmt::format("a clause with a similar name exists: `{}`", *closest));
+    } else {
+        error.note(fmt::format("the clauses are `{}`", fmt::join(clause_words(), "`, `")));
+    }
+}
+
+constexpr auto kEnds = std::to_array<TokenKind>(
+    {TokenKind::number, TokenKind::string, TokenKind::character, TokenKind::right_paren,
+     TokenKind::right_bracket, TokenKind::right_brace, TokenKind::semicolon});
+
+// Can an operand end here, so that a name that follows begins a clause?
+bool ends_operand(const Token& token) {
+    if (token.kind == TokenKind::name) {
+        return !token.is_word("by") && !token.is_word("as") && !is_clause_word(token.text());
+    }
+    return std::find(kEnds.begin(), kEnds.end(), token.kind) != kEnds.end();
+}
+
+// Behind a mistake: is the next token the first of a clause, even a misspelt one? Parentheses that
+// are open may be part of the mistake, or go on over several lines.
+bool may_begin_clause(Cursor& cursor) {
+    if (!cursor.at(TokenKind::name)) return false;
+    const Token& token = cursor.token();
+    bool is_inside = cursor.nesting() > 0, is_behind_operand = ends_operand(cursor.last());
+    if (is_clause_word(token.text()))
+        return token.first_on_line || (!is_inside && is_behind_operand);
+    if (!token.first_on_line || !is_behind_operand) return false;
+    return !is_inside || closest_name(token.text(), clause_words()).has_value();
+}
+
+}  // namespace
+
+bool is_clause_word(std::string_view word) {
+    return find_clause(word) != nullptr;
+}
+
+void skip_braces(Cursor& cursor) {
+    int depth = 0;
+    do {
+        if (depth > 0 && begins_statement(cursor)) return;
+        if (cursor.at(TokenKind::left_brace)) ++depth;
+        if (cursor.at(TokenKind::right_brace)) --depth;
+        cursor.take();
+    } while (depth > 0 && !cursor.at(TokenKind::end));
+}
+
+bool parse_clause(Cursor& cursor, Rule& rule) {
+    cursor.reset_nesting();
+    uint32_t begin = cursor.begin();
+    if (cursor.at(TokenKind::semicolon)) {
+        cursor.unexpected("a clause").help("remove it: clauses need no end");
+        cursor.take();
+        return true;
+    }
+    if (!cursor.at(TokenKind::name)) {
+        cursor.unexpected("a clause or `}`");
+        return false;
+    }
+    const ClauseRow* row = find_clause(cursor.token().text());
+    if (row == nullptr) {
+        unknown_clause(cursor);
+        cursor.take();
+        return false;
+    }
+    cursor.take();
+    return row->parse(cursor, rule, begin);
+}
+
+void skip_clause(Cursor& cursor) {
+    while (!cursor.at(TokenKind::end) && !cursor.at(TokenKind::right_brace)) {
+        if (begins_statement(cursor) || may_begin_clause(cursor)) return;
+        if (cursor.at(TokenKind::left_brace)) {
+            skip_braces(cursor);
+        } else {
+            cursor.take();
+        }
+    }
+}
+
+}  // namespace mlbcc::rules

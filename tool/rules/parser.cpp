@@ -1,0 +1,134 @@
+// Rule files and what they import.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rules/parser.h"
+
+namespace mlbcc::rules {
+
+namespace {
+
+constexpr size_t kMaxImports = 64;  // files that import each other in a chain
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+class Reader {
+public:
+    Reader(const LoadFile& load, RuleSet& rules, Diagnostics& diagnostics)
+        : load_(load), rules_(rules), diagnostics_(diagnostics) {}
+
+    // `place` is the string that names the file, no place for one of the command line.
+    void read(std::string_view name, std::string_view directory, Span place);
+    void check_libraries(size_t first_rule);
+
+private:
+    struct OpenFile {
+        std::string identity, path;
+    };
+    void fail(const Error& error, Span place);
+    void report_cycle(const Loaded& loaded, Span place);
+    void parse_text(Loaded loaded);
+    void unknown_library(const FunctionTarget& target);
+
+    const LoadFile& load_;
+    RuleSet& rules_;
+    Diagnostics& diagnostics_;
+    std::vector<OpenFile> open_;  // each imports the next
+    bool incomplete_ = false;     // a file is missing, and what it defines
+};
+
+void Reader::fail(const Error& error, Span place) {
+    incomplete_ = true;
+    Diagnostic& diagnostic = diagnostics_.error(place, error.message());
+    if (!error.help.empty()) diagnostic.help(error.help);
+}
+
+void Reader::read(std::string_view name, std::string_view directory, Span place) {
+    if (open_.size() >= kMaxImports) {
+        return fail(
+            Error{fmt::format("more than {} files import each other in a chain", kMaxImports)},
+            place);
+    }
+    auto loaded = load_(name, directory);
+    if (!loaded) return fail(loaded.error(), place);
+    bool is_open = std::any_of(open_.begin(), open_.end(), [&](const OpenFile& file) {
+        return file.identity == loaded->identity;
+    });
+    if (is_open) return report_cycle(*loaded, place);
+    auto& known = rules_.identities;
+    if (std::find(known.begin(), known.end(), loaded->identity) != known.end()) return;
+    if (auto error = check_text(loaded->path, loaded->text)) return fail(*error, place);
+    parse_text(std::move(*loaded));
+}
+
+void Reader::report_cycle(const Loaded& loaded, Span place) {
+    auto first = std::find_if(open_.begin(), open_.end(), [&](const OpenFile& file) {
+        return file.identity == loaded.identity;
+    });
+    std::string chain;
+    for (auto file = first; file != open_.end(); ++file)
+        chain += fmt::format("`{}` imports ", file->path);
+    diagnostics_.error(place, fmt::format("`{}` imports itself", first->path))
+        .note(fmt::format("{}`{}`", chain, loaded.path))
+        .help("remove one of these imports");
+}
+
+void Reader::parse_text(Loaded loaded) {
+    if (loaded.text.starts_with(kByteOrderMark)) loaded.text.erase(0, kByteOrderMark.size());
+    open_.push_back({loaded.identity, loaded.path});
+    rules_.identities.push_back(std::move(loaded.identity));
+    rules_.files.push_back(
+        std::make_unique<SourceFile>(std::move(loaded.path), std::move(loaded.text)));
+    const SourceFile& file = *rules_.files.back();
+    warn_of_directives(file, diagnostics_);
+    Cursor cursor(file, diagnostics_);
+    FileParser parser(loaded.directory, rules_, [&](const std::string& name, Span span) {
+        read(name, loaded.directory, span);
+    });
+    parser.parse(cursor);
+    open_.pop_back();
+}
+
+void Reader::check_libraries(size_t first_rule) {
+    if (incomplete_) return;
+    for (size_t i = first_rule; i < rules_.rules.size(); ++i) {
+        for (const Target& target : rules_.rules[i].targets) {
+            const auto* function = std::get_if<FunctionTarget>(&target.node);
+            if (function == nullptr || function->quoted) continue;
+            bool known = std::any_of(rules_.libraries.begin(), rules_.libraries.end(),
+                                     [&](const Library& l) { return l.name == function->library; });
+            if (!known) unknown_library(*function);
+        }
+    }
+}
+
+void Reader::unknown_library(const FunctionTarget& target) {
+    auto& error =
+        diagnostics_
+            .error(target.library_span, fmt::format("there is no library `{}`", target.library))
+            .labelled("not known here");
+    std::vector<std::string> names;
+    for (const Library& library : rules_.libraries) names.push_back(library.name);
+    if (auto closest = closest_name(target.library, names)) {
+        error.help(fmt::format("a library with a similar name exists: `{}`", *closest));
+    } else {
+        error.help(fmt::format("define it: `library {0} = \"lib{0}.so\"`", target.library));
+    }
+}
+
+}  // namespace
+
+void parse(std::span<const std::string> names, const LoadFile& load, RuleSet& rules,
+           Diagnostics& diagnostics) {
+    size_t first_rule = rules.rules.size();
+    Reader reader(load, rules, diagnostics);
+    for (const std::string& name : names) reader.read(name, "", {});
+    reader.check_libraries(first_rule);
+}
+
+void parse(std::string_view name, const LoadFile& load, RuleSet& rules, Diagnostics& diagnostics) {
+    std::string owned(name);
+    parse(std::span(&owned, 1), load, rules, diagnostics);
+}
+
+}  // namespace mlbcc::rules

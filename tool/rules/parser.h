@@ -1,0 +1,93 @@
+// The parts of the parser, from the largest to the smallest. Each takes what it knows from the
+// cursor and leaves it behind the last token that it took; where it fails, it has reported why.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "rules/cursor.h"
+#include "rules/rules.h"
+
+namespace mlbcc::rules {
+
+// ---- files (source_text.cpp)
+
+// Why a text is no rule file: longer than kMaxRuleFile, or with bytes that are no text.
+std::optional<Error> check_text(std::string_view path, std::string_view text);
+// `#include` begins a comment here, which is not what whoever writes it expects.
+void warn_of_directives(const SourceFile& file, Diagnostics& diagnostics);
+
+// ---- statements (parse_statement.cpp)
+
+// What one file says goes to `rules`; `import_file` reads another file, named at `span`.
+class FileParser {
+public:
+    using ImportFile = std::function<void(const std::string& name, Span span)>;
+    FileParser(std::string directory, RuleSet& rules, ImportFile import_file)
+        : directory_(std::move(directory)), rules_(rules), import_file_(std::move(import_file)) {}
+    void parse(Cursor& cursor);
+
+private:
+    void statement(Cursor& cursor);
+    void keyword(Cursor& cursor, std::string_view word, uint32_t begin);
+    bool import(Cursor& cursor);
+    bool header(Cursor& cursor, uint32_t begin);
+    bool library(Cursor& cursor, uint32_t begin);
+    bool library_files(Cursor& cursor, Library& library);
+    void add_library(Cursor& cursor, Library library);
+    void declaration(Cursor& cursor);
+    void no_declaration(Cursor& cursor, uint32_t begin);
+
+    std::string directory_;  // of this file
+    RuleSet& rules_;
+    ImportFile import_file_;
+};
+
+// Does a statement begin at the next token, which is the first of its line? Within a rule or a
+// declaration this means that its end is missing.
+bool begins_statement(Cursor& cursor);
+
+// ---- C text (declarations.cpp)
+
+enum class DeclarationEnd { complete, body, broken };
+
+// From the next token to behind the `;` that ends the declaration. `body`: it is a function with
+// its code, and the cursor stands at the `{`. `broken`: the cursor stands at what cannot be part of
+// it. Reports nothing.
+DeclarationEnd scan_declaration(Cursor& cursor);
+// What stands there, with the comments that C does not know blanked out.
+std::string declaration_text(Span span);
+
+// ---- rules (parse_rule.cpp, parse_target.cpp)
+
+// `cursor` is behind `on`, which stood at `begin`.
+void parse_rule(Cursor& cursor, uint32_t begin, RuleSet& rules);
+bool parse_target(Cursor& cursor, Rule& rule);
+// Kinds of targets that the language has by name, so that no library can: "kernel", "sched", ...
+bool is_target_kind(std::string_view name);
+
+// ---- clauses (parse_clause.cpp)
+
+bool is_clause_word(std::string_view word);
+bool parse_clause(Cursor& cursor, Rule& rule);
+// To the next clause, or the end of the rule.
+void skip_clause(Cursor& cursor);
+// "{ ... }", which the next token begins.
+void skip_braces(Cursor& cursor);
+
+// ---- fields (parse_fields.cpp)
+
+// What stands in parentheses behind `span` and `event`; they may be absent.
+bool parse_fields(Cursor& cursor, std::vector<Field>& fields);
+
+// ---- expressions (parse_expr.cpp)
+
+ExprPtr parse_expr(Cursor& cursor);
+// One expression, then more behind commas.
+bool parse_exprs(Cursor& cursor, std::vector<ExprPtr>& exprs);
+
+}  // namespace mlbcc::rules

@@ -1,0 +1,77 @@
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "sink/layers.h"
+#include "sink/sink.h"
+
+namespace mlbcc::sink {
+namespace {
+
+Gauge gauge_of(const event::GaugeState& state, const plan::Plan& plan) {
+    Gauge gauge;
+    gauge.rule = plan.rules[static_cast<uint32_t>(state.rule)].place;
+    gauge.name = state.name;
+    gauge.unit = state.unit;
+    gauge.pid = state.pid;
+    gauge.value = state.value;
+    gauge.peak = state.peak;
+    gauge.held_count = state.held_count;
+    for (const event::GaugeState::Held& held : state.held) {
+        event::Value key{&held.key_type, held.key, held.name, !held.name.empty(), false};
+        gauge.held.push_back({json_text(key), held.value, held.stack});
+    }
+    return gauge;
+}
+
+std::vector<FunctionTime> functions_of(const event::Pipeline& pipeline) {
+    std::map<std::tuple<std::string, std::string, std::string>, FunctionTime> joined;
+    for (const event::FunctionTime& one : pipeline.function_times()) {
+        FunctionTime time{one.probe->function, library_of(*one.probe), layer_type(*one.probe)};
+        FunctionTime& all = joined.try_emplace({time.function, time.library, time.layer}, time).first->second;
+        all.calls += one.calls;
+        all.total_ns += one.total_ns;
+        all.max_ns = std::max(all.max_ns, one.max_ns);
+    }
+    std::vector<FunctionTime> out;
+    for (auto& [key, time] : joined) out.push_back(std::move(time));
+    std::ranges::stable_sort(out, std::greater{}, &FunctionTime::max_ns);
+    return out;
+}
+
+void add_rule_counts(const event::Pipeline& pipeline, const plan::Plan& plan,
+                     std::vector<RuleLoss>& losses) {
+    for (uint32_t i = 0; i < plan.rules.size(); ++i) {
+        const plan::RuleInfo& rule = plan.rules[i];
+        auto found = std::ranges::find(losses, rule.place, &RuleLoss::rule);
+        if (found == losses.end()) found = losses.insert(found, RuleLoss{rule.place});
+        event::RuleCounts counts = pipeline.counts(static_cast<plan::RuleId>(i));
+        found->received = counts.received;
+        found->unmatched_begin = counts.unmatched_begin;
+        found->unmatched_end = counts.unmatched_end;
+        found->sample = rule.sample;
+    }
+}
+
+}  // namespace
+
+void add_counts(TraceEnd& end, const event::Pipeline& pipeline, const plan::Plan& plan) {
+    event::Totals totals = pipeline.totals();
+    end.events = totals.events;
+    end.lost = totals.lost;
+    end.late = totals.late;
+    end.processes = totals.processes;
+    end.threads = totals.threads;
+    end.malformed = totals.malformed;
+    end.not_learnt = totals.not_learnt;
+    end.not_held = totals.not_held;
+    end.no_stack = totals.no_stack;
+    end.metrics.gauges.clear();
+    for (const event::GaugeState& state : pipeline.gauges()) {
+        end.metrics.gauges.push_back(gauge_of(state, plan));
+    }
+    end.metrics.functions = functions_of(pipeline);
+    add_rule_counts(pipeline, plan, end.metrics.losses);
+}
+
+}  // namespace mlbcc::sink

@@ -1,0 +1,144 @@
+#include "sink/json.h"
+
+#include <array>
+
+#include "sink/sink.h"
+
+namespace mlbcc::sink {
+namespace {
+
+constexpr uint64_t kExact = uint64_t{1} << 53;  // a double holds every integer up to here
+
+// 0: stands for itself; 'u': as \u00XX; '8': begins or continues a UTF-8 sequence; else the letter
+// behind the backslash.
+constexpr std::array<char, 256> kEscapes = [] {
+    std::array<char, 256> table{};
+    for (size_t c = 0; c < 0x20; ++c) table[c] = 'u';
+    for (size_t c = 0x80; c < 0x100; ++c) table[c] = '8';
+    table['"'] = '"';
+    table['\\'] = '\\';
+    table['\b'] = 'b';
+    table['\f'] = 'f';
+    table['\n'] = 'n';
+    table['\r'] = 'r';
+    table['\t'] = 't';
+    return table;
+}();
+
+// The length of the well-formed UTF-8 sequence that `text` begins with (Unicode 15, table 3-7), or
+// 0: overlong forms, surrogates and what is cut short are not well-formed.
+size_t utf8_length(std::string_view text) {
+    auto byte = [&](size_t i) { return static_cast<unsigned char>(i < text.size() ? text[i] : 0); };
+    auto follows = [&](size_t i, int low = 0x80, int high = 0xbf) { return byte(i) >= low && byte(i) <= high; };
+    unsigned char lead = byte(0);
+    if (lead >= 0xc2 && lead <= 0xdf) return follows(1) ? 2 : 0;
+    if (lead >= 0xe0 && lead <= 0xef) {
+        int low = lead == 0xe0 ? 0xa0 : 0x80, high = lead == 0xed ? 0x9f : 0xbf;
+        return follows(1, low, high) && follows(2) ? 3 : 0;
+    }
+    if (lead >= 0xf0 && lead <= 0xf4) {
+        int low = lead == 0xf0 ? 0x90 : 0x80, high = lead == 0xf4 ? 0x8f : 0xbf;
+        return follows(1, low, high) && follows(2) && follows(3) ? 4 : 0;
+    }
+    return 0;
+}
+
+void write_byte(Buffer& out, unsigned char byte) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    const char text[] = {'\\', 'u', '0', '0', kDigits[byte >> 4], kDigits[byte & 15]};
+    out.append(std::string_view(text, sizeof text));
+}
+
+// Writes what `text` begins with, a character that does not stand for itself; gives its length.
+size_t write_special(Buffer& out, std::string_view text) {
+    auto first = static_cast<unsigned char>(text[0]);
+    char escape = kEscapes[first];
+    size_t length = escape == '8' ? utf8_length(text) : 0;
+    if (length > 0) {
+        out.append(text.substr(0, length));
+        return length;
+    }
+    if (escape == '8' || escape == 'u') {
+        write_byte(out, first);
+    } else {
+        out.append('\\');
+        out.append(escape);
+    }
+    return 1;
+}
+
+void write_number(Buffer& out, const event::Value& value) {
+    using Kind = plan::ValueType::Kind;
+    switch (value.type->kind) {
+    case Kind::signed_int: return write_signed(out, static_cast<int64_t>(value.bits));
+    case Kind::unsigned_int: return write_unsigned(out, value.bits);
+    case Kind::hex:
+        out.append('"');
+        out.hex(value.bits);
+        return out.append('"');
+    case Kind::boolean: return out.append(value.bits != 0 ? "true" : "false");
+    case Kind::enumeration:
+        if (value.text.empty()) return write_signed(out, static_cast<int64_t>(value.bits));
+        return write_text(out, value.text);
+    case Kind::character: {
+        char c = static_cast<char>(value.bits);
+        return write_text(out, {&c, 1});
+    }
+    case Kind::text:
+    case Kind::comm:
+    case Kind::function:
+    case Kind::symbol: return write_text(out, value.text);
+    }
+}
+
+}  // namespace
+
+void write_text(Buffer& out, std::string_view text) {
+    out.append('"');
+    size_t done = 0;
+    for (size_t i = 0; i < text.size();) {
+        if (kEscapes[static_cast<unsigned char>(text[i])] == 0) {
+            ++i;
+            continue;
+        }
+        out.append(text.substr(done, i - done));
+        i += write_special(out, text.substr(i));
+        done = i;
+    }
+    out.append(text.substr(done));
+    out.append('"');
+}
+
+void write_unsigned(Buffer& out, uint64_t value) {
+    bool exact = value <= kExact;
+    if (!exact) out.append('"');
+    out.number(value);
+    if (!exact) out.append('"');
+}
+
+void write_signed(Buffer& out, int64_t value) {
+    bool exact = value <= static_cast<int64_t>(kExact) && value >= -static_cast<int64_t>(kExact);
+    if (!exact) out.append('"');
+    out.signed_number(value);
+    if (!exact) out.append('"');
+}
+
+void write_value(Buffer& out, const event::Value& value) {
+    if (value.unread) return out.append("null");
+    if (value.learnt) return write_text(out, value.text);
+    write_number(out, value);
+}
+
+std::string quoted(std::string_view text) {
+    Buffer out(text.size() + 16);
+    write_text(out, text);
+    return std::string(out.view());
+}
+
+std::string json_text(const event::Value& value) {
+    Buffer out(64);
+    write_value(out, value);
+    return std::string(out.view());
+}
+
+}  // namespace mlbcc::sink

@@ -1,0 +1,219 @@
+#include "sink/jsonl_records.h"
+
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
+
+#include "sink/json.h"
+
+namespace mlbcc::sink {
+namespace {
+
+using Writer = rapidjson::Writer<rapidjson::StringBuffer>;
+
+// RapidJSON has no form for bytes that are not UTF-8, nor for our large integers: ours is put in.
+void raw(Writer& json, std::string_view text, rapidjson::Type type = rapidjson::kStringType) {
+    json.RawValue(text.data(), text.size(), type);
+}
+void text(Writer& json, std::string_view value) { raw(json, quoted(value)); }
+void number(Writer& json, uint64_t value) {
+    Buffer out(32);
+    write_unsigned(out, value);
+    raw(json, out.view(), rapidjson::kNumberType);
+}
+void signed_number(Writer& json, int64_t value) {
+    Buffer out(32);
+    write_signed(out, value);
+    raw(json, out.view(), rapidjson::kNumberType);
+}
+void member(Writer& json, const char* name, std::string_view value) {
+    json.Key(name);
+    text(json, value);
+}
+void member(Writer& json, const char* name, uint64_t value) {
+    json.Key(name);
+    number(json, value);
+}
+void member(Writer& json, const char* name, const std::vector<std::string>& values) {
+    json.Key(name);
+    json.StartArray();
+    for (const std::string& value : values) text(json, value);
+    json.EndArray();
+}
+
+void unit_member(Writer& json, rules::Unit unit) {
+    json.Key("unit");
+    switch (unit) {
+    case rules::Unit::none: json.Null(); break;
+    case rules::Unit::nanoseconds: json.String("ns"); break;
+    case rules::Unit::bytes: json.String("bytes"); break;
+    }
+}
+
+void by_member(Writer& json, const Group& by) {
+    json.Key("by");
+    json.StartObject();
+    for (const auto& [name, value] : by) {
+        raw(json, quoted(name));
+        raw(json, value);
+    }
+    json.EndObject();
+}
+
+void write(Writer& json, const Stat& stat) {
+    bool is_sum = stat.kind == plan::AggregateKind::sum;
+    member(json, "rule", stat.rule);
+    member(json, "kind", is_sum ? "sum" : "count");
+    member(json, "label", stat.label);
+    unit_member(json, stat.unit);
+    by_member(json, stat.by);
+    json.Key("value");
+    stat.is_signed ? signed_number(json, static_cast<int64_t>(stat.value)) : number(json, stat.value);
+    if (is_sum) member(json, "calls", stat.calls);
+}
+
+void write(Writer& json, const Hist& hist) {
+    member(json, "rule", hist.rule);
+    member(json, "label", hist.label);
+    unit_member(json, hist.unit);
+    by_member(json, hist.by);
+    member(json, "count", hist.count);
+    member(json, "sum", hist.sum);
+    member(json, "min", hist.min);
+    member(json, "max", hist.max);
+    json.Key("buckets");
+    json.StartArray();
+    for (const Hist::Bucket& bucket : hist.buckets) {
+        json.StartArray();
+        number(json, bucket.low);
+        number(json, bucket.high);
+        number(json, bucket.count);
+        json.EndArray();
+    }
+    json.EndArray();
+}
+
+void write(Writer& json, const Gauge& gauge) {
+    member(json, "rule", gauge.rule);
+    member(json, "name", gauge.name);
+    unit_member(json, gauge.unit);
+    member(json, "pid", gauge.pid);
+    json.Key("value");
+    signed_number(json, gauge.value);
+    json.Key("peak");
+    signed_number(json, gauge.peak);
+    json.Key("held");
+    json.StartArray();
+    for (const Gauge::Held& held : gauge.held) {
+        json.StartObject();
+        json.Key("key");
+        raw(json, held.key);
+        json.Key("value");
+        signed_number(json, held.value);
+        if (!held.stack.empty()) member(json, "stack", held.stack);
+        json.EndObject();
+    }
+    json.EndArray();
+    if (gauge.held_count > gauge.held.size()) member(json, "held_count", gauge.held_count);
+}
+
+void write(Writer& json, const RuleLoss& loss) {
+    member(json, "rule", loss.rule);
+    member(json, "submitted", loss.submitted);
+    member(json, "lost", loss.lost);
+    member(json, "received", loss.received);
+    member(json, "unmatched_begin", loss.unmatched_begin);
+    member(json, "unmatched_end", loss.unmatched_end);
+    if (loss.sample > 1) member(json, "sample", loss.sample);
+}
+
+void write(Writer& json, const FunctionTime& time) {
+    member(json, "function", time.function);
+    member(json, "library", time.library);
+    member(json, "layer", time.layer);
+    member(json, "calls", time.calls);
+    member(json, "total_ns", time.total_ns);
+    member(json, "max_ns", time.max_ns);
+}
+
+void write(Writer& json, const Layer& layer) {
+    member(json, "type", layer.type);
+    member(json, "libraries", layer.libraries);
+    member(json, "rules", layer.rules);
+}
+
+template <class T> void list(Writer& json, const char* name, const std::vector<T>& all) {
+    json.Key(name);
+    json.StartArray();
+    for (const T& one : all) {
+        json.StartObject();
+        write(json, one);
+        json.EndObject();
+    }
+    json.EndArray();
+}
+
+// What could not be kept is said only where there was something.
+void limits(Writer& json, const TraceEnd& end) {
+    if (end.malformed > 0) member(json, "malformed", end.malformed);
+    if (end.not_learnt > 0) member(json, "not_learnt", end.not_learnt);
+    if (end.not_held > 0) member(json, "not_held", end.not_held);
+    if (end.no_stack > 0) member(json, "no_stack", end.no_stack);
+}
+
+}  // namespace
+
+void write_meta_line(Buffer& out, const TraceInfo& info) {
+    rapidjson::StringBuffer buffer;
+    Writer json(buffer);
+    json.StartObject();
+    member(json, "event_id", uint64_t{0});
+    member(json, "type", "meta");
+    member(json, "schema", uint64_t{1});
+    member(json, "tool", info.tool);
+    member(json, "start", info.start);
+    json.Key("host");
+    json.StartObject();
+    member(json, "kernel", info.kernel);
+    member(json, "arch", info.arch);
+    json.EndObject();
+    member(json, "command", info.command);
+    member(json, "rules", info.rules);
+    json.EndObject();
+    out.append({buffer.GetString(), buffer.GetSize()});
+    out.append('\n');
+}
+
+void write_summary_members(Buffer& out, const TraceEnd& end, const std::vector<Layer>& layers) {
+    rapidjson::StringBuffer buffer;
+    Writer json(buffer);
+    json.StartObject();
+    member(json, "type", "summary");
+    member(json, "events", end.events);
+    member(json, "lost", end.lost);
+    list(json, "stats", end.metrics.stats);
+    list(json, "hists", end.metrics.hists);
+    list(json, "gauges", end.metrics.gauges);
+    list(json, "losses", end.metrics.losses);
+    list(json, "functions", end.metrics.functions);
+    list(json, "layers", layers);
+    member(json, "late", end.late);
+    member(json, "processes", end.processes);
+    member(json, "threads", end.threads);
+    member(json, "end", end.end_reason);
+    limits(json, end);
+    json.EndObject();
+    std::string_view members(buffer.GetString(), buffer.GetSize());
+    out.append(',');
+    out.append(members.substr(1, members.size() - 2));
+}
+
+void write_seconds(Buffer& out, uint64_t time_ns, uint64_t start_ns) {
+    constexpr uint64_t kSecond = 1'000'000'000;
+    if (time_ns < start_ns) out.append('-');
+    uint64_t since = time_ns < start_ns ? start_ns - time_ns : time_ns - start_ns;
+    out.number(since / kSecond);
+    out.append('.');
+    out.fraction(since % kSecond, 9);
+}
+
+}  // namespace mlbcc::sink

@@ -1,0 +1,40 @@
+// Rows of a summary: a label, a number, and what is said behind it, the numbers aligned at the
+// decimal point over all rows of a section.
+//
+//   Kernel launches              42
+//   Total memory allocated      500.00 MiB in 15 calls
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sink/format.h"
+
+namespace mlbcc::sink {
+
+class Rows {
+public:
+    explicit Rows(size_t width) : width_(width) {}
+
+    void add(size_t indent, std::string label, Number number, std::string behind = {});
+    // A line of its own, as it is.
+    void line(std::string text) { rows_.emplace_back(std::move(text)); }
+    // Words, broken between them where they would be too long; further lines stand four deeper.
+    void wrapped(size_t indent, const std::vector<std::string>& words);
+
+    bool empty() const { return rows_.empty(); }
+    std::string text() const;
+
+private:
+    struct Row {
+        size_t indent;
+        std::string label;
+        Number number;
+        std::string behind;
+    };
+    size_t width_;
+    std::vector<std::variant<Row, std::string>> rows_;
+};
+
+}  // namespace mlbcc::sink

@@ -1,0 +1,52 @@
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "sink/layers.h"
+#include "sink/sink.h"
+#include "sink/summary_text.h"
+
+namespace mlbcc::sink {
+namespace {
+
+constexpr size_t kUsualWidth = 100, kLeastWidth = 80, kMostWidth = 120;
+
+size_t terminal_width(int fd) {
+    winsize size{};
+    if (::ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsualWidth;
+    return std::clamp<size_t>(size.ws_col, kLeastWidth, kMostWidth);
+}
+
+Result<void> write_all(int fd, std::string_view text) {
+    while (!text.empty()) {
+        ssize_t written = ::write(fd, text.data(), text.size());
+        if (written < 0 && errno != EINTR) return system_error("cannot write the summary");
+        if (written > 0) text.remove_prefix(static_cast<size_t>(written));
+    }
+    return {};
+}
+
+class Summary : public Sink {
+public:
+    Summary(int fd, uint64_t start_ns, const plan::Plan& plan)
+        : fd_(fd), start_ns_(start_ns), layers_(layers_of(plan)) {}
+
+    Result<void> finish(const TraceEnd& end, uint64_t /*event_id*/) override {
+        return write_all(fd_, summary_text(end, start_ns_, layers_, terminal_width(fd_)));
+    }
+
+private:
+    int fd_;  // the caller's
+    uint64_t start_ns_;
+    std::vector<Layer> layers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Sink> make_summary(int fd, const TraceInfo& info, const plan::Plan& plan) {
+    return std::make_unique<Summary>(fd, info.start_ns, plan);
+}
+
+}  // namespace mlbcc::sink

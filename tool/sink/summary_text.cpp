@@ -1,0 +1,111 @@
+#include "sink/summary_text.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace mlbcc::sink {
+namespace {
+
+constexpr size_t kSlowest = 5;
+
+std::string upper(std::string text) {
+    for (char& c : text) {
+        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    }
+    return text;
+}
+
+std::string title(const TraceEnd& end, uint64_t start_ns) {
+    uint64_t duration = end.time_ns > start_ns ? end.time_ns - start_ns : 0;
+    std::string text = fmt::format("=== TRACE SUMMARY ===  {}, {}, {}, {}, {} lost", short_duration(duration),
+                                   plural(end.processes, "process"), plural(end.threads, "thread"),
+                                   plural(end.events, "event"), grouped(end.lost));
+    bool usual = end.end_reason.empty() || end.end_reason == "exit";
+    return usual ? text : text + " (" + end.end_reason + ")";
+}
+
+// slowest: cuCtxCreate 81.2 ms, cuMemcpyHtoD 5.12 ms (128 calls, 20.3 ms)
+void add_slowest(Rows& rows, const std::vector<FunctionTime>& functions, const std::string& layer) {
+    std::vector<std::string> words{"slowest:"};
+    size_t shown = 0;
+    for (const FunctionTime& time : functions) {
+        if (time.layer != layer || shown == kSlowest) continue;
+        if (shown++ > 0) words.back() += ",";
+        words.push_back(time.function + " " + short_duration(time.max_ns));
+        if (time.calls < 2) continue;
+        words.back() += fmt::format(" ({}, {})", plural(time.calls, "call"), short_duration(time.total_ns));
+    }
+    if (shown > 0) rows.wrapped(2, words);
+}
+
+std::string layer_text(const TraceEnd& end, const Layer& layer, size_t width) {
+    Rows rows(width);
+    add_metrics(rows, end.metrics, layer.rules);
+    add_slowest(rows, end.metrics.functions, layer.type);
+    if (rows.empty()) return {};
+    std::string name = upper(layer.type);
+    if (layer.libraries.empty()) return "\n" + name + "\n" + rows.text();
+    return fmt::format("\n{} ({})\n{}", name, fmt::join(layer.libraries, ", "), rows.text());
+}
+
+std::string losses_text(const std::vector<RuleLoss>& losses, size_t width) {
+    Rows rows(width);
+    for (const RuleLoss& loss : losses) {
+        if (loss.lost == 0) continue;
+        double share = 100.0 * static_cast<double>(loss.lost) / static_cast<double>(std::max(loss.submitted, loss.lost));
+        rows.add(2, loss.rule, {grouped(loss.lost), ""},
+                 fmt::format(" of {} ({:.2g} %)", plural(loss.submitted, "record"), share));
+    }
+    return rows.empty() ? "" : "\nLOST\n" + rows.text();
+}
+
+void add_rule_notes(Rows& rows, const RuleLoss& rule) {
+    std::vector<std::string> parts;
+    if (rule.unmatched_begin > 0) parts.push_back(plural(rule.unmatched_begin, "begin") + " without an end");
+    if (rule.unmatched_end > 0) parts.push_back(plural(rule.unmatched_end, "end") + " without a begin");
+    if (rule.sample > 1) parts.push_back(fmt::format("kept 1 call in {}", grouped(rule.sample)));
+    if (!parts.empty()) rows.line(fmt::format("  {}: {}", rule.rule, fmt::join(parts, ", ")));
+}
+
+std::string notes_text(const TraceEnd& end, size_t width) {
+    Rows rows(width);
+    for (const RuleLoss& rule : end.metrics.losses) add_rule_notes(rows, rule);
+    auto note = [&](uint64_t count, std::string_view noun, std::string_view what) {
+        if (count > 0) rows.line(fmt::format("  {} {}", plural(count, noun), what));
+    };
+    note(end.late, "event", "written out of order: calls longer than the window");
+    note(end.malformed, "record", "not understood");
+    note(end.not_learnt, "name", "not learnt: too many");
+    note(end.not_held, "gauge change", "left out: too many entries");
+    note(end.no_stack, "event", "without their stack: too many different ones");
+    return rows.empty() ? "" : "\nNOTES\n" + rows.text();
+}
+
+// Metrics of rules that no layer has: there are none, unless a plan and its metrics disagree.
+Layer rest_of(const MetricSnapshot& metrics, const std::vector<Layer>& layers) {
+    Layer rest{"other", {}, {}};
+    auto add = [&](const std::string& rule) {
+        for (const Layer& layer : layers) {
+            if (std::ranges::find(layer.rules, rule) != layer.rules.end()) return;
+        }
+        if (std::ranges::find(rest.rules, rule) == rest.rules.end()) rest.rules.push_back(rule);
+    };
+    for (const Stat& stat : metrics.stats) add(stat.rule);
+    for (const Hist& hist : metrics.hists) add(hist.rule);
+    for (const Gauge& gauge : metrics.gauges) add(gauge.rule);
+    return rest;
+}
+
+}  // namespace
+
+std::string summary_text(const TraceEnd& end, uint64_t start_ns, const std::vector<Layer>& layers,
+                         size_t width) {
+    width = std::max<size_t>(width, 80);
+    std::string text = title(end, start_ns) + "\n";
+    for (const Layer& layer : layers) text += layer_text(end, layer, width);
+    text += layer_text(end, rest_of(end.metrics, layers), width);
+    return text + losses_text(end.metrics.losses, width) + notes_text(end, width);
+}
+
+}  // namespace mlbcc::sink

@@ -1,0 +1,32 @@
+// The end of a trace as text for a terminal, grouped by layer:
+//
+//   === TRACE SUMMARY ===  1.50 s, 1 process, 3 threads, 12 480 events, 0 lost
+//
+//   USERSPACE (libcuda.so.1)
+//     Kernel launches              42
+//     Total memory allocated      500.00 MiB in 15 calls; 0 B still held
+//     slowest: cuCtxCreate 81.2 ms, ...
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sink/layers.h"
+#include "sink/rows.h"
+#include "sink/sink.h"
+
+namespace mlbcc::sink {
+
+// `width`: of the terminal, characters; at least 80 is assumed.
+std::string summary_text(const TraceEnd& end, uint64_t start_ns, const std::vector<Layer>& layers,
+                         size_t width);
+
+// Counts, sums and histograms of the rules of one layer; gauges; what is still held.
+void add_metrics(Rows& rows, const MetricSnapshot& metrics, const std::vector<std::string>& rules);
+void add_hist(Rows& rows, const std::vector<const Hist*>& groups);
+void add_held(Rows& rows, const std::vector<const Gauge*>& gauges);
+
+std::string group_label(const Group& by);  // {"function": "\"cuInit\"", "cpu": "1"} -> "cuInit, 1"
+
+}  // namespace mlbcc::sink

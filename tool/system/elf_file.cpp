@@ -1,0 +1,131 @@
+#include "system/elf_file.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "system/elf_image.h"
+
+namespace mlbcc::system {
+
+namespace {
+
+using target::Symbols;
+
+// A symbol whose name is still in the file's string table.
+struct Function {
+    std::string_view name;
+    uint64_t offset = 0, size = 0;
+};
+
+struct Tables {
+    std::vector<std::string> texts;  // what the names point into
+    std::vector<Function> functions;
+    std::vector<std::string_view> ifuncs;
+};
+
+// The versions of "memcpy@@GLIBC_2.14" and "memcpy@GLIBC_2.2.5" are left out: the static table has
+// them in the name.
+std::string_view name_at(std::string_view table, uint32_t offset) {
+    if (offset >= table.size()) return {};
+    const std::string_view rest = table.substr(offset);
+    const std::string_view name = rest.substr(0, std::min(rest.find('\0'), rest.size()));
+    return name.substr(0, name.find('@', 1));
+}
+
+bool is_entered_by_call(std::string_view name) {
+    if (name.ends_with(".cold") || name.find(".cold.") != std::string_view::npos) return false;
+    return !name.starts_with("_dl_runtime_resolve") && !name.starts_with("_dl_runtime_profile") &&
+           name != "__restore_rt" && name != "__kernel_rt_sigreturn";
+}
+
+// What the compiler adds to every program and library.
+bool is_start_code(std::string_view name) {
+    for (const std::string_view known : {"_init", "_fini", "frame_dummy", "register_tm_clones",
+                                         "deregister_tm_clones", "__do_global_dtors_aux"}) {
+        if (name == known) return true;
+    }
+    return false;
+}
+
+void add_symbol(const ElfImage& image, const Elf64_Sym& entry, std::string_view names,
+                Tables& tables) {
+    const unsigned type = ELF64_ST_TYPE(entry.st_info);
+    if (entry.st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC)) return;
+    const std::string_view name = name_at(names, entry.st_name);
+    if (name.empty()) return;
+    if (type == STT_GNU_IFUNC) {
+        tables.ifuncs.push_back(name);
+        return;
+    }
+    const std::optional<uint64_t> offset = image.file_offset(entry.st_value, PF_X);
+    if (!offset || entry.st_value == image.entry_point()) return;
+    if (!is_entered_by_call(name) || is_start_code(name)) return;
+    tables.functions.push_back({name, *offset, entry.st_size});
+}
+
+void add_table(const ElfImage& image, const std::vector<Elf64_Shdr>& sections,
+               const Elf64_Shdr& table, Tables& tables) {
+    if (table.sh_link >= sections.size()) return;
+    const std::vector<Elf64_Sym> entries = image.symbols(table);
+    tables.texts.push_back(image.text(sections[table.sh_link]));
+    tables.functions.reserve(tables.functions.size() + entries.size());
+    for (const Elf64_Sym& entry : entries) add_symbol(image, entry, tables.texts.back(), tables);
+}
+
+// A function is in both tables, and once for each version of its name.
+void remove_duplicates(Tables& tables) {
+    auto& functions = tables.functions;
+    std::sort(functions.begin(), functions.end(), [](const Function& a, const Function& b) {
+        const int order = a.name.compare(b.name);
+        if (order != 0) return order < 0;
+        return a.offset != b.offset ? a.offset < b.offset : a.size > b.size;
+    });
+    const auto same = [](const Function& a, const Function& b) {
+        return a.offset == b.offset && a.name == b.name;
+    };
+    functions.erase(std::unique(functions.begin(), functions.end(), same), functions.end());
+    auto& ifuncs = tables.ifuncs;
+    std::sort(ifuncs.begin(), ifuncs.end());
+    ifuncs.erase(std::unique(ifuncs.begin(), ifuncs.end()), ifuncs.end());
+}
+
+}  // namespace
+
+std::optional<std::string> elf_machine(const std::string& path) {
+    const Result<ElfImage> image = ElfImage::open(path);
+    if (!image) return std::nullopt;
+    return image->machine();
+}
+
+std::optional<std::string> elf_soname(const std::string& path) {
+    const Result<ElfImage> image = ElfImage::open(path);
+    if (!image || !image->is_supported()) return std::nullopt;
+    return image->soname();
+}
+
+Result<Symbols> read_symbols(const std::string& path) {
+    const Result<ElfImage> image = ElfImage::open(path);
+    if (!image) return image.error();
+    Symbols symbols;
+    symbols.machine = image->machine();
+    if (!image->is_supported()) return symbols;
+    const Result<std::vector<Elf64_Shdr>> sections = image->sections();
+    if (!sections) return sections.error();
+    Tables tables;
+    tables.texts.reserve(sections->size());  // the names point into them, so they must not move
+    for (const Elf64_Shdr& section : *sections) {
+        const bool has_symbols = section.sh_type == SHT_DYNSYM || section.sh_type == SHT_SYMTAB;
+        if (has_symbols) add_table(*image, *sections, section, tables);
+    }
+    remove_duplicates(tables);
+    symbols.functions.reserve(tables.functions.size());
+    for (const Function& each : tables.functions) {
+        symbols.functions.push_back({std::string(each.name), each.offset, each.size});
+    }
+    symbols.ifunc_names.assign(tables.ifuncs.begin(), tables.ifuncs.end());
+    symbols.ifuncs = tables.ifuncs.size();
+    return symbols;
+}
+
+}  // namespace mlbcc::system

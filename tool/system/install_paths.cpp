@@ -1,0 +1,114 @@
+#include "system/install_paths.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <climits>
+#include <cstdlib>
+
+#include "system/paths.h"
+
+namespace mlbcc::system {
+
+namespace {
+
+constexpr std::string_view kHelper = "mlbcc-bcc";
+constexpr std::string_view kRulesSuffix = ".rules";
+
+bool is_folder(const std::string& path) {
+    struct stat status;
+    return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+// A pipe is one too: --rules <(generate).
+bool is_file(const std::string& path) {
+    struct stat status;
+    return stat(path.c_str(), &status) == 0 && !S_ISDIR(status.st_mode);
+}
+
+std::string running_folder() {
+    std::array<char, PATH_MAX> text;
+    const ssize_t length = readlink("/proc/self/exe", text.data(), text.size());
+    if (length <= 0) return {};
+    const std::string_view path(text.data(), static_cast<size_t>(length));
+    return std::string(path.substr(0, path.rfind('/')));
+}
+
+Error not_found(std::string_view what, const std::vector<std::string>& places, std::string help) {
+    return {fmt::format("{} was not found; looked at {}", what, fmt::join(places, ", ")), 0,
+            std::move(help)};
+}
+
+}  // namespace
+
+InstallHints InstallHints::current(std::optional<std::string> templates) {
+    const char* variable = std::getenv("MLBCC_TEMPLATES");
+    return {running_folder(), std::move(templates), variable == nullptr ? "" : variable,
+            MLBCC_SOURCE_DIR, MLBCC_BINARY_DIR};
+}
+
+// "rules" -> /usr/bin/../share/mlbcc/rules and /src/mlbcc/rules.
+std::vector<std::string> InstallPaths::bundled(std::string_view kind) const {
+    return {fmt::format("{}/../share/mlbcc/{}", hints_.executable_folder, kind),
+            fmt::format("{}/{}", hints_.source_folder, kind)};
+}
+
+Result<std::string> InstallPaths::templates() const {
+    if (hints_.templates) {
+        if (is_folder(*hints_.templates)) return *hints_.templates;
+        return Error{
+            fmt::format("--templates {}: there is no such folder", *hints_.templates), 0, {}};
+    }
+    std::vector<std::string> places = bundled("probe_templates");
+    if (!hints_.templates_variable.empty()) {
+        places.insert(places.begin(), hints_.templates_variable);
+    }
+    for (const std::string& place : places) {
+        if (is_folder(place)) return canonical_path("", place).value_or(place);
+    }
+    return not_found("the folder of probe templates", places, "give it: --templates DIR");
+}
+
+Result<std::string> InstallPaths::compiler() const {
+    const std::vector<std::string> places{
+        fmt::format("{}/{}", hints_.executable_folder, kHelper),
+        fmt::format("{}/../libexec/mlbcc/{}", hints_.executable_folder, kHelper),
+        fmt::format("{}/{}", hints_.build_folder, kHelper),
+    };
+    for (const std::string& place : places) {
+        if (is_file(place) && access(place.c_str(), X_OK) == 0) {
+            return canonical_path("", place).value_or(place);
+        }
+    }
+    return not_found(fmt::format("the program {}", kHelper), places, "install mlbcc again");
+}
+
+std::vector<std::string> InstallPaths::rules_folders() const {
+    std::vector<std::string> folders;
+    for (const std::string& place : bundled("rules")) {
+        if (is_folder(place)) folders.push_back(canonical_path("", place).value_or(place));
+    }
+    return folders;
+}
+
+Result<std::string> InstallPaths::find_rules_file(std::string_view name,
+                                                  std::string_view directory) const {
+    const std::string path = join_path(directory == "." ? "" : directory, name);
+    if (is_file(path)) return path;
+    const bool is_path = name.find('/') != std::string_view::npos;
+    std::vector<std::string> places{path};
+    for (const std::string& folder : is_path ? std::vector<std::string>() : bundled("rules")) {
+        std::string file = join_path(folder, name);
+        if (!file.ends_with(kRulesSuffix)) file += kRulesSuffix;
+        if (is_file(file)) return canonical_path("", file).value_or(file);
+        places.push_back(std::move(file));
+    }
+    if (is_folder(path)) return Error{fmt::format("{} is a directory, not a file", path), 0, {}};
+    return not_found(fmt::format("rule file `{}`", name), places,
+                     "give the path of a rule file, or the name of a bundled one");
+}
+
+}  // namespace mlbcc::system

@@ -1,0 +1,51 @@
+// Where the tool's own files are: templates and rules beside the installed program or in the source
+// tree, and the helper that holds the compiler.
+//
+//   find_rules_file("cuda", ".")  ->  /usr/share/mlbcc/rules/cuda.rules
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace mlbcc::system {
+
+// What the places are derived from; current() takes them from the running program.
+struct InstallHints {
+    std::string executable_folder;         // of the running program
+    std::optional<std::string> templates;  // --templates DIR
+    std::string templates_variable;        // MLBCC_TEMPLATES, "" where it is not set
+    std::string source_folder;             // what the program was built from, and where
+    std::string build_folder;
+
+    static InstallHints current(std::optional<std::string> templates);
+};
+
+class InstallPaths {
+public:
+    explicit InstallPaths(InstallHints hints) : hints_(std::move(hints)) {}
+
+    // The folder of the BPF C templates: what --templates says, MLBCC_TEMPLATES, the installed one,
+    // the source tree's. An Error names every place looked at.
+    Result<std::string> templates() const;
+
+    // The program mlbcc-bcc: beside this one, in ../libexec/mlbcc, or where it was built.
+    Result<std::string> compiler() const;
+
+    // The folders of bundled rules that exist, and headers below them (types/), best first.
+    std::vector<std::string> rules_folders() const;
+
+    // What `--rules NAME` and `import "NAME"` mean. A path (from `directory`, where it is relative)
+    // wins; else NAME.rules or NAME of the bundled rules.
+    Result<std::string> find_rules_file(std::string_view name, std::string_view directory) const;
+
+private:
+    std::vector<std::string> bundled(std::string_view kind) const;
+
+    InstallHints hints_;
+};
+
+}  // namespace mlbcc::system

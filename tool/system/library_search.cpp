@@ -1,0 +1,218 @@
+#include "system/library_search.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include "base/diagnostic.h"
+#include "base/glob.h"
+#include "base/read_file.h"
+#include "system/elf_file.h"
+#include "system/paths.h"
+
+namespace mlbcc::system {
+
+namespace {
+
+constexpr const char* kCachePath = "/etc/ld.so.cache";
+constexpr size_t kMaxCacheBytes = 64 << 20;
+constexpr size_t kMaxSimilar = 3;
+
+bool is_executable_file(const std::string& path) {
+    struct stat status;
+    return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+           (status.st_mode & 0111) != 0;
+}
+
+std::string joined(const std::vector<std::string>& items) {
+    return fmt::format("{}", fmt::join(items, ":"));
+}
+
+// "libcuda.so.1" -> "libcuda.so"; a name without ".so" as it is.
+std::string_view without_version(std::string_view soname) {
+    const size_t at = soname.find(".so");
+    return at == std::string_view::npos ? soname : soname.substr(0, at + 3);
+}
+
+}  // namespace
+
+LibrarySearcher::LibrarySearcher(ProcessView view, std::string machine)
+    : view_(std::move(view)), machine_(std::move(machine)) {}
+
+target::LibrarySearch LibrarySearcher::find(std::string_view name, std::string_view directory) {
+    Found found;
+    if (name.find('/') != std::string_view::npos) {
+        find_path(name, directory, found);
+    } else {
+        find_soname(name, found);
+        const bool may_be_program = name.find(".so") == std::string_view::npos;
+        if (found.paths.empty() && may_be_program) find_program(name, found);
+        if (found.paths.empty()) add_similar(name, found);
+    }
+    for (std::string& path : found.paths) path = shortest_path(path);
+    return found;
+}
+
+// What a process has below its own root may be a file that we have by the same path.
+std::string LibrarySearcher::shortest_path(const std::string& path) const {
+    if (view_.root.empty() || !path.starts_with(view_.root)) return path;
+    std::string ours = path.substr(view_.root.size());
+    return file_id(ours) == file_id(path) ? ours : path;
+}
+
+// An absolute path is the process's, else ours; a relative one is always ours.
+void LibrarySearcher::find_path(std::string_view path, std::string_view directory,
+                                Found& found) const {
+    const bool is_absolute = path.starts_with('/');
+    while (path.starts_with("./")) path.remove_prefix(2);
+    std::error_code ignored;
+    const std::string here = std::filesystem::current_path(ignored).string();
+    const std::string full = join_path(join_path(here, directory), path);
+    std::vector<std::string> roots{""};
+    if (!view_.root.empty() && is_absolute) roots.insert(roots.begin(), view_.root);
+    for (const std::string& root : roots) {
+        if (is_glob(full)) {
+            for (const std::string& each : expand_glob(root, full)) add_if_usable(each, found);
+        } else if (auto real = canonical_path(root, full)) {
+            found.paths.push_back(std::move(*real));
+        }
+        if (!found.paths.empty()) return;
+        found.searched.push_back(root + full);
+    }
+}
+
+void LibrarySearcher::find_soname(std::string_view name, Found& found) {
+    const bool is_done_early = !is_glob(name);
+    const auto done = [&] { return is_done_early && !found.paths.empty(); };
+    find_mapped(name, found);
+    if (done()) return;
+    for (const std::string& folder : view_.library_path) {
+        find_in_folder(folder, name, " (LD_LIBRARY_PATH)", found);
+        if (done()) return;
+    }
+    find_in_cache(name, found);
+    if (done()) return;
+    for (const std::string& folder : default_folders()) {
+        find_in_folder(folder, name, "", found);
+        if (done()) return;
+    }
+}
+
+void LibrarySearcher::find_mapped(std::string_view name, Found& found) {
+    if (view_.pid == 0) return;
+    for (const MappedFile& file : mapped_files()) {
+        if (!glob_match(name, file.name) && !glob_match(name, file.soname)) continue;
+        found.paths.push_back(file.path);
+    }
+    found.searched.push_back(fmt::format("the files that process {} has mapped", view_.pid));
+}
+
+// The copies for better processors count too: which of them the loader takes depends on the
+// machine.
+void LibrarySearcher::find_in_folder(const std::string& folder, std::string_view name,
+                                     std::string_view why, Found& found) const {
+    found.searched.push_back(fmt::format("{}{}{}", view_.root, folder, why));
+    const std::string path = join_path(folder, name);
+    if (is_glob(name)) {
+        for (const std::string& each : expand_glob(view_.root, path)) add_if_usable(each, found);
+        return;
+    }
+    if (const auto real = canonical_path(view_.root, path)) add_if_usable(*real, found);
+    const std::string better = join_path(folder, "glibc-hwcaps/*/" + std::string(name));
+    for (const std::string& each : expand_glob(view_.root, better)) add_if_usable(each, found);
+}
+
+void LibrarySearcher::find_in_cache(std::string_view name, Found& found) {
+    found.searched.push_back(view_.root + kCachePath);
+    std::set<std::pair<std::string, uint64_t>> seen;
+    for (const CachedLibrary& library : cache()) {
+        if (!glob_match(name, library.soname)) continue;
+        if (!seen.emplace(library.soname, library.hwcap).second) continue;
+        if (const auto real = canonical_path(view_.root, library.path)) add_if_usable(*real, found);
+    }
+}
+
+// The first folder that has the program is where it runs from: if it is a script there, a program
+// further on would be the wrong one.
+void LibrarySearcher::find_program(std::string_view name, Found& found) const {
+    if (view_.path.empty()) return;
+    found.searched.push_back(fmt::format("programs in PATH ({})", joined(view_.path)));
+    for (const std::string& folder : view_.path) {
+        std::vector<std::string> programs = expand_glob(view_.root, join_path(folder, name));
+        std::erase_if(programs, [](const std::string& path) { return !is_executable_file(path); });
+        for (const std::string& path : programs) add_if_usable(path, found);
+        if (!programs.empty()) return;
+    }
+}
+
+// Any file may match a glob, and the loader passes over libraries for other machines: what cannot
+// be traced is not found, and the message says why.
+void LibrarySearcher::add_if_usable(const std::string& path, Found& found) const {
+    const std::optional<std::string> machine = elf_machine(path);
+    if (machine == machine_) {
+        found.paths.push_back(path);
+    } else if (machine) {
+        found.searched.push_back(fmt::format("{} (built for {})", path, *machine));
+    } else {
+        found.searched.push_back(fmt::format("{} (not an ELF program or library)", path));
+    }
+}
+
+void LibrarySearcher::add_similar(std::string_view name, Found& found) {
+    std::vector<std::string> sonames;
+    for (const CachedLibrary& library : cache()) sonames.push_back(library.soname);
+    for (const std::string& start :
+         {std::string(name), std::string(without_version(name)), "lib" + std::string(name)}) {
+        for (const std::string& soname : sonames) {
+            if (found.similar.size() == kMaxSimilar) return;
+            const auto& known = found.similar;
+            if (std::find(known.begin(), known.end(), soname) != known.end()) continue;
+            if (soname.starts_with(start) && soname != name) found.similar.push_back(soname);
+        }
+    }
+    if (!found.similar.empty()) return;
+    if (auto closest = closest_name(name, sonames)) found.similar.push_back(std::move(*closest));
+}
+
+const std::vector<CachedLibrary>& LibrarySearcher::cache() {
+    if (cache_) return *cache_;
+    cache_.emplace();
+    const Result<std::string> bytes = read_file(view_.root + kCachePath, kMaxCacheBytes);
+    if (!bytes) return *cache_;
+    if (auto libraries = parse_ld_cache(*bytes, machine_)) cache_ = std::move(*libraries);
+    return *cache_;
+}
+
+const std::vector<LibrarySearcher::MappedFile>& LibrarySearcher::mapped_files() {
+    if (mapped_files_) return *mapped_files_;
+    mapped_files_.emplace();
+    for (const Mapping& mapping : view_.mapped) {
+        if (mapping.path.starts_with("/dev/")) continue;
+        std::string path = path_of_mapping(view_, mapping);
+        if (elf_machine(path) != machine_) continue;
+        std::string soname = elf_soname(path).value_or("");
+        mapped_files_->push_back(
+            {std::move(path), std::string(file_name(mapping.path)), std::move(soname)});
+    }
+    return *mapped_files_;
+}
+
+std::vector<std::string> LibrarySearcher::default_folders() const {
+    const std::string multiarch = machine_ + "-linux-gnu";
+    std::vector<std::string> folders;
+    std::set<std::string> seen;
+    for (const std::string& folder :
+         {"/lib/" + multiarch, "/usr/lib/" + multiarch, std::string("/lib64"),
+          std::string("/usr/lib64"), std::string("/lib"), std::string("/usr/lib")}) {
+        const auto real = canonical_path(view_.root, folder);
+        if (real && seen.insert(*real).second) folders.push_back(folder);
+    }
+    return folders;
+}
+
+}  // namespace mlbcc::system

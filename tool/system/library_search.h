@@ -1,0 +1,53 @@
+// Where the name of a library leads: as the dynamic loader of one process looks for a soname, as a
+// path, or as a glob of either.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "system/ld_cache.h"
+#include "system/process_view.h"
+#include "target/target.h"
+
+namespace mlbcc::system {
+
+class LibrarySearcher {
+public:
+    // `machine`: what a file must be built for to be found by soname.
+    LibrarySearcher(ProcessView view, std::string machine);
+
+    // Canonical paths, of which several may be one file.
+    target::LibrarySearch find(std::string_view name, std::string_view directory);
+
+private:
+    using Found = target::LibrarySearch;
+    struct MappedFile {
+        std::string path, name, soname;
+    };
+
+    void find_path(std::string_view path, std::string_view directory, Found& found) const;
+    // The places of a soname, in the loader's order: the first that has it is taken. A glob takes
+    // what it matches in all of them.
+    void find_soname(std::string_view name, Found& found);
+    void find_mapped(std::string_view name, Found& found);
+    void find_in_folder(const std::string& folder, std::string_view name, std::string_view why,
+                        Found& found) const;
+    void find_in_cache(std::string_view name, Found& found);
+    void find_program(std::string_view name, Found& found) const;
+    void add_if_usable(const std::string& path, Found& found) const;
+    std::string shortest_path(const std::string& path) const;
+    void add_similar(std::string_view name, Found& found);
+
+    const std::vector<CachedLibrary>& cache();
+    const std::vector<MappedFile>& mapped_files();
+    std::vector<std::string> default_folders() const;
+
+    ProcessView view_;
+    std::string machine_;
+    std::optional<std::vector<CachedLibrary>> cache_;
+    std::optional<std::vector<MappedFile>> mapped_files_;
+};
+
+}  // namespace mlbcc::system

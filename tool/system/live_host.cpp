@@ -1,0 +1,90 @@
+#include "system/live_host.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/unique_fd.h"
+#include "system/elf_file.h"
+
+namespace mlbcc::system {
+
+namespace {
+
+std::string machine_of_kernel() {
+    utsname name{};
+    return uname(&name) == 0 ? name.machine : "";
+}
+
+void append_new(std::vector<std::string>& to, const std::vector<std::string>& from) {
+    for (const std::string& text : from) {
+        if (std::find(to.begin(), to.end(), text) == to.end()) to.push_back(text);
+    }
+}
+
+}  // namespace
+
+LiveHost::LiveHost(std::vector<ProcessView> views) {
+    if (views.empty()) views.emplace_back();
+    const std::string machine = machine_of_kernel();
+    for (ProcessView& view : views) searchers_.emplace_back(std::move(view), machine);
+}
+
+target::LibrarySearch LiveHost::find_library(std::string_view name, std::string_view directory) {
+    target::LibrarySearch all;
+    for (LibrarySearcher& searcher : searchers_) {
+        const target::LibrarySearch found = searcher.find(name, directory);
+        for (const std::string& path : found.paths) append_new(all.paths, {known_path(path)});
+        append_new(all.searched, found.searched);
+        append_new(all.similar, found.similar);
+    }
+    return all;
+}
+
+// A probe sits on the file, not on its name: probes on two of its names would both fire.
+const std::string& LiveHost::known_path(const std::string& path) {
+    const std::optional<FileId> id = file_id(path);
+    if (!id) return path;
+    return paths_.emplace(*id, path).first->second;
+}
+
+Result<target::Symbols> LiveHost::symbols(const std::string& path) {
+    const auto known = symbols_.find(path);
+    if (known != symbols_.end()) return known->second;
+    Result<target::Symbols> read = read_symbols(path);
+    if (read) symbols_.emplace(path, *read);
+    return read;
+}
+
+Result<std::vector<std::byte>> LiveHost::read(const std::string& path, uint64_t offset,
+                                              size_t size) {
+    const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!file) return system_error(fmt::format("cannot open {}", path));
+    struct stat status;
+    if (fstat(file.get(), &status) != 0) return system_error(fmt::format("cannot read {}", path));
+    const auto length = static_cast<uint64_t>(status.st_size);
+    size = std::min<uint64_t>(size, length - std::min(offset, length));
+    std::vector<std::byte> bytes(size);
+    size_t done = 0;
+    while (done < size) {
+        const ssize_t got =
+            pread(file.get(), bytes.data() + done, size - done, static_cast<off_t>(offset + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return system_error(fmt::format("cannot read {}", path));
+        if (got == 0) break;
+        done += static_cast<size_t>(got);
+    }
+    bytes.resize(done);
+    return bytes;
+}
+
+std::string LiveHost::architecture() {
+    return machine_of_kernel();
+}
+
+}  // namespace mlbcc::system

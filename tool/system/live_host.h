@@ -1,0 +1,38 @@
+// The machine as target::Host: names of libraries to files, files to functions, as the programs
+// that are traced see them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "system/library_search.h"
+#include "system/paths.h"
+#include "system/process_view.h"
+#include "target/target.h"
+
+namespace mlbcc::system {
+
+class LiveHost final : public target::Host {
+public:
+    // One view for each program that is traced: view_of_command(), view_of_process(). Without any,
+    // libraries are found as a program with an empty environment finds them.
+    explicit LiveHost(std::vector<ProcessView> views);
+
+    // What any of the programs finds. A file is always given by the same path, however it is named.
+    target::LibrarySearch find_library(std::string_view name, std::string_view directory) override;
+    // Files are read once.
+    Result<target::Symbols> symbols(const std::string& path) override;
+    Result<std::vector<std::byte>> read(const std::string& path, uint64_t offset,
+                                        size_t size) override;
+    std::string architecture() override;
+
+private:
+    const std::string& known_path(const std::string& path);
+
+    std::vector<LibrarySearcher> searchers_;
+    std::map<FileId, std::string> paths_;
+    std::map<std::string, target::Symbols> symbols_;  // by path
+};
+
+}  // namespace mlbcc::system

@@ -1,0 +1,187 @@
+#include "system/proc.h"
+
+#include <dirent.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <memory>
+
+#include "base/read_file.h"
+
+namespace mlbcc::system {
+
+namespace {
+
+constexpr uint64_t kInitialPidNamespace = 0xEFFFFFFC;  // PROC_PID_INIT_INO, linux/proc_ns.h
+constexpr size_t kMaxBytes = 64 << 20;                 // of a file of /proc
+constexpr std::string_view kTgidField = "\nTgid:\t";   // of /proc/PID/status
+constexpr std::string_view kNewline = "\\012";         // in a path of /proc/PID/maps
+constexpr std::string_view kDeleted = " (deleted)";    // behind such a path
+
+template <class T> std::optional<T> to_number(std::string_view text, int base = 10) {
+    T value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+// The text up to `separator`, which is taken off as well; all of it where there is none.
+std::string_view take_until(std::string_view& text, char separator) {
+    const size_t end = std::min(text.find(separator), text.size());
+    const std::string_view taken = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    return taken;
+}
+
+// The names in a folder that are numbers, ascending.
+Result<std::vector<int>> numbered_entries(const std::string& directory) {
+    const std::unique_ptr<DIR, int (*)(DIR*)> stream(opendir(directory.c_str()), closedir);
+    if (stream == nullptr) return system_error(fmt::format("cannot read {}", directory));
+    std::vector<int> numbers;
+    while (const dirent* entry = readdir(stream.get())) {
+        if (const auto number = to_number<int>(entry->d_name)) numbers.push_back(*number);
+    }
+    std::sort(numbers.begin(), numbers.end());
+    return numbers;
+}
+
+// /proc/PID/stat: `70 (any (name) at all) S 1 70 ...`
+struct Stat {
+    char state = '?';
+    int parent = 0;
+};
+std::optional<Stat> stat_of(int pid) {
+    const Result<std::string> read = read_file(fmt::format("/proc/{}/stat", pid), kMaxBytes);
+    if (!read) return std::nullopt;
+    const std::string_view text = *read;
+    const size_t close = text.rfind(')');
+    if (close == std::string_view::npos) return std::nullopt;
+    std::string_view rest = text.substr(std::min(close + 2, text.size()));
+    const std::string_view state = take_until(rest, ' ');
+    const auto parent = to_number<int>(take_until(rest, ' '));
+    if (state.empty() || !parent) return std::nullopt;
+    return Stat{state.front(), *parent};
+}
+
+// A new line in a path is written as \012; nothing else is.
+std::string unescape(std::string_view path) {
+    std::string text;
+    while (true) {
+        const size_t at = std::min(path.find(kNewline), path.size());
+        text.append(path.substr(0, at));
+        if (at == path.size()) return text;
+        text.push_back('\n');
+        path.remove_prefix(at + kNewline.size());
+    }
+}
+
+void set_path(Mapping& mapping, std::string_view path) {
+    path.remove_prefix(std::min(path.find_first_not_of(' '), path.size()));
+    mapping.deleted = mapping.inode != 0 && path.ends_with(kDeleted);
+    if (mapping.deleted) path.remove_suffix(kDeleted.size());
+    mapping.path = unescape(path);
+}
+
+std::optional<Mapping> parse_mapping(std::string_view line) {
+    const auto start = to_number<uint64_t>(take_until(line, '-'), 16);
+    const auto end = to_number<uint64_t>(take_until(line, ' '), 16);
+    const std::string_view permissions = take_until(line, ' ');
+    const auto offset = to_number<uint64_t>(take_until(line, ' '), 16);
+    const auto major = to_number<uint32_t>(take_until(line, ':'), 16);
+    const auto minor = to_number<uint32_t>(take_until(line, ' '), 16);
+    const auto inode = to_number<uint64_t>(take_until(line, ' '));
+    if (!start || !end || permissions.size() < 3 || !offset || !major || !minor || !inode) {
+        return std::nullopt;
+    }
+    Mapping mapping;
+    mapping.start = *start;
+    mapping.end = *end;
+    mapping.offset = *offset;
+    mapping.inode = *inode;
+    mapping.device_major = *major;
+    mapping.device_minor = *minor;
+    mapping.executable = permissions[2] == 'x';
+    set_path(mapping, line);
+    return mapping;
+}
+
+}  // namespace
+
+std::vector<Mapping> parse_maps(std::string_view text) {
+    std::vector<Mapping> mappings;
+    while (!text.empty()) {
+        if (auto mapping = parse_mapping(take_until(text, '\n'))) {
+            mappings.push_back(std::move(*mapping));
+        }
+    }
+    return mappings;
+}
+
+Result<std::vector<Mapping>> read_maps(int pid) {
+    const Result<std::string> text = read_file(fmt::format("/proc/{}/maps", pid), kMaxBytes);
+    if (!text) return text.error();
+    return parse_maps(*text);
+}
+
+Result<std::vector<int>> threads_of(int pid) {
+    return numbered_entries(fmt::format("/proc/{}/task", pid));
+}
+
+std::vector<int> descendants_of(int pid) {
+    const Result<std::vector<int>> all = numbered_entries("/proc");
+    if (!all) return {};
+    std::multimap<int, int> children;  // by parent
+    for (const int process : *all) {
+        if (const auto parent = parent_of(process)) children.emplace(*parent, process);
+    }
+    std::vector<int> found{pid};
+    for (size_t i = 0; i < found.size(); i++) {
+        const auto [begin, end] = children.equal_range(found[i]);
+        for (auto child = begin; child != end; ++child) found.push_back(child->second);
+        children.erase(begin, end);  // ids that were reused meanwhile must not make a circle
+    }
+    found.erase(found.begin());
+    return found;
+}
+
+std::optional<std::string> comm_of(int pid) {
+    Result<std::string> comm = read_file(fmt::format("/proc/{}/comm", pid), kMaxBytes);
+    if (!comm) return std::nullopt;
+    if (comm->ends_with('\n')) comm->pop_back();
+    return std::move(comm).value();
+}
+
+std::optional<int> parent_of(int pid) {
+    const auto stat = stat_of(pid);
+    return stat ? std::optional(stat->parent) : std::nullopt;
+}
+
+bool is_alive(int pid) {
+    const auto stat = stat_of(pid);
+    if (!stat || stat->state == 'X') return false;
+    if (stat->state != 'Z') return true;
+    const Result<std::vector<int>> threads = threads_of(pid);
+    return threads && threads->size() > 1;
+}
+
+std::optional<int> process_of(int tid) {
+    const Result<std::string> read = read_file(fmt::format("/proc/{}/status", tid), kMaxBytes);
+    if (!read) return std::nullopt;
+    const size_t at = read->find(kTgidField);
+    if (at == std::string::npos) return std::nullopt;
+    std::string_view rest = std::string_view(*read).substr(at + kTgidField.size());
+    return to_number<int>(take_until(rest, '\n'));
+}
+
+Result<PidNamespace> own_pid_namespace() {
+    struct stat status;
+    if (stat("/proc/self/ns/pid", &status) != 0) {
+        return system_error("cannot look at /proc/self/ns/pid", "mount /proc");
+    }
+    return PidNamespace{status.st_dev, status.st_ino, status.st_ino == kInitialPidNamespace};
+}
+
+}  // namespace mlbcc::system

@@ -1,0 +1,48 @@
+// /proc as plain data: what a process is called, what it has mapped, which processes and threads
+// belong to it. Process ids are those of the pid namespace that /proc was mounted in.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace mlbcc::system {
+
+// A line of /proc/PID/maps:
+//   7f0e1000-7f0e2000 r-xp 00001000 fe:00 5150   /usr/lib/libx.so (deleted)
+struct Mapping {
+    uint64_t start = 0, end = 0;  // addresses, end exclusive
+    uint64_t offset = 0;          // in the file, bytes
+    uint64_t inode = 0;           // 0: no file
+    uint32_t device_major = 0, device_minor = 0;
+    std::string path;  // "" or "[heap]" where there is no file
+    bool executable = false;
+    bool deleted = false;  // " (deleted)" is taken off `path`
+};
+
+// Lines that are no mapping are skipped.
+std::vector<Mapping> parse_maps(std::string_view text);
+Result<std::vector<Mapping>> read_maps(int pid);
+
+Result<std::vector<int>>
+threads_of(int pid);  // thread ids, ascending, the process's own among them
+// Children, their children and so on, parents before their children; not `pid` itself.
+std::vector<int> descendants_of(int pid);
+
+std::optional<std::string> comm_of(int pid);  // "python3"
+std::optional<int> parent_of(int pid);
+bool is_alive(int pid);                  // some thread of it runs: not a zombie
+std::optional<int> process_of(int tid);  // the process that a thread belongs to
+
+// What bpf_get_ns_current_pid_tgid() wants to know of the namespace our process ids are in.
+struct PidNamespace {
+    uint64_t device = 0, inode = 0;  // st_dev and st_ino of /proc/self/ns/pid
+    bool is_initial = false;         // the kernel's first one: ids need no translation
+};
+Result<PidNamespace> own_pid_namespace();
+
+}  // namespace mlbcc::system

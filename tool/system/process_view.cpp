@@ -1,0 +1,121 @@
+#include "system/process_view.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "base/read_file.h"
+#include "system/paths.h"
+
+namespace mlbcc::system {
+
+namespace {
+
+constexpr size_t kMaxEnvironment = 64 << 20;  // bytes
+
+std::string value_of(const std::vector<std::string>& environment, std::string_view name) {
+    for (const std::string& variable : environment) {
+        if (variable.size() <= name.size() || variable[name.size()] != '=') continue;
+        if (variable.starts_with(name)) return variable.substr(name.size() + 1);
+    }
+    return {};
+}
+
+// "/opt/a:lib:" in /home/me -> /opt/a, /home/me/lib, /home/me: an empty item is the working folder.
+std::vector<std::string> folders(std::string_view list, std::string_view separators,
+                                 const std::string& working_directory) {
+    std::vector<std::string> found;
+    if (list.empty()) return found;
+    while (true) {
+        const size_t end = std::min(list.find_first_of(separators), list.size());
+        const std::string_view item = list.substr(0, end);
+        std::string folder = item.empty() ? working_directory : join_path(working_directory, item);
+        if (std::find(found.begin(), found.end(), folder) == found.end()) {
+            found.push_back(std::move(folder));
+        }
+        if (end == list.size()) return found;
+        list.remove_prefix(end + 1);
+    }
+}
+
+std::vector<std::string> split_at_zeros(std::string_view text) {
+    std::vector<std::string> items;
+    while (!text.empty()) {
+        const size_t end = std::min(text.find('\0'), text.size());
+        items.emplace_back(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return items;
+}
+
+std::string link_text(const std::string& path) {
+    std::array<char, PATH_MAX> text;
+    const ssize_t length = readlink(path.c_str(), text.data(), text.size());
+    return length < 0 ? std::string() : std::string(text.data(), static_cast<size_t>(length));
+}
+
+// "" where the process sees the files that we see: the same root in the same mount namespace.
+std::string root_of(int pid) {
+    const std::string root = fmt::format("/proc/{}/root", pid);
+    const bool same_mounts =
+        file_id(fmt::format("/proc/{}/ns/mnt", pid)) == file_id("/proc/self/ns/mnt");
+    return same_mounts && file_id(root + "/") == file_id("/") ? std::string() : root;
+}
+
+std::vector<Mapping> executable_files(std::vector<Mapping> mappings) {
+    std::vector<Mapping> files;
+    std::set<std::string> seen;
+    for (Mapping& mapping : mappings) {
+        if (!mapping.executable || mapping.inode == 0 || !mapping.path.starts_with('/')) continue;
+        if (seen.insert(mapping.path).second) files.push_back(std::move(mapping));
+    }
+    return files;
+}
+
+}  // namespace
+
+ProcessView view_of_command(const std::vector<std::string>& environment,
+                            const std::string& working_directory) {
+    ProcessView view;
+    view.library_path = folders(value_of(environment, "LD_LIBRARY_PATH"), ":;", working_directory);
+    view.path = folders(value_of(environment, "PATH"), ":", working_directory);
+    return view;
+}
+
+Result<ProcessView> view_of_process(int pid) {
+    Result<std::vector<Mapping>> mappings = read_maps(pid);
+    if (!mappings) {
+        const int code = mappings.error().code;
+        if (code == ENOENT) return Error{fmt::format("there is no process {}", pid), 0, {}};
+        return Error{fmt::format("cannot look at process {}", pid), code, "run as root"};
+    }
+    const Result<std::string> environment =
+        read_file(fmt::format("/proc/{}/environ", pid), kMaxEnvironment);
+    ProcessView view =
+        view_of_command(environment ? split_at_zeros(*environment) : std::vector<std::string>(),
+                        link_text(fmt::format("/proc/{}/cwd", pid)));
+    view.pid = pid;
+    view.root = root_of(pid);
+    view.mapped = executable_files(std::move(mappings).value());
+    return view;
+}
+
+std::string path_of_mapping(const ProcessView& view, const Mapping& mapping) {
+    std::string path = view.root + mapping.path;
+    struct stat status;
+    if (!mapping.deleted && stat(path.c_str(), &status) == 0 && status.st_ino == mapping.inode) {
+        return path;
+    }
+    std::string opened =
+        fmt::format("/proc/{}/map_files/{:x}-{:x}", view.pid, mapping.start, mapping.end);
+    return access(opened.c_str(), R_OK) == 0 ? opened : path;
+}
+
+}  // namespace mlbcc::system

@@ -1,0 +1,49 @@
+// The forms of a name: `cuMemcpyHtoDAsync_v2_ptsz` is the base `cuMemcpyHtoDAsync` and the variant
+// suffixes `_v2` and `_ptsz`. And what a name or a glob of a rule says of a symbol and its base.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mlbcc::target {
+
+using Variants = std::vector<std::string>;
+
+// The name without its last suffix, or the same name where it has none. Never empty.
+std::string_view without_last_suffix(std::string_view symbol, const Variants& variants);
+// base_name() of target.h as a view into `symbol`.
+std::string_view base_of(std::string_view symbol, const Variants& variants);
+
+// Whether form `a` is the higher one of two forms of a base: by its version number, then the one
+// with fewer suffixes (cuMemcpy_v2 is higher than cuMemcpy_v2_ptds).
+bool is_higher_form(std::string_view a, std::string_view b);
+
+// A GLOB of a rule, as it applies to the functions of one library:
+//
+//   cuMemAlloc      the base and all its forms
+//   cuMemAlloc_v2   this form alone
+//   cuMem*          the symbols it matches, and the forms of the bases it matches
+class NamePattern {
+public:
+    NamePattern(std::string_view text, const Variants& variants);
+
+    bool matches(std::string_view symbol) const;
+    bool is_literal() const { return kind_ != Kind::glob; }
+    const std::string& text() const { return text_; }
+    // What every symbol that matches begins with.
+    std::string_view prefix() const { return std::string_view(text_).substr(0, prefix_length_); }
+    // RuleUse::exactness.
+    uint32_t exactness() const;
+
+private:
+    enum class Kind { base, form, glob };
+    std::string text_;
+    const Variants* variants_;
+    Kind kind_;
+    size_t prefix_length_;
+    bool is_prefix_;  // a prefix and a `*`
+};
+
+}  // namespace mlbcc::target

@@ -1,0 +1,61 @@
+#include "target/function_index.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace mlbcc::target {
+
+namespace {
+
+bool by_name(const Symbol& a, const Symbol& b) {
+    const int order = a.name.compare(b.name);
+    return order != 0 ? order < 0 : a.offset < b.offset;
+}
+
+}  // namespace
+
+FunctionIndex::FunctionIndex(Symbols symbols)
+    : functions_(std::move(symbols.functions)), ifuncs_(std::move(symbols.ifunc_names)) {
+    if (!std::is_sorted(functions_.begin(), functions_.end(), by_name)) {
+        std::sort(functions_.begin(), functions_.end(), by_name);
+    }
+    group_by_offset();
+}
+
+void FunctionIndex::group_by_offset() {
+    const auto count = static_cast<uint32_t>(functions_.size());
+    std::vector<std::pair<uint64_t, uint32_t>> order(count);
+    for (uint32_t i = 0; i < count; i++) order[i] = {functions_[i].offset, i};
+    std::sort(order.begin(), order.end());
+
+    by_offset_.reserve(count);
+    groups_.resize(count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (i == 0 || order[i].first != order[i - 1].first) group_starts_.push_back(i);
+        by_offset_.push_back(SymbolId{order[i].second});
+        groups_[order[i].second] = GroupId{static_cast<uint32_t>(group_starts_.size() - 1)};
+    }
+    if (count != 0) group_starts_.push_back(count);
+}
+
+std::vector<SymbolId> FunctionIndex::matching(const NamePattern& pattern) const {
+    const std::string_view prefix = pattern.prefix();
+    const auto first = std::lower_bound(
+        functions_.begin(), functions_.end(), prefix,
+        [](const Symbol& symbol, std::string_view name) { return symbol.name < name; });
+    std::vector<SymbolId> found;
+    for (auto it = first; it != functions_.end() && it->name.starts_with(prefix); ++it) {
+        if (!pattern.matches(it->name)) continue;
+        found.push_back(SymbolId{static_cast<uint32_t>(it - functions_.begin())});
+    }
+    return found;
+}
+
+std::span<const SymbolId> FunctionIndex::members(GroupId group) const {
+    const auto index = static_cast<uint32_t>(group);
+    return std::span(by_offset_)
+        .subspan(group_starts_[index], group_starts_[index + 1] - group_starts_[index]);
+}
+
+}  // namespace mlbcc::target

@@ -1,0 +1,72 @@
+// From the library of a target to files with functions: `cuda:` is what the `library cuda = ...`
+// line says, `"./libx.so":` the file itself. Each library is searched once and each file is read
+// once.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "rules/rules.h"
+#include "target/function_index.h"
+#include "target/target.h"
+
+namespace mlbcc::target {
+
+struct LibraryName {
+    std::string text;       // a soname, a path or a glob
+    std::string directory;  // of the rule file that has it
+};
+
+// Why a file that was found cannot be traced.
+struct FileProblem {
+    std::string message, note, help;
+};
+
+struct LibraryFile {
+    std::string path;
+    FunctionIndex index;
+    std::optional<FileProblem> problem;
+};
+
+struct TracedLibrary {
+    std::string title;               // `libcuda.so.1`, with its backticks: the name that was found
+    std::string soname;              // for UserFunction::soname; "" where each file has its own
+    std::vector<LibraryName> names;  // tried in this order
+    Variants variants;
+    Span span;              // its `library` line, or the quoted name
+    bool required = false;  // a rule that is not `optional` wants it
+    std::vector<LibraryFile*> files;
+    std::vector<LibraryFile*> unusable;
+    LibrarySearch search;  // what became of the names that were not found
+};
+
+class LibraryTable {
+public:
+    LibraryTable(const rules::RuleSet& rules, Host& host, Diagnostics& diagnostics)
+        : rules_(rules), host_(host), diagnostics_(diagnostics) {}
+
+    // Null where no library has that name: the parser has said so.
+    TracedLibrary* use(const rules::FunctionTarget& target, bool optional);
+    // One diagnostic for each library that was not found and for each file that cannot be traced.
+    void report_problems();
+
+private:
+    std::unique_ptr<TracedLibrary> make_quoted(const rules::FunctionTarget& target) const;
+    std::unique_ptr<TracedLibrary> make_named(const rules::FunctionTarget& target) const;
+    void search(TracedLibrary& library);
+    void add_file(TracedLibrary& library, const std::string& path);
+    LibraryFile& open(const std::string& path, const std::string& title);
+
+    const rules::RuleSet& rules_;
+    Host& host_;
+    Diagnostics& diagnostics_;
+    std::map<std::string, std::unique_ptr<TracedLibrary>> libraries_;
+    std::vector<TracedLibrary*> in_order_;
+    std::map<std::string, std::unique_ptr<LibraryFile>> files_;  // by path
+};
+
+}  // namespace mlbcc::target

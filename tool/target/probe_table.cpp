@@ -1,0 +1,119 @@
+#include "target/probe_table.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace mlbcc::target {
+
+namespace {
+
+// A rule acts once on a function, however many of its targets match: as its most exact one.
+void add_use(std::vector<RuleUse>& uses, const RuleUse& use) {
+    if (uses.empty() || uses.back().rule != use.rule) {
+        uses.push_back(use);
+    } else if (use.exactness > uses.back().exactness) {
+        uses.back() = use;
+    }
+}
+
+bool is_weaker(const RuleUse& a, const RuleUse& b) {
+    if (a.exactness != b.exactness) return a.exactness < b.exactness;
+    return a.rule->index < b.rule->index;
+}
+
+}  // namespace
+
+void ProbeTable::want(const RuleUse& use, const TracedLibrary& library, const LibraryFile& file,
+                      const std::vector<SymbolId>& symbols) {
+    if (symbols.empty()) return;
+    WantedFile& in_file = files_[file.path];
+    if (in_file.file == nullptr) {
+        in_file.file = &file;
+        in_file.groups.resize(file.index.group_count());
+    }
+    for (const SymbolId symbol : symbols) {
+        const auto group = static_cast<uint32_t>(file.index.group_of(symbol));
+        want_one(use, library, file, symbol, in_file.groups[group]);
+    }
+}
+
+void ProbeTable::want_one(const RuleUse& use, const TracedLibrary& library, const LibraryFile& file,
+                          SymbolId symbol, Wanted& wanted) const {
+    add_use(wanted.uses, use);
+    const bool is_first = wanted.library == nullptr;
+    // The library that knows more suffixes gives the shorter base name.
+    if (is_first || library.variants.size() > wanted.library->variants.size()) {
+        wanted.library = &library;
+    }
+    const std::string& name = file.index[symbol].name;
+    const bool named_exactly = name == use.target->pattern;
+    const bool is_better = is_first || (named_exactly != wanted.named_exactly
+                                            ? named_exactly
+                                            : is_better_name(name, file.index[wanted.name].name,
+                                                             wanted.library->variants));
+    if (!is_better) return;
+    wanted.name = symbol;
+    wanted.named_exactly = named_exactly;
+}
+
+bool ProbeTable::is_better_name(const std::string& name, const std::string& than,
+                                const Variants& variants) const {
+    if (name == than) return false;
+    const bool has_prototype = find_signature(types_, name, variants) != nullptr;
+    const bool other_has = find_signature(types_, than, variants) != nullptr;
+    if (has_prototype != other_has) return has_prototype;
+    if (name.size() != than.size()) return name.size() < than.size();
+    return name < than;
+}
+
+// All names of an address are one function, so the prototype of any of them serves.
+const rules::Signature* ProbeTable::signature_of(const LibraryFile& file, GroupId group,
+                                                 const Wanted& wanted) const {
+    const Variants& variants = wanted.library->variants;
+    const std::string& primary = file.index[wanted.name].name;
+    if (const auto* found = find_signature(types_, primary, variants)) return found;
+    for (const SymbolId name : file.index.members(group)) {
+        if (const auto* found = find_signature(types_, file.index[name].name, variants)) {
+            return found;
+        }
+    }
+    return nullptr;
+}
+
+Probe ProbeTable::make_probe(const LibraryFile& file, GroupId group, Wanted& wanted) const {
+    const SymbolId primary = wanted.name;
+    const Symbol& symbol = file.index[primary];
+    UserFunction function;
+    function.path = file.path;
+    function.soname = wanted.library->soname;
+    if (function.soname.empty()) {
+        function.soname = file.path.substr(file.path.rfind('/') + 1);
+    }
+    function.symbol = symbol.name;
+    function.base = base_name(symbol.name, wanted.library->variants);
+    function.offset = symbol.offset;
+    function.size = symbol.size;
+    for (const SymbolId member : file.index.members(group)) {
+        if (member != primary) function.aliases.push_back(file.index[member].name);
+    }
+    std::sort(wanted.uses.begin(), wanted.uses.end(), is_weaker);
+    return {std::move(function), signature_of(file, group, wanted), std::move(wanted.uses)};
+}
+
+std::vector<Probe> ProbeTable::take() {
+    std::vector<Probe> probes;
+    size_t count = 0;
+    for (const auto& [path, in_file] : files_) count += in_file.groups.size();
+    probes.reserve(count);
+    for (auto& [path, in_file] : files_) {
+        for (uint32_t group = 0; group < in_file.groups.size(); group++) {
+            Wanted& wanted = in_file.groups[group];
+            if (wanted.uses.empty()) continue;
+            probes.push_back(make_probe(*in_file.file, GroupId{group}, wanted));
+        }
+    }
+    files_.clear();
+    return probes;
+}
+
+}  // namespace mlbcc::target

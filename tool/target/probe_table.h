@@ -1,0 +1,48 @@
+// What the rules want of the functions of each file, added up: one entry an address, which becomes
+// one probe.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "target/library_table.h"
+#include "target/target.h"
+
+namespace mlbcc::target {
+
+class ProbeTable {
+public:
+    explicit ProbeTable(const rules::TypeTable& types) : types_(types) {}
+
+    // A rule wants these functions of one of the library's files. Calls come rule by rule.
+    void want(const RuleUse& use, const TracedLibrary& library, const LibraryFile& file,
+              const std::vector<SymbolId>& symbols);
+    // All probes, by path and offset.
+    std::vector<Probe> take();
+
+private:
+    struct Wanted {
+        SymbolId name{};             // the best of those that some target matches
+        bool named_exactly = false;  // it is what a rule says, letter by letter
+        const TracedLibrary* library = nullptr;
+        std::vector<RuleUse> uses;
+    };
+    struct WantedFile {
+        const LibraryFile* file = nullptr;
+        std::vector<Wanted> groups;  // by GroupId
+    };
+
+    void want_one(const RuleUse& use, const TracedLibrary& library, const LibraryFile& file,
+                  SymbolId symbol, Wanted& wanted) const;
+    bool is_better_name(const std::string& name, const std::string& than,
+                        const Variants& variants) const;
+    const rules::Signature* signature_of(const LibraryFile& file, GroupId group,
+                                         const Wanted& wanted) const;
+    Probe make_probe(const LibraryFile& file, GroupId group, Wanted& wanted) const;
+
+    const rules::TypeTable& types_;
+    std::map<std::string, WantedFile> files_;  // by path
+};
+
+}  // namespace mlbcc::target

@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <utility>
+
+#include "target/messages.h"
+#include "target/probe_table.h"
+#include "target/target.h"
+
+namespace mlbcc::target {
+
+namespace {
+
+// What `except` takes out of one file. A name takes out the function, whatever other names it has;
+// a glob takes out names: `except __libc_*` leaves `malloc`, which is `__libc_malloc` too.
+class Exclusion {
+public:
+    Exclusion(const std::vector<rules::Glob>& except, const TracedLibrary& library,
+              const LibraryFile& file)
+        : file_(file) {
+        for (const rules::Glob& glob : except) {
+            const NamePattern pattern(glob.pattern, library.variants);
+            if (!pattern.is_literal()) {
+                globs_.push_back(pattern);
+                continue;
+            }
+            for (const SymbolId id : file.index.matching(pattern)) {
+                groups_.push_back(file.index.group_of(id));
+            }
+        }
+        std::sort(groups_.begin(), groups_.end());
+    }
+
+    bool contains(SymbolId id) const {
+        const GroupId group = file_.index.group_of(id);
+        if (std::binary_search(groups_.begin(), groups_.end(), group)) return true;
+        const std::string& name = file_.index[id].name;
+        return std::any_of(globs_.begin(), globs_.end(),
+                           [&](const NamePattern& glob) { return glob.matches(name); });
+    }
+
+private:
+    const LibraryFile& file_;
+    std::vector<NamePattern> globs_;
+    std::vector<GroupId> groups_;
+};
+
+struct LibraryTarget {
+    const rules::FunctionTarget* target = nullptr;
+    const TracedLibrary* library = nullptr;
+};
+struct RuleTargets {
+    const rules::Rule* rule = nullptr;
+    std::vector<LibraryTarget> targets;
+};
+
+// Finds the library of each target of one rule.
+struct FindLibrary {
+    const rules::Rule& rule;
+    LibraryTable& libraries;
+    RuleTargets& found;
+
+    void operator()(const rules::UnsupportedTarget&) {}  // the parser has rejected it
+    void operator()(const rules::FunctionTarget& target) {
+        const TracedLibrary* library = libraries.use(target, rule.optional);
+        if (library != nullptr) found.targets.push_back({&target, library});
+    }
+};
+
+class Resolver {
+public:
+    Resolver(const rules::RuleSet& rules, const rules::TypeTable& types, Host& host,
+             Diagnostics& diagnostics)
+        : rules_(rules), diagnostics_(diagnostics), libraries_(rules, host, diagnostics),
+          probes_(types) {}
+
+    // Libraries first: one that is not there is said once, not once a target.
+    std::vector<Probe> run() {
+        std::vector<RuleTargets> all;
+        for (const rules::Rule& rule : rules_.rules) all.push_back(find_libraries(rule));
+        libraries_.report_problems();
+        for (const RuleTargets& rule : all) {
+            for (const LibraryTarget& target : rule.targets) match(*rule.rule, target);
+            check_except(rule);
+        }
+        return probes_.take();
+    }
+
+private:
+    RuleTargets find_libraries(const rules::Rule& rule) {
+        RuleTargets found{&rule, {}};
+        for (const rules::Target& target : rule.targets) {
+            std::visit(FindLibrary{rule, libraries_, found}, target.node);
+        }
+        return found;
+    }
+
+    void match(const rules::Rule& rule, const LibraryTarget& target) {
+        if (target.library->files.empty()) return;  // said before
+        const NamePattern pattern(target.target->pattern, target.library->variants);
+        const RuleUse use{&rule, target.target, pattern.exactness()};
+        size_t matched = 0, wanted = 0;
+        for (const LibraryFile* file : target.library->files) {
+            const Exclusion exclusion(rule.except, *target.library, *file);
+            std::vector<SymbolId> found = file->index.matching(pattern);
+            matched += found.size();
+            std::erase_if(found, [&](SymbolId id) { return exclusion.contains(id); });
+            wanted += found.size();
+            probes_.want(use, *target.library, *file, found);
+        }
+        if (matched == 0) {
+            no_match(rule, *target.target, *target.library, diagnostics_);
+        } else if (wanted == 0) {
+            all_excepted(rule, *target.target, *target.library, diagnostics_);
+        }
+    }
+
+    void check_except(const RuleTargets& rule) {
+        std::vector<const TracedLibrary*> libraries;
+        for (const LibraryTarget& target : rule.targets) {
+            if (target.library->files.empty()) return;
+            libraries.push_back(target.library);
+        }
+        for (const rules::Glob& except : rule.rule->except) {
+            useless_except(except, libraries, diagnostics_);
+        }
+    }
+
+    const rules::RuleSet& rules_;
+    Diagnostics& diagnostics_;
+    LibraryTable libraries_;
+    ProbeTable probes_;
+};
+
+}  // namespace
+
+std::vector<Probe> resolve(const rules::RuleSet& rules, const rules::TypeTable& types, Host& host,
+                           Diagnostics& diagnostics) {
+    return Resolver(rules, types, host, diagnostics).run();
+}
+
+}  // namespace mlbcc::target

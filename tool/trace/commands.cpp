@@ -1,0 +1,145 @@
+#include "trace/commands.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/glob.h"
+#include "trace/explain.h"
+#include "trace/frontend.h"
+#include "trace/loader.h"
+#include "trace/messages.h"
+
+namespace mlbcc::trace {
+namespace {
+
+std::vector<system::ProcessView> own_view() {
+    std::vector<std::string> environment;
+    for (char** one = environ; *one != nullptr; ++one) environment.emplace_back(*one);
+    return {system::view_of_command(environment, std::filesystem::current_path().string())};
+}
+
+// The rules, types and plan of `options`; a status to exit with where that fails.
+int prepare(Frontend& frontend, Verbosity verbosity) {
+    if (auto done = frontend.up_to_plan(own_view()); !done) return tell(done.error());
+    return tell(frontend.diagnostics, verbosity) ? kExitUsage : 0;
+}
+
+std::string prototype(const rules::Signature& signature, const rules::TypeTable& types) {
+    std::string out = types[signature.ret].spelling + " " + signature.name + "(";
+    for (size_t i = 0; i < signature.params.size(); ++i) {
+        if (i > 0) out += ", ";
+        out += types[signature.params[i].type].spelling;
+        if (!out.ends_with('*')) out += " ";
+        out += signature.params[i].name;
+    }
+    return out + (signature.variadic ? ", ...)" : ")");
+}
+
+void print_function(const Frontend& frontend, const plan::ProbePlan& probe) {
+    const target::UserFunction& where = frontend.function(probe.id);
+    fmt::print("{}:{}", where.soname, where.symbol);
+    for (const std::string& alias : where.aliases) fmt::print(" = {}", alias);
+    if (probe.signature != nullptr) {
+        fmt::print("  {}", prototype(*probe.signature, frontend.types));
+    } else {
+        fmt::print("  (no prototype)");
+    }
+    std::set<std::string> places;
+    for (const plan::RulePart& part : probe.parts) {
+        places.insert(frontend.plan.rules[static_cast<uint32_t>(part.rule)].place);
+    }
+    fmt::print("  [{}]\n", fmt::join(places, ", "));
+}
+
+bool selected(const plan::ProbePlan& probe, const std::string& pattern) {
+    return pattern.empty() || glob_match(pattern, probe.symbol) || glob_match(pattern, probe.function);
+}
+
+// "libc.so.6:mal*" needs no rules: the names of a library's functions.
+int list_library(const std::string& pattern) {
+    size_t colon = pattern.rfind(':');
+    std::string library = pattern.substr(0, colon), glob = pattern.substr(colon + 1);
+    system::LiveHost host(own_view());
+    target::LibrarySearch found = host.find_library(library, std::filesystem::current_path().string());
+    if (found.paths.empty()) {
+        int status = tell(Error{fmt::format("library `{}` was not found", library)});
+        for (const std::string& place : found.searched) fmt::print(stderr, "   = note: looked in {}\n", place);
+        return status;
+    }
+    size_t matches = 0;
+    for (const std::string& path : found.paths) {
+        Result<target::Symbols> symbols = host.symbols(path);
+        if (!symbols) return tell(symbols.error());
+        std::set<std::string> names;
+        for (const target::Symbol& one : symbols->functions) {
+            if (glob_match(glob, one.name)) names.insert(one.name);
+        }
+        for (const std::string& name : names) fmt::print("{}\n", name);
+        matches += names.size();
+        fmt::print(stderr, "{} of {} functions in {}\n", names.size(), symbols->functions.size(), path);
+    }
+    return matches > 0 ? 0 : kExitFailure;
+}
+
+}  // namespace
+
+int run_check(const TraceOptions& options) {
+    Steps steps(options.verbosity == Verbosity::verbose);
+    Frontend frontend(options.rules, steps);
+    if (int status = prepare(frontend, options.verbosity); status != 0) return status;
+    size_t rules = frontend.rules.rules.size();
+    fmt::print("{} {}, {} functions, {} shapes: no mistakes found\n", rules,
+               rules == 1 ? "rule" : "rules", frontend.plan.probes.size(), frontend.plan.shapes.size());
+    return 0;
+}
+
+int run_list(const TraceOptions& options, const std::string& pattern) {
+    if (pattern.find(':') != std::string::npos && options.rules.rules.empty()) {
+        return list_library(pattern);
+    }
+    Steps steps(options.verbosity == Verbosity::verbose);
+    Frontend frontend(options.rules, steps);
+    if (int status = prepare(frontend, options.verbosity); status != 0) return status;
+    std::string names = pattern.substr(pattern.rfind(':') + 1);
+    size_t shown = 0;
+    for (const plan::ProbePlan& probe : frontend.plan.probes) {
+        if (!selected(probe, names)) continue;
+        print_function(frontend, probe);
+        ++shown;
+    }
+    fmt::print(stderr, "{} of {} functions\n", shown, frontend.plan.probes.size());
+    return shown > 0 ? 0 : kExitFailure;
+}
+
+int run_explain(const TraceOptions& options, const std::string& pattern) {
+    Steps steps(options.verbosity == Verbosity::verbose);
+    Frontend frontend(options.rules, steps);
+    if (int status = prepare(frontend, options.verbosity); status != 0) return status;
+    if (auto done = frontend.choose_entries(); !done) return tell(done.error());
+    std::string names = pattern.substr(pattern.rfind(':') + 1);
+    for (const plan::ProbePlan& probe : frontend.plan.probes) {
+        if (selected(probe, names)) fmt::print("{}", explain(frontend, probe));
+    }
+    fmt::print("{}", explain_plan(frontend));
+    return 0;
+}
+
+int run_emit(const TraceOptions& options) {
+    Steps steps(options.verbosity == Verbosity::verbose);
+    Frontend frontend(options.rules, steps);
+    if (int status = prepare(frontend, options.verbosity); status != 0) return status;
+    Result<codegen::AttachMode> mode = choose_mode(options.rules.attach, bpf::find_features());
+    if (!mode) return tell(mode.error());
+    auto own = own_namespace();
+    if (!own) return tell(own.error());
+    Result<codegen::Program> program =
+        frontend.generate({*mode, options.everyone, *own, nullptr});
+    if (!program) return tell(program.error());
+    fmt::print("{}", program->source);
+    return 0;
+}
+
+}  // namespace mlbcc::trace

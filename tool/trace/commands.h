@@ -1,0 +1,16 @@
+// The subcommands that need only the pipeline's first half. Each returns the exit status.
+#pragma once
+
+#include <string>
+
+#include "trace/options.h"
+
+namespace mlbcc::trace {
+
+int run_check(const TraceOptions& options);
+// What `pattern` matches ("libc.so.6:mal*", or names in the rules' libraries), or each rule.
+int run_list(const TraceOptions& options, const std::string& pattern);
+int run_explain(const TraceOptions& options, const std::string& pattern);
+int run_emit(const TraceOptions& options);
+
+}  // namespace mlbcc::trace

@@ -1,0 +1,106 @@
+#include "trace/explain.h"
+
+#include <set>
+
+#include <fmt/format.h>
+
+namespace mlbcc::trace {
+namespace {
+
+std::string register_name(plan::Arch arch, uint32_t index) {
+    static constexpr const char* kX86[] = {"rdi", "rsi", "rdx", "rcx", "r8", "r9"};
+    if (arch == plan::Arch::arm64) return fmt::format("x{}", index);
+    return index < 6 ? kX86[index] : "?";
+}
+
+std::string slot_text(plan::Arch arch, const plan::ArgSlot& slot) {
+    switch (slot.kind) {
+    case plan::ArgSlot::Kind::none: return "not readable";
+    case plan::ArgSlot::Kind::reg: return register_name(arch, slot.index);
+    case plan::ArgSlot::Kind::stack:
+        return arch == plan::Arch::x86_64 ? fmt::format("[rsp+{}]", 8 + 8 * slot.index)
+                                          : fmt::format("[sp+{}]", 8 * slot.index);
+    case plan::ArgSlot::Kind::pointer:
+        return fmt::format("behind {}", register_name(arch, slot.index));
+    }
+    return "";
+}
+
+std::string source(const rules::Typed& value) {
+    if (value.span.file == nullptr) return "";
+    return std::string(value.span.file->text().substr(value.span.begin, value.span.end - value.span.begin));
+}
+
+// "bytesize (rsi)", "*dptr (read through dptr)"
+std::string describe(const Frontend& frontend, const plan::ProbePlan& probe,
+                     const rules::TypedPtr& value, bool at_return) {
+    const rules::Typed* leaf = value.get();
+    if (const auto* text = std::get_if<rules::TextNode>(&leaf->node)) leaf = text->pointer.get();
+    std::string name = source(*value), where;
+    if (const auto* param = std::get_if<rules::ParamLeaf>(&leaf->node)) {
+        plan::ArgSlot slot = plan::locate_argument(param->index, frontend.plan.arch);
+        if (param->index < probe.slots.size()) slot = probe.slots[param->index].front();
+        where = slot_text(frontend.plan.arch, slot);
+        bool named = probe.signature != nullptr && param->index < probe.signature->params.size();
+        if (name.empty()) name = named ? probe.signature->params[param->index].name : fmt::format("arg{}", param->index);
+    }
+    if (leaf != value.get()) where += ", text";
+    bool kept = at_return && value->stage == rules::Stage::entry && !rules::always_known(*value);
+    if (kept) where += where.empty() ? "kept from entry" : ", kept from entry";
+    return where.empty() ? name : fmt::format("{} ({})", name, where);
+}
+
+std::string describe_record(const Frontend& frontend, const plan::ProbePlan& probe,
+                            const plan::RecordPlan& record, bool at_return) {
+    std::vector<std::string> parts;
+    for (const plan::Capture& capture : record.captures) {
+        parts.push_back(describe(frontend, probe, capture.value, at_return));
+    }
+    if (record.ret_field) parts.emplace_back("ret");
+    if (record.layout.stack) parts.emplace_back("user stack");
+    return fmt::format("  {:<8}record of {} bytes: {}\n", at_return ? "return" : "entry",
+                       record.layout.size, parts.empty() ? "no values" : fmt::format("{}", fmt::join(parts, ", ")));
+}
+
+void describe_part(const Frontend& frontend, const plan::RulePart& part, std::string& out) {
+    const std::string& place = frontend.plan.rules[static_cast<uint32_t>(part.rule)].place;
+    for (const rules::TypedPtr& one : part.entry_where) {
+        out += fmt::format("  where   {} is decided at entry ({})\n", source(*one), place);
+    }
+    for (const rules::TypedPtr& one : part.return_where) {
+        out += fmt::format("  where   {} is decided at return ({})\n", source(*one), place);
+    }
+    if (part.sample > 1) out += fmt::format("  sample  one call in {} ({})\n", part.sample, place);
+}
+
+}  // namespace
+
+std::string explain(const Frontend& frontend, const plan::ProbePlan& probe) {
+    const target::UserFunction& where = frontend.function(probe.id);
+    std::set<std::string> places;
+    for (const plan::RulePart& part : probe.parts) {
+        places.insert(frontend.plan.rules[static_cast<uint32_t>(part.rule)].place);
+    }
+    std::string out = fmt::format("{}:{}  {}\n", where.soname, probe.symbol, fmt::join(places, ", "));
+    out += fmt::format("  probe   {}{}\n", frontend.entries[static_cast<uint32_t>(probe.id)].why,
+                       probe.has_return() ? "" : "; no return probe is needed");
+    for (const plan::RulePart& part : probe.parts) describe_part(frontend, part, out);
+    if (probe.entry) out += describe_record(frontend, probe, *probe.entry, false);
+    if (probe.ret) out += describe_record(frontend, probe, *probe.ret, true);
+    for (const plan::AggregateUse& use : probe.aggregates) {
+        const auto& shared = frontend.plan.aggregates[static_cast<uint32_t>(use.aggregate)];
+        out += fmt::format("  kernel  {} in a map, no record\n", shared.label);
+    }
+    return out;
+}
+
+std::string explain_plan(const Frontend& frontend) {
+    size_t moved = 0;
+    for (const EntryPlace& place : frontend.entries) moved += place.offset != 0 ? 1 : 0;
+    return fmt::format("{} functions, {} shapes; {} probes are not on the first byte\n"
+                       "largest record {} bytes; {} bytes are kept of each open call\n",
+                       frontend.plan.probes.size(), frontend.plan.shapes.size(), moved,
+                       frontend.plan.record_bytes, frontend.plan.frame_save_bytes);
+}
+
+}  // namespace mlbcc::trace

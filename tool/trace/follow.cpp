@@ -1,0 +1,82 @@
+#include "trace/follow.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "system/proc.h"
+
+namespace mlbcc::trace {
+
+Follower::Follower(bpf::LoadedProgram& loaded, bool everyone, bool in_namespace)
+    : loaded_(loaded), everyone_(everyone), in_namespace_(in_namespace) {}
+
+Result<void> Follower::add(int pid) {
+    roots_.push_back(pid);
+    if (everyone_) return {};
+    codegen::Process process{};
+    process.pid = static_cast<uint32_t>(pid);
+    process.ppid = static_cast<uint32_t>(system::parent_of(pid).value_or(0));
+    Result<std::vector<int>> threads = system::threads_of(pid);
+    if (!threads) return threads.error();
+    process.threads = static_cast<int32_t>(threads->size());
+    auto key = static_cast<uint32_t>(pid);
+    bpf::Map* map = loaded_.map(in_namespace_ ? codegen::maps::kSeeds : codegen::maps::kTraced);
+    MLBCC_CHECK(map != nullptr);
+    if (auto done = map->update(&key, &process); !done) {
+        return system_error(fmt::format("cannot trace process {}", pid));
+    }
+    return {};
+}
+
+Result<void> Follower::add_with_children(int pid) {
+    if (auto done = add(pid); !done) return done;
+    for (int child : system::descendants_of(pid)) {
+        (void)add(child);  // one that ended meanwhile needs no tracing
+    }
+    return {};
+}
+
+Result<void> Follower::set_armed(uint32_t on) {
+    uint32_t zero = 0;
+    bpf::Map* control = loaded_.map(codegen::maps::kControl);
+    MLBCC_CHECK(control != nullptr);
+    return control->update(&zero, &on);
+}
+
+Result<void> Follower::arm() { return set_armed(1); }
+void Follower::disarm() { (void)set_armed(0); }
+
+void Follower::look_at(std::span<const std::byte> record) {
+    if (everyone_ || record.size() < sizeof(plan::RecordHeader) + sizeof(plan::ProcessRecord)) return;
+    plan::RecordHeader header;
+    std::memcpy(&header, record.data(), sizeof header);
+    if ((header.what & 0xff) != static_cast<uint32_t>(plan::RecordKind::process)) return;
+    if (header.probe != static_cast<uint32_t>(plan::ProcessChange::exit_thread)) return;
+    plan::ProcessRecord process;
+    std::memcpy(&process, record.data() + sizeof header, sizeof process);
+    bool known = std::any_of(ending_.begin(), ending_.end(),
+                             [&](const Ending& one) { return one.kernel_pid == process.other; });
+    if (!known) ending_.push_back({header.pid, process.other});
+}
+
+// An exit is told before the process is gone, and a thread's exit looks the same: asked again until
+// it is clear.
+void Follower::clean_up() {
+    auto gone = [&](const Ending& one) {
+        bool alive = system::is_alive(static_cast<int>(one.pid));
+        if (alive) return false;
+        if (bpf::Map* traced = loaded_.map(codegen::maps::kTraced)) traced->erase(&one.kernel_pid);
+        if (bpf::Map* seeds = loaded_.map(codegen::maps::kSeeds)) seeds->erase(&one.pid);
+        return true;
+    };
+    std::erase_if(ending_, gone);
+}
+
+size_t Follower::running_roots() const {
+    return static_cast<size_t>(
+        std::count_if(roots_.begin(), roots_.end(), [](int pid) { return system::is_alive(pid); }));
+}
+
+}  // namespace mlbcc::trace

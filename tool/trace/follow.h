@@ -1,0 +1,43 @@
+// Who is traced: puts processes into the kernel's filter and takes those out that have ended. Forks
+// are followed in the kernel itself (probe_templates/follow.bpf.c).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "bpf/kernel.h"
+
+namespace mlbcc::trace {
+
+class Follower {
+public:
+    // `in_namespace`: our process ids are not the kernel's, so processes are adopted by theirs.
+    Follower(bpf::LoadedProgram& loaded, bool everyone, bool in_namespace);
+
+    Result<void> add(int pid);                       // with its threads
+    Result<void> add_with_children(int pid);
+    Result<void> arm();                              // nothing is recorded before
+    void disarm();
+
+    // Looks for process records that tell of an exit.
+    void look_at(std::span<const std::byte> record);
+    // Takes processes out that have ended; call it every sweep.
+    void clean_up();
+    // Of the processes that were added, how many still run.
+    size_t running_roots() const;
+
+private:
+    struct Ending {
+        uint32_t pid = 0, kernel_pid = 0;
+    };
+    Result<void> set_armed(uint32_t on);
+
+    bpf::LoadedProgram& loaded_;
+    bool everyone_, in_namespace_;
+    std::vector<int> roots_;
+    std::vector<Ending> ending_;
+};
+
+}  // namespace mlbcc::trace

@@ -1,0 +1,214 @@
+#include "trace/frontend.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/read_file.h"
+#include "rules/ctypes.h"
+#include "system/paths.h"
+
+namespace mlbcc::trace {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxRuleFile = 1u << 20;
+constexpr size_t kMaxTemplate = 1u << 20;
+// A function's own code is looked at for the place of its probe; of a longer one its beginning.
+constexpr uint64_t kMaxFunction = 64u << 10;
+
+constexpr const char* kTemplateFiles[] = {"record.h",        "args_x86_64.h", "args_arm64.h",
+                                          "runtime.bpf.c",   "frames.bpf.c",  "shape.bpf.c",
+                                          "session.bpf.c",   "pair.bpf.c",    "follow.bpf.c"};
+
+std::optional<std::string> existing(const fs::path& path) {
+    std::error_code code;
+    if (!fs::is_regular_file(path, code)) return std::nullopt;
+    return path.string();
+}
+
+// Where a `header` of a rule file is looked for: beside it, among the bundled ones, in the toolkit.
+std::vector<std::string> header_folders(const std::string& rule_directory,
+                                        const std::vector<std::string>& bundled) {
+    std::vector<std::string> folders{rule_directory};
+    folders.insert(folders.end(), bundled.begin(), bundled.end());
+    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+        if (const char* value = std::getenv(variable)) folders.push_back(std::string(value) + "/include");
+    }
+    folders.insert(folders.end(), {"/usr/local/cuda/include", "/usr/local/include", "/usr/include"});
+    return folders;
+}
+
+}  // namespace
+
+Frontend::Frontend(const RuleOptions& options, Steps& steps)
+    : options_(options), steps_(steps),
+      paths_(system::InstallHints::current(
+          options.templates.empty() ? std::nullopt : std::make_optional(options.templates))) {}
+
+Result<void> Frontend::start_compiler() {
+    Result<std::string> helper = paths_.compiler();
+    if (!helper) return helper.error();
+    Result<bpf::CompilerProcess> started = bpf::CompilerProcess::start(*helper);
+    if (!started) return started.error();
+    compiler.emplace(std::move(started).value());
+    steps_.done("start helper");
+    return {};
+}
+
+Result<void> Frontend::read_rules() {
+    rules::LoadFile load = [&](std::string_view name,
+                               std::string_view directory) -> Result<rules::Loaded> {
+        Result<std::string> path = paths_.find_rules_file(name, directory);
+        if (!path) return path.error();
+        Result<std::string> text = read_file(*path, kMaxRuleFile);
+        if (!text) return text.error();
+        std::error_code code;
+        std::string identity = fs::weakly_canonical(*path, code).string();
+        std::string folder = fs::path(identity).parent_path().string();
+        return rules::Loaded{*path, identity, folder, std::move(*text)};
+    };
+    for (const std::string& name : options_.rules) {
+        rules::parse(name, load, rules, diagnostics);
+        rule_names.push_back(name);
+    }
+    steps_.done("parse rules");
+    return {};
+}
+
+std::vector<std::string> Frontend::find_headers() {
+    std::vector<std::string> found;
+    for (const rules::Header& header : rules.headers) {
+        std::vector<std::string> folders = header_folders(header.directory, paths_.rules_folders());
+        std::optional<std::string> path;
+        for (const std::string& file : header.files) {
+            if (file.starts_with("/")) path = existing(file);
+            for (const std::string& folder : folders) {
+                if (!path) path = existing(fs::path(folder) / file);
+            }
+            if (path) break;
+        }
+        if (path) {
+            found.push_back(*path);
+            continue;
+        }
+        Diagnostic& error = diagnostics.error(header.span, fmt::format("the header `{}` was not found", header.files.back()));
+        for (const std::string& folder : folders) error.note("looked in " + folder);
+        error.help("give its path, or install what it belongs to");
+    }
+    return found;
+}
+
+// Only prototypes that some rule can mean are asked for: cuda.h alone has 600.
+std::vector<std::string> Frontend::wanted_functions() const {
+    std::set<std::string> wanted;
+    for (const rules::Rule& rule : rules.rules) {
+        for (const rules::Target& target : rule.targets) {
+            const auto* function = std::get_if<rules::FunctionTarget>(&target.node);
+            if (function == nullptr) continue;
+            wanted.insert(function->pattern + "*");
+            for (const rules::Library& library : rules.libraries) {  // cuMemAlloc_v2 -> cuMemAlloc*
+                if (library.name != function->library) continue;
+                wanted.insert(target::base_name(function->pattern, library.variants) + "*");
+            }
+        }
+    }
+    return {wanted.begin(), wanted.end()};
+}
+
+Result<void> Frontend::read_types() {
+    bpf::TypesRequest request;
+    request.headers = find_headers();
+    request.text = rules::declarations_text(rules);
+    request.names = wanted_functions();
+    if (Result<std::string> templates = paths_.templates()) {
+        request.system_dirs = {*templates + "/include/libc"};
+    }
+    if (request.headers.empty() && request.text.empty()) return {};
+    Result<std::string> json = compiler->types(request);
+    if (!json) return json.error();
+    steps_.done("C types (libclang)");
+    Result<rules::TypeTable> table = rules::read_types(*json, rules, diagnostics);
+    if (!table) return table.error();
+    types = std::move(*table);
+    steps_.done("read types");
+    return {};
+}
+
+void Frontend::resolve(std::vector<system::ProcessView> views) {
+    host = std::make_unique<system::LiveHost>(std::move(views));
+    probes_ = target::resolve(rules, types, *host, diagnostics);
+    steps_.done("resolve");
+}
+
+void Frontend::make_plan() {
+    plan::Arch arch = host->architecture() == "x86_64" ? plan::Arch::x86_64 : plan::Arch::arm64;
+    plan = plan::make_plan(std::move(probes_), rules, types, arch, diagnostics);
+    steps_.done("plan");
+}
+
+Result<void> Frontend::up_to_plan(std::vector<system::ProcessView> views) {
+    if (auto done = start_compiler(); !done) return done;
+    if (auto done = read_rules(); !done) return done;
+    if (diagnostics.has_errors()) return {};
+    if (auto done = read_types(); !done) return done;
+    resolve(std::move(views));
+    make_plan();
+    return {};
+}
+
+const target::UserFunction& Frontend::function(plan::ProbeId probe) const {
+    const plan::ProbePlan& planned = plan.probes[static_cast<uint32_t>(probe)];
+    return std::get<target::UserFunction>(planned.probe->at);
+}
+
+Result<void> Frontend::choose_entries() {
+    entries.assign(plan.probes.size(), {0, "the first byte, as asked"});
+    if (options_.exact_entry || plan.probes.empty()) return {};
+    std::vector<std::vector<std::byte>> bytes;
+    std::vector<bpf::FunctionCode> codes;
+    bytes.reserve(plan.probes.size());
+    for (const plan::ProbePlan& probe : plan.probes) {
+        const target::UserFunction& where = function(probe.id);
+        Result<std::vector<std::byte>> code =
+            host->read(where.path, where.offset, std::min(where.size, kMaxFunction));
+        if (!code) return code.error();
+        bytes.push_back(std::move(*code));
+        codes.push_back({bytes.back(), where.size});
+    }
+    Result<std::vector<bpf::EntryChoice>> choices = compiler->entries(host->architecture(), codes);
+    if (!choices) return choices.error();
+    for (size_t i = 0; i < choices->size() && i < entries.size(); ++i) {
+        entries[i] = {(*choices)[i].offset, (*choices)[i].why};
+    }
+    steps_.done("choose entries");
+    return {};
+}
+
+Result<void> Frontend::read_templates() {
+    Result<std::string> folder = paths_.templates();
+    if (!folder) return folder.error();
+    for (const char* name : kTemplateFiles) {
+        Result<std::string> text = read_file(*folder + "/" + name, kMaxTemplate);
+        if (!text) return text.error();
+        templates_[name] = std::move(*text);
+    }
+    kernel_dir = *folder + "/include/kernel";
+    return {};
+}
+
+Result<codegen::Program> Frontend::generate(codegen::Options options) {
+    if (templates_.empty()) {
+        if (auto read = read_templates(); !read) return read.error();
+    }
+    options.templates = &templates_;
+    Result<codegen::Program> program = codegen::generate(plan, options);
+    steps_.done("generate");
+    return program;
+}
+
+}  // namespace mlbcc::trace

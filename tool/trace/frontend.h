@@ -1,0 +1,71 @@
+// The pipeline's first half, as far as each subcommand needs it: rule files -> rules with C types ->
+// probes -> plan -> BPF C. Nothing of the kernel is touched.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "base/result.h"
+#include "bpf/compiler.h"
+#include "codegen/codegen.h"
+#include "plan/plan.h"
+#include "rules/rules.h"
+#include "rules/types.h"
+#include "system/install_paths.h"
+#include "system/live_host.h"
+#include "trace/options.h"
+#include "trace/steps.h"
+
+namespace mlbcc::trace {
+
+// Where in a function its probe goes, and why there.
+struct EntryPlace {
+    uint64_t offset = 0;  // bytes from the function's beginning
+    std::string why;
+};
+
+class Frontend {
+public:
+    Frontend(const RuleOptions& options, Steps& steps);
+
+    // In this order; each needs those before it. Errors are failures of the machine or the tool;
+    // mistakes of the user are in `diagnostics`, and later steps are of no use then.
+    Result<void> start_compiler();
+    Result<void> read_rules();
+    Result<void> read_types();
+    void resolve(std::vector<system::ProcessView> views);
+    void make_plan();
+    Result<void> choose_entries();
+    Result<void> read_templates();
+    Result<codegen::Program> generate(codegen::Options options);
+
+    // All up to the plan, stopping at the first mistake.
+    Result<void> up_to_plan(std::vector<system::ProcessView> views);
+
+    Diagnostics diagnostics;
+    rules::RuleSet rules;
+    rules::TypeTable types;
+    plan::Plan plan;
+    std::vector<EntryPlace> entries;  // by ProbeId
+    std::vector<std::string> rule_names;
+    std::string kernel_dir;           // the header tree for libbcc
+    std::optional<bpf::CompilerProcess> compiler;
+    std::unique_ptr<system::LiveHost> host;
+
+    const target::UserFunction& function(plan::ProbeId probe) const;
+
+private:
+    std::vector<std::string> find_headers();
+    std::vector<std::string> wanted_functions() const;
+
+    const RuleOptions& options_;
+    Steps& steps_;
+    system::InstallPaths paths_;
+    std::vector<target::Probe> probes_;
+    codegen::Templates templates_;
+};
+
+}  // namespace mlbcc::trace

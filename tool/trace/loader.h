@@ -1,0 +1,52 @@
+// A plan becomes running probes: how to attach is chosen by trying, the C is generated and compiled by
+// the helper, the programs are attached. Nothing is recorded until the filter is armed (follow.h).
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "bpf/kernel.h"
+#include "codegen/codegen.h"
+#include "trace/frontend.h"
+
+namespace mlbcc::trace {
+
+struct Loaded {
+    codegen::AttachMode mode{};
+    codegen::Program program;
+    bpf::LoadedProgram kernel;
+    std::vector<bpf::Attachment> attachments;
+    size_t probes = 0;  // functions that are attached
+    std::vector<bpf::Refusal> refused;
+
+    void detach() { attachments.clear(); }
+};
+
+// The best mode that this kernel can do, or the one that was asked for.
+Result<codegen::AttachMode> choose_mode(std::optional<codegen::AttachMode> wanted,
+                                        const bpf::Features& features);
+
+// Set where the tracer's process ids are not the kernel's own.
+Result<std::optional<codegen::PidNamespace>> own_namespace();
+
+class Loader {
+public:
+    Loader(Frontend& frontend, Steps& steps) : frontend_(frontend), steps_(steps) {}
+    // Compiles and loads. What the compiler says of the generated C goes to standard error.
+    Result<Loaded> load(const RuleOptions& options, bool everyone);
+    Result<void> attach(Loaded& loaded);
+
+private:
+    Result<bpf::LoadedProgram> compile(const codegen::Program& program, codegen::AttachMode mode,
+                                       const bpf::Features& features);
+    Result<void> attach_functions(Loaded& loaded);
+    Result<void> attach_followers(Loaded& loaded);
+    Error refused(const bpf::CompileError& failed, const codegen::Program& program);
+    Error defect(const bpf::CompileError& failed, const codegen::Program& program);
+
+    Frontend& frontend_;
+    Steps& steps_;
+};
+
+}  // namespace mlbcc::trace

@@ -1,0 +1,141 @@
+#include "trace/metrics.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace mlbcc::trace {
+namespace {
+
+// A group's value over all CPUs.
+void add_to(codegen::AggregateValue& total, const std::vector<std::byte>& bytes) {
+    codegen::AggregateValue one{};
+    std::memcpy(&one, bytes.data(), std::min(bytes.size(), sizeof one));
+    total.count += one.count;
+    total.sum += one.sum;
+    total.inverse_min = std::max(total.inverse_min, one.inverse_min);
+    total.max = std::max(total.max, one.max);
+    for (size_t i = 0; i < 64; ++i) total.buckets[i] += one.buckets[i];
+}
+
+void add_to(codegen::AggregateValue& total, const codegen::AggregateValue& other) {
+    std::vector<std::byte> bytes(sizeof other);
+    std::memcpy(bytes.data(), &other, sizeof other);
+    add_to(total, bytes);
+}
+
+}  // namespace
+
+struct Metrics::Group {
+    sink::Group by;
+    codegen::AggregateValue value{};
+};
+
+void Metrics::add_aggregate(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
+                            sink::MetricSnapshot& out) {
+    bpf::Map* map = loaded_.map(codegen::maps::aggregate(aggregate.id));
+    if (map == nullptr) return;
+    std::vector<Group> groups;
+    for (const std::vector<std::byte>& key : map->keys()) {
+        Group group;
+        uint64_t pid = 0;  // learnt names are a process's own
+        if (!aggregate.by.empty() && aggregate.by.back().name.empty()) {
+            std::memcpy(&pid, key.data() + aggregate.by.back().field.offset, sizeof pid);
+        }
+        for (const plan::Aggregate::Key& part : aggregate.by) {
+            if (part.name.empty()) continue;
+            event::Value value = pipeline.key_value(part.field, key, static_cast<uint32_t>(pid));
+            group.by.emplace_back(part.name, sink::json_text(value));
+        }
+        for (const auto& cpu : map->lookup_per_cpu(key.data())) add_to(group.value, cpu);
+        if (group.value.count == 0 && !aggregate.by.empty()) continue;
+        auto same = std::find_if(groups.begin(), groups.end(),
+                                 [&](const Group& known) { return known.by == group.by; });
+        if (same == groups.end()) {
+            groups.push_back(std::move(group));
+        } else {
+            add_to(same->value, group.value);
+        }
+    }
+    std::sort(groups.begin(), groups.end(),
+              [](const Group& a, const Group& b) { return a.value.count > b.value.count; });
+    const std::string& rule = plan_.rules[static_cast<uint32_t>(aggregate.rule)].place;
+    for (Group& group : groups) add_group(aggregate, rule, group, out);
+}
+
+void Metrics::add_group(const plan::Aggregate& aggregate, const std::string& rule, Group& group,
+                        sink::MetricSnapshot& out) {
+    const codegen::AggregateValue& v = group.value;
+    if (aggregate.kind != plan::AggregateKind::hist) {
+        bool count = aggregate.kind == plan::AggregateKind::count;
+        out.stats.push_back({rule, aggregate.kind, aggregate.label, aggregate.unit,
+                             std::move(group.by), count ? v.count : v.sum, v.count,
+                             aggregate.is_signed});
+        return;
+    }
+    sink::Hist hist{rule, aggregate.label, aggregate.unit, std::move(group.by), v.count, v.sum};
+    hist.min = v.count > 0 ? ~v.inverse_min : 0;
+    hist.max = v.max;
+    for (uint32_t i = 0; i < 64; ++i) {
+        if (v.buckets[i] == 0) continue;
+        uint64_t low = i == 0 ? 0 : 1ull << (i - 1);
+        hist.buckets.push_back({low, 1ull << i, v.buckets[i]});
+    }
+    out.hists.push_back(std::move(hist));
+}
+
+std::vector<codegen::Account> Metrics::accounts(uint32_t slot) const {
+    std::vector<codegen::Account> all;
+    bpf::Map* map = loaded_.map(codegen::maps::kAccounts);
+    if (map == nullptr) return all;
+    for (const auto& bytes : map->lookup_per_cpu(&slot)) {
+        codegen::Account one{};
+        std::memcpy(&one, bytes.data(), std::min(bytes.size(), sizeof one));
+        all.push_back(one);
+    }
+    return all;
+}
+
+void Metrics::add_losses(sink::MetricSnapshot& out) {
+    for (uint32_t rule = 0; rule < plan_.rules.size(); ++rule) {
+        sink::RuleLoss loss{plan_.rules[rule].place};
+        loss.sample = plan_.rules[rule].sample;
+        for (const codegen::Account& one : accounts(rule)) {
+            loss.submitted += one.submitted + one.full;
+            loss.lost += one.lost + one.full;
+        }
+        out.losses.push_back(std::move(loss));
+    }
+}
+
+sink::MetricSnapshot Metrics::snapshot(const event::Pipeline& pipeline) {
+    sink::MetricSnapshot out;
+    for (const plan::Aggregate& one : plan_.aggregates) add_aggregate(one, pipeline, out);
+    add_losses(out);
+    return out;
+}
+
+// The count is of records; a record that several rules share is lost to each of them.
+std::vector<event::Loss> Metrics::new_losses(uint64_t now_ns) {
+    auto all = static_cast<uint32_t>(plan_.rules.size());
+    std::vector<event::Loss> losses;
+    told_.resize(all + 1);
+    for (uint32_t slot = 0; slot <= all; ++slot) {
+        std::vector<codegen::Account> cpus = accounts(slot);
+        losses.resize(std::max(losses.size(), cpus.size()));
+        told_[slot].resize(cpus.size());
+        for (uint32_t cpu = 0; cpu < cpus.size(); ++cpu) {
+            uint64_t fresh = cpus[cpu].lost - std::exchange(told_[slot][cpu], cpus[cpu].lost);
+            if (fresh == 0) continue;
+            if (slot < all) losses[cpu].rules.push_back(plan_.rules[slot].place);
+            if (slot == all) losses[cpu].count = fresh;
+        }
+    }
+    for (uint32_t cpu = 0; cpu < losses.size(); ++cpu) {
+        losses[cpu].cpu = cpu;
+        losses[cpu].time_ns = now_ns;
+    }
+    std::erase_if(losses, [](const event::Loss& loss) { return loss.count == 0; });
+    return losses;
+}
+
+}  // namespace mlbcc::trace

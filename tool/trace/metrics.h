@@ -1,0 +1,37 @@
+// What the kernel counted, read from its maps: the statistics, histograms and accounts that sinks show.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "bpf/kernel.h"
+#include "event/pipeline.h"
+#include "plan/plan.h"
+#include "sink/sink.h"
+
+namespace mlbcc::trace {
+
+class Metrics {
+public:
+    Metrics(const plan::Plan& plan, bpf::LoadedProgram& loaded) : plan_(plan), loaded_(loaded) {}
+
+    // `pipeline` knows the names that were learnt, what was received, and the gauges.
+    sink::MetricSnapshot snapshot(const event::Pipeline& pipeline);
+
+    // What was lost since the last call, a Loss for each CPU that lost something.
+    std::vector<event::Loss> new_losses(uint64_t now_ns);
+private:
+    struct Group;
+    void add_aggregate(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
+                       sink::MetricSnapshot& out);
+    void add_group(const plan::Aggregate& aggregate, const std::string& rule, Group& group,
+                   sink::MetricSnapshot& out);
+    void add_losses(sink::MetricSnapshot& out);
+    std::vector<codegen::Account> accounts(uint32_t slot) const;  // by CPU
+
+    const plan::Plan& plan_;
+    bpf::LoadedProgram& loaded_;
+    std::vector<std::vector<uint64_t>> told_;  // lost records told so far, by slot and CPU
+};
+
+}  // namespace mlbcc::trace

@@ -1,0 +1,41 @@
+// What the command line asks for, as plain data.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/codegen.h"
+
+namespace mlbcc::trace {
+
+struct RuleOptions {                    // what every subcommand that reads rules needs
+    std::vector<std::string> rules;     // files, or names of bundled ones
+    std::string templates;              // --templates DIR
+    bool exact_entry = false;           // probe the first byte, whatever it costs
+    std::optional<codegen::AttachMode> attach;
+};
+
+enum class Verbosity { quiet, normal, verbose };
+
+struct TraceOptions {
+    RuleOptions rules;
+    std::vector<std::string> command;
+    std::vector<int> pids;
+    bool everyone = false;
+    std::string output;                 // "" is traces/trace_<time>.jsonl, "-" standard output
+    std::optional<std::chrono::nanoseconds> duration;
+    std::string user;
+    bool keep_root = false;
+    size_t buffer_bytes = 16u << 20;    // a CPU
+    bool realtime = true;
+    Verbosity verbosity = Verbosity::normal;
+};
+
+// Exit statuses of mlbcc itself; otherwise the traced command's own.
+inline constexpr int kExitFailure = 1;  // of the machine or the tool
+inline constexpr int kExitUsage = 2;    // of the command line or the rules
+
+}  // namespace mlbcc::trace

@@ -1,0 +1,292 @@
+#include "trace/session.h"
+
+#include <poll.h>
+#include <sched.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <ctime>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "trace/messages.h"
+
+namespace mlbcc::trace {
+namespace {
+
+constexpr int kSweepMs = 10;  // rings are read this often, whether or not they woke us
+constexpr uint64_t kFlushNs = 40'000'000;
+constexpr uint64_t kCheckNs = 100'000'000;
+constexpr uint64_t kPatienceNs = 2'000'000'000;  // for a command to end after Ctrl-C
+
+uint64_t monotonic_ns() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// "2026-11-20T12:00:00.000000Z"
+std::string wall_clock() {
+    auto now = std::chrono::system_clock::now().time_since_epoch();
+    auto us = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+    return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:06}Z", fmt::gmtime(static_cast<std::time_t>(us / 1'000'000)),
+                       us % 1'000'000);
+}
+
+sink::TraceInfo trace_info(const TraceOptions& options, const Frontend& frontend, uint64_t start_ns) {
+    utsname names{};
+    uname(&names);
+    sink::TraceInfo info;
+    info.tool = "mlbcc " MLBCC_VERSION;
+    info.start = wall_clock();
+    info.kernel = names.release;
+    info.arch = names.machine;
+    info.command = options.command;
+    info.rules = frontend.rule_names;
+    info.start_ns = start_ns;
+    return info;
+}
+
+}  // namespace
+
+Session::Session(const TraceOptions& options, Frontend& frontend, Loaded loaded, Steps& steps)
+    : options_(options), frontend_(frontend), loaded_(std::move(loaded)), steps_(steps),
+      pipeline_(frontend.plan, *this),
+      follower_(loaded_.kernel, options.everyone,
+                loaded_.kernel.map(codegen::maps::kSeeds) != nullptr),
+      metrics_(frontend.plan, loaded_.kernel) {}
+
+Result<std::unique_ptr<Session>> Session::open(const TraceOptions& options, Frontend& frontend,
+                                               Loaded loaded, const std::string& output,
+                                               Steps& steps) {
+    std::unique_ptr<Session> made(new Session(options, frontend, std::move(loaded), steps));
+    Result<Signals> signals = Signals::block();
+    if (!signals) return signals.error();
+    made->signals_.emplace(std::move(*signals));
+    bpf::Map* events = made->loaded_.kernel.map(codegen::maps::kEvents);
+    MLBCC_CHECK(events != nullptr);
+    Result<bpf::Stream> stream = bpf::Stream::open(
+        *events, options.buffer_bytes,
+        [session = made.get()](uint32_t cpu, std::span<const std::byte> record) { session->take(cpu, record); });
+    if (!stream) return stream.error();
+    made->stream_.emplace(std::move(*stream));
+    if (made->stream_->bytes_per_cpu() < options.buffer_bytes) {
+        tell_note(options.verbosity, fmt::format("the kernel gives only {} KiB of buffer a CPU",
+                                                 made->stream_->bytes_per_cpu() / 1024));
+    }
+    made->start_ns_ = monotonic_ns();
+    if (auto done = made->open_sinks(output); !done) return done.error();
+    steps.done("open rings and files");
+    return made;
+}
+
+Result<void> Session::open_sinks(const std::string& output) {
+    sink::TraceInfo info = trace_info(options_, frontend_, start_ns_);
+    Result<std::unique_ptr<sink::Sink>> file = sink::open_jsonl(output, info, frontend_.plan);
+    if (!file) return file.error();
+    sinks_.push_back(std::move(*file));
+    output_ = output;
+    if (options_.verbosity != Verbosity::quiet) {
+        sinks_.push_back(sink::make_summary(STDERR_FILENO, info, frontend_.plan));
+    }
+    return {};
+}
+
+Result<void> Session::hold_command(const system::LaunchOptions& launch) {
+    Result<system::ChildProcess> child = system::ChildProcess::start(launch);
+    if (!child) return child.error();
+    command_.emplace(std::move(*child));
+    return {};
+}
+
+Result<void> Session::attach(Loader& loader) {
+    if (auto done = loader.attach(loaded_); !done) return done;
+    for (const bpf::Refusal& one : loaded_.refused) {
+        tell_note(options_.verbosity,
+                  fmt::format("the kernel will not probe {}: {}", frontend_.function(one.probe).symbol,
+                              std::strerror(one.code)));
+    }
+    return {};
+}
+
+void Session::event(const event::Event& event) {
+    for (auto& sink : sinks_) sink->event(event);
+}
+
+void Session::lost(const event::Loss& loss, uint64_t event_id) {
+    for (auto& sink : sinks_) sink->lost(loss, event_id);
+}
+
+Result<void> Session::arm() {
+    if (command_) {
+        if (auto done = follower_.add(command_->pid()); !done) return done;
+    }
+    for (int pid : options_.pids) {
+        if (auto done = follower_.add_with_children(pid); !done) return done;
+    }
+    return follower_.arm();
+}
+
+void Session::take(uint32_t cpu, std::span<const std::byte> record) {
+    if (!saw_record_) {
+        saw_record_ = true;
+        steps_.done("first record");
+    }
+    follower_.look_at(record);
+    pipeline_.add(cpu, record);
+}
+
+void Session::sweep() {
+    stream_->sweep();
+    uint64_t now = monotonic_ns();
+    pipeline_.advance(now);
+    periodically(now);
+}
+
+void Session::periodically(uint64_t now_ns) {
+    if (now_ns - last_flush_ns_ >= kFlushNs) {
+        last_flush_ns_ = now_ns;
+        if (auto done = flush(); !done && !failure_) failure_ = done.error();
+    }
+    if (now_ns - last_check_ns_ < kCheckNs) return;
+    last_check_ns_ = now_ns;
+    follower_.clean_up();
+    if (stream_->saw_loss()) {
+        for (event::Loss& loss : metrics_.new_losses(now_ns)) pipeline_.add_loss(std::move(loss));
+    }
+}
+
+Result<void> Session::flush() {
+    for (auto& sink : sinks_) {
+        if (auto done = sink->flush(); !done) return done;
+    }
+    return {};
+}
+
+bool Session::command_ended() {
+    if (!command_) return false;
+    if (!command_status_) command_status_ = command_->try_wait();
+    return command_status_.has_value();
+}
+
+// Ctrl-C at a terminal reaches the command, too; a signal that only the tracer got is passed on.
+void Session::handle_interrupts() {
+    while (auto interrupt = signals_->next()) {
+        ++interrupts_;
+        interrupted_ns_ = monotonic_ns();
+        if (command_ && !command_status_ && !interrupt->from_terminal) {
+            ::kill(command_->pid(), interrupt->signal);
+        }
+    }
+}
+
+Session::End Session::poll() {
+    pollfd waiting[3] = {{stream_->poll_fd(), POLLIN, 0},
+                         {signals_->fd(), POLLIN, 0},
+                         {command_ ? command_->pidfd() : -1, POLLIN, 0}};
+    ::poll(waiting, 3, kSweepMs);
+    bool ended = command_ended();  // asked before the sweep that reads all it has left
+    sweep();
+    handle_interrupts();
+    uint64_t now = monotonic_ns();
+    if (failure_) return End::failed;
+    if (ended) return End::command;
+    if (interrupts_ > 0) {
+        bool waited = now - interrupted_ns_ > kPatienceNs;
+        if (!command_ || interrupts_ > 1 || waited) return End::interrupted;
+    }
+    if (options_.duration && now - start_ns_ >= static_cast<uint64_t>(options_.duration->count())) {
+        return End::duration;
+    }
+    bool by_pid = !command_ && !options_.everyone;
+    if (by_pid && follower_.running_roots() == 0) return End::processes;
+    return End::none;
+}
+
+void Session::use_realtime() {
+    if (!options_.realtime) return;
+    sched_param priority{};
+    priority.sched_priority = 1;  // above all normal work, below every other real-time task
+    if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &priority) != 0) {
+        steps_.tell("events are read at normal priority: real-time was refused");
+    }
+}
+
+int Session::run() {
+    use_realtime();
+    if (auto done = arm(); !done) return tell(done.error());
+    if (command_) {
+        steps_.done("arm");
+        if (auto done = command_->release(); !done) {
+            tell(done.error());
+            return system::failed_exec_status(done.error().code);
+        }
+        steps_.done("release the command");
+    } else if (options_.everyone || !options_.pids.empty()) {
+        tell_note(options_.verbosity, fmt::format("tracing {} functions; Ctrl-C ends the trace", loaded_.probes));
+    }
+    End end = End::none;
+    while (end == End::none) end = poll();
+    if (auto done = finish(end); !done) failure_ = done.error();
+    return status(end);
+}
+
+// Probes go first: once they are gone, what was counted and what is in the rings no longer changes.
+Result<void> Session::finish(End end) {
+    signals_->let_through();
+    follower_.disarm();
+    loaded_.detach();
+    stream_->sweep();
+    for (event::Loss& loss : metrics_.new_losses(monotonic_ns())) pipeline_.add_loss(std::move(loss));
+    pipeline_.finish();
+    steps_.done("detach and drain");
+    if (failure_) return *failure_;
+    sink::TraceEnd totals = trace_end(end);
+    uint64_t id = pipeline_.take_event_id();
+    Result<void> result;
+    for (auto& sink : sinks_) {
+        if (auto done = sink->finish(totals, id); !done && result.ok()) result = done;
+    }
+    return result;
+}
+
+const char* Session::reason(End end) {
+    switch (end) {
+    case End::none: return "";
+    case End::command: return "the command ended";
+    case End::processes: return "the processes ended";
+    case End::interrupted: return "interrupted";
+    case End::duration: return "the duration was over";
+    case End::failed: return "failed";
+    }
+    return "";
+}
+
+sink::TraceEnd Session::trace_end(End end) {
+    sink::TraceEnd made;
+    made.time_ns = monotonic_ns();
+    made.end_reason = reason(end);
+    made.metrics = metrics_.snapshot(pipeline_);
+    sink::add_counts(made, pipeline_, frontend_.plan);
+    return made;
+}
+
+int Session::status(End end) {
+    if (failure_) {
+        tell(*failure_);
+    } else if (output_ != "-") {
+        tell_note(options_.verbosity, "trace written to " + output_);
+    }
+    if (command_ && !command_status_ && end != End::interrupted) {
+        tell_note(options_.verbosity, "the command goes on, untraced");
+        command_status_ = command_->wait();
+    }
+    if (failure_) return kExitFailure;
+    if (command_status_) return system::exit_status(*command_status_);
+    return command_ ? 128 + SIGINT : 0;
+}
+
+}  // namespace mlbcc::trace

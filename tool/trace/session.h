@@ -1,0 +1,74 @@
+// A running trace: rings to pipeline to sinks, the command, signals, the clock.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bpf/kernel.h"
+#include "event/pipeline.h"
+#include "sink/sink.h"
+#include "system/process.h"
+#include "trace/follow.h"
+#include "trace/frontend.h"
+#include "trace/loader.h"
+#include "trace/metrics.h"
+#include "trace/options.h"
+#include "trace/signals.h"
+
+namespace mlbcc::trace {
+
+class Session : private event::EventConsumer {
+public:
+    // Opens the rings and the sinks.
+    static Result<std::unique_ptr<Session>> open(const TraceOptions& options, Frontend& frontend,
+                                                 Loaded loaded, const std::string& output,
+                                                 Steps& steps);
+    Result<void> hold_command(const system::LaunchOptions& launch);
+    Result<void> attach(Loader& loader);
+    int run();  // to the end; the exit status
+
+private:
+    enum class End { none, command, processes, interrupted, duration, failed };
+
+    Session(const TraceOptions& options, Frontend& frontend, Loaded loaded, Steps& steps);
+    Result<void> open_sinks(const std::string& output);
+
+    void event(const event::Event& event) override;
+    void lost(const event::Loss& loss, uint64_t event_id) override;
+
+    Result<void> arm();
+    End poll();
+    void sweep();
+    void take(uint32_t cpu, std::span<const std::byte> record);
+    void periodically(uint64_t now_ns);
+    Result<void> flush();
+    void handle_interrupts();
+    bool command_ended();
+    Result<void> finish(End end);
+    sink::TraceEnd trace_end(End end);
+    static const char* reason(End end);
+    int status(End end);
+    void use_realtime();
+
+    const TraceOptions& options_;
+    Frontend& frontend_;
+    Loaded loaded_;
+    Steps& steps_;
+    event::Pipeline pipeline_;
+    Follower follower_;
+    Metrics metrics_;
+    std::optional<bpf::Stream> stream_;
+    std::optional<Signals> signals_;
+    std::optional<system::ChildProcess> command_;
+    std::vector<std::unique_ptr<sink::Sink>> sinks_;
+    std::string output_;
+    std::optional<Error> failure_;
+    std::optional<int> command_status_;
+    int interrupts_ = 0;
+    uint64_t start_ns_ = 0, last_flush_ns_ = 0, last_check_ns_ = 0, interrupted_ns_ = 0;
+    bool saw_record_ = false;
+};
+
+}  // namespace mlbcc::trace

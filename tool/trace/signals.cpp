@@ -1,0 +1,40 @@
+#include "trace/signals.h"
+
+#include <sys/signalfd.h>
+
+#include <csignal>
+
+namespace mlbcc::trace {
+namespace {
+
+sigset_t interrupts() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
+    return set;
+}
+
+}  // namespace
+
+Result<Signals> Signals::block() {
+    sigset_t set = interrupts();
+    std::signal(SIGPIPE, SIG_IGN);  // a closed -o - is an error of writing
+    Signals made;
+    if (sigprocmask(SIG_BLOCK, &set, nullptr) != 0) return system_error("cannot block signals");
+    made.fd_.reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+    if (!made.fd_) return system_error("cannot make a signalfd");
+    return made;
+}
+
+std::optional<Interrupt> Signals::next() {
+    signalfd_siginfo info{};
+    if (::read(fd_.get(), &info, sizeof info) != sizeof info) return std::nullopt;
+    return Interrupt{static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL};
+}
+
+void Signals::let_through() {
+    sigset_t set = interrupts();
+    sigprocmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+}  // namespace mlbcc::trace

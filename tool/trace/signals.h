@@ -1,0 +1,27 @@
+// Ctrl-C and its like as something to poll: the signals are blocked and read from a descriptor.
+#pragma once
+
+#include <optional>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace mlbcc::trace {
+
+struct Interrupt {
+    int signal = 0;
+    bool from_terminal = false;  // the whole foreground group got it, not only the tracer
+};
+
+class Signals {
+public:
+    static Result<Signals> block();       // SIGINT, SIGTERM, SIGHUP; SIGPIPE is ignored
+    int fd() const { return fd_.get(); }
+    std::optional<Interrupt> next();      // does not wait
+    void let_through();                   // from now on they end the tracer at once
+
+private:
+    UniqueFd fd_;
+};
+
+}  // namespace mlbcc::trace

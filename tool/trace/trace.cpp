@@ -1,0 +1,89 @@
+#include "trace/trace.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "system/process_view.h"
+#include "trace/messages.h"
+#include "trace/session.h"
+
+namespace mlbcc::trace {
+namespace {
+
+system::LaunchOptions launch_options(const TraceOptions& options) {
+    system::LaunchOptions launch;
+    launch.argv = options.command;
+    if (!options.user.empty()) launch.user = options.user;
+    launch.keep_root = options.keep_root;
+    return launch;
+}
+
+// How the programs that will be traced find their libraries.
+Result<std::vector<system::ProcessView>> views_of(const TraceOptions& options) {
+    std::vector<system::ProcessView> views;
+    for (int pid : options.pids) {
+        Result<system::ProcessView> view = system::view_of_process(pid);
+        if (!view) return view.error();
+        views.push_back(std::move(*view));
+    }
+    if (options.command.empty()) return views;
+    auto environment = system::launch_environment(launch_options(options));
+    if (!environment) return environment.error();
+    views.push_back(system::view_of_command(*environment, std::filesystem::current_path().string()));
+    return views;
+}
+
+std::string default_output() {
+    std::time_t now = std::time(nullptr);
+    return fmt::format("traces/trace_{:%Y%m%d_%H%M%S}.jsonl", fmt::localtime(now));
+}
+
+Result<std::string> output_path(const TraceOptions& options) {
+    if (!options.output.empty()) return options.output;
+    std::error_code code;
+    std::filesystem::create_directories("traces", code);
+    if (code) {
+        return Error{"cannot make the folder traces/ for the trace", code.value(),
+                     "choose another place with -o FILE"};
+    }
+    return default_output();
+}
+
+}  // namespace
+
+int run_trace(const TraceOptions& options) {
+    Steps steps(options.verbosity == Verbosity::verbose);
+    if (::geteuid() != 0 && !may_trace()) {
+        return tell(Error{"tracing needs more rights than this user has", 0,
+                          "run with sudo; the command itself then still runs as you"});
+    }
+    Result<std::vector<system::ProcessView>> views = views_of(options);
+    if (!views) return tell(views.error());
+    Frontend frontend(options.rules, steps);
+    if (auto done = frontend.up_to_plan(std::move(*views)); !done) return tell(done.error());
+    if (tell(frontend.diagnostics, options.verbosity)) return kExitUsage;
+    if (auto done = frontend.choose_entries(); !done) return tell(done.error());
+
+    Loader loader(frontend, steps);
+    Result<Loaded> loaded = loader.load(options.rules, options.everyone);
+    if (!loaded) return tell(loaded.error());
+    Result<std::string> output = output_path(options);
+    if (!output) return tell(output.error());
+
+    Result<std::unique_ptr<Session>> session =
+        Session::open(options, frontend, std::move(*loaded), *output, steps);
+    if (!session) return tell(session.error());
+    if (!options.command.empty()) {
+        if (auto done = (*session)->hold_command(launch_options(options)); !done) return tell(done.error());
+    }
+    if (auto done = (*session)->attach(loader); !done) return tell(done.error());
+    frontend.compiler.reset();  // LLVM's memory goes with it
+    return (*session)->run();
+}
+
+}  // namespace mlbcc::trace
