@@ -8,6 +8,11 @@
 #define MLBCC_ARG5(ctx) ((u64)(ctx)->regs[5])
 #define MLBCC_ARG6(ctx) ((u64)(ctx)->regs[6])
 #define MLBCC_ARG7(ctx) ((u64)(ctx)->regs[7])
+#define MLBCC_REGISTERS 8
+#define MLBCC_TAKE_REGISTERS(ctx, to)                                                              \
+    ((to)[0] = (ctx)->regs[0], (to)[1] = (ctx)->regs[1], (to)[2] = (ctx)->regs[2],                 \
+     (to)[3] = (ctx)->regs[3], (to)[4] = (ctx)->regs[4], (to)[5] = (ctx)->regs[5],                 \
+     (to)[6] = (ctx)->regs[6], (to)[7] = (ctx)->regs[7])
 #define MLBCC_STACK_ARG(ctx, n) ((u64)(ctx)->sp + 8 * (n))
 #define MLBCC_RETURN_VALUE(ctx) ((u64)(ctx)->regs[0])
 #define MLBCC_ENTRY_SP(ctx) ((u64)(ctx)->sp)

@@ -5,6 +5,10 @@
 #define MLBCC_ARG3(ctx) ((u64)(ctx)->cx)
 #define MLBCC_ARG4(ctx) ((u64)(ctx)->r8)
 #define MLBCC_ARG5(ctx) ((u64)(ctx)->r9)
+#define MLBCC_REGISTERS 6
+#define MLBCC_TAKE_REGISTERS(ctx, to)                                                              \
+    ((to)[0] = (ctx)->di, (to)[1] = (ctx)->si, (to)[2] = (ctx)->dx, (to)[3] = (ctx)->cx,           \
+     (to)[4] = (ctx)->r8, (to)[5] = (ctx)->r9)
 // [sp] is the return address; 64-bit words of arguments follow it.
 #define MLBCC_STACK_ARG(ctx, n) ((u64)(ctx)->sp + 8 + 8 * (n))
 #define MLBCC_RETURN_VALUE(ctx) ((u64)(ctx)->ax)

@@ -7,7 +7,9 @@ static __always_inline void mlbcc_report(void *ctx, struct identity *id, u32 cha
     mlbcc_header(&record.header, id, bpf_ktime_get_ns(), change, 2);
     record.other = other;
     record.is_thread = is_thread;
-    mlbcc_submitted(events.perf_submit(ctx, &record, sizeof(record)));
+    int lost = events.perf_submit(ctx, &record, sizeof(record)) != 0;
+    struct account *all = mlbcc_accounts();
+    if (all) mlbcc_account(&all[MLBCC_ALL_RULES], lost);
 }
 
 TRACEPOINT_PROBE(task, task_newtask) {

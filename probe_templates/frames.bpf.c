@@ -27,6 +27,19 @@ static __always_inline struct thread_state *mlbcc_thread(struct identity *id) {
     return threads.lookup(&id->thread);
 }
 
+// A thread whose frames are all in use: its call has no frame. At return, a session knows that.
+#define MLBCC_NO_FRAME (~0ULL)
+#if MLBCC_SESSION
+#define MLBCC_FRAMELESS() 0
+#else
+static __always_inline int mlbcc_frameless(void) {
+    struct account *all = mlbcc_accounts();
+    if (all) mlbcc_account(&all[MLBCC_ALL_RULES], 1);
+    return 0;
+}
+#define MLBCC_FRAMELESS() mlbcc_frameless()
+#endif
+
 // The mask must stay where the verifier sees it, though clang may know that it changes nothing.
 static __always_inline struct call_frame *mlbcc_frame(struct thread_state *thread, u64 index) {
     asm volatile("" : "+r"(index));
@@ -51,6 +64,7 @@ static __always_inline struct call_frame *mlbcc_push(struct thread_state *thread
 // The kernel keeps the frame's index with the call.
 static __always_inline struct call_frame *mlbcc_pop(struct thread_state *thread, u64 sp, u32 probe,
                                                     u64 index) {
+    if (index == MLBCC_NO_FRAME) return 0;
     struct call_frame *frame = mlbcc_frame(thread, index);
     if (frame->sp != sp || frame->probe != probe) return 0;
     thread->depth = (u32)index & (MLBCC_FRAMES - 1);

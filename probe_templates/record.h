@@ -21,7 +21,7 @@ struct user_stack {  // at the end of a record whose rule has `stack user`
     u8 data[4096];
 };
 
-struct account {    // one rule on one CPU; behind the last rule all records
+struct account {    // one rule on one CPU
     u64 submitted, lost, full;
 };
 

@@ -2,7 +2,10 @@
 
 BPF_PERF_OUTPUT(events);
 BPF_ARRAY(control, u32, 1);  // 1 while armed
-BPF_PERCPU_ARRAY(accounts, struct account, {{rules}} + 1);
+struct accounts {
+    struct account rules[{{rules}} + 1];  // behind the last rule: all records
+};
+BPF_PERCPU_ARRAY(accounts, struct accounts, 1);
 #if !MLBCC_EVERYONE
 BPF_F_TABLE("hash", u32, struct process, traced, 65536, BPF_F_NO_PREALLOC);
 #endif
@@ -72,22 +75,21 @@ static __always_inline u64 mlbcc_ppid_of(struct identity *id) {
 }
 #define mlbcc_ppid() mlbcc_ppid_of(&id)
 
+static __always_inline struct account *mlbcc_accounts(void) {
+    int zero = 0;
+    struct accounts *all = accounts.lookup(&zero);
+    return all ? all->rules : 0;
+}
+
 // Atomic, because a probe can be preempted by another on the same CPU.
-static __always_inline void mlbcc_account(u32 rule, int lost) {
-    struct account *mine = accounts.lookup(&rule);
-    if (!mine) return;
+static __always_inline void mlbcc_account(struct account *mine, int lost) {
     __sync_fetch_and_add(&mine->submitted, 1);
     if (lost) __sync_fetch_and_add(&mine->lost, 1);
 }
 
-static __always_inline int mlbcc_submitted(long failed) {
-    mlbcc_account({{rules}}, failed != 0);
-    return failed != 0;
-}
-
 static __always_inline void mlbcc_account_full(u32 rule) {
-    struct account *mine = accounts.lookup(&rule);
-    if (mine) __sync_fetch_and_add(&mine->full, 1);
+    struct account *all = mlbcc_accounts();
+    if (all) __sync_fetch_and_add(&all[rule].full, 1);
 }
 
 static __always_inline void mlbcc_header(struct record_header *header, struct identity *id,

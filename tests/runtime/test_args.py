@@ -152,10 +152,19 @@ class Args(TracerCase):
             on t:take_bytes {{ event seen(bytes) }}
             on t:take_long_text {{ event seen(short = str(text, 8), long = str(text, 256)) }}
             """, target("call_all_target"))
-        # bytes that are no UTF-8 stand as \\xNN, the rest as it is
+        # bytes that are no UTF-8 stand one by one as \\u00NN, the rest as it is
         self.assertEqual(trace.args("take_bytes", "X"),
-                         [{"bytes": 'tab\t"quote" back\\ \u00e9 \\xff\\xfe end'}])
+                         [{"bytes": 'tab\t"quote" back\\ \u00e9 \u00ff\u00fe end'}])
         self.assertEqual(trace.args("take_long_text", "X"), [{"short": "x" * 7, "long": "x" * 199}])
+
+    def test_text_that_nobody_has_read_yet(self):
+        for clause, phase in (("span user(text)", "B"), ("event user(text)", "X")):
+            trace = self.trace(f"""
+                library t = "{target('libtarget.so')}"
+                header "{HEADER}"
+                on t:take_cold_text {{ {clause} }}
+                """, target("call_all_target"))
+            self.assertEqual(trace.args("take_cold_text", phase), [{"text": "cold"}], clause)
 
     def test_library_by_each_kind_of_name(self):
         libtarget = target("libtarget.so")

@@ -173,11 +173,10 @@ class Clauses(TracerCase):
 
     def test_the_more_exact_rule_wins(self):
         trace = self.pool("""
-            on pool:pool_alloc { event memory.exact(what = size) }
-            on pool:pool_*     { event memory.vague(what = pid) }
+            on pool:pool_alloc { event memory.block(what = size) }
+            on pool:pool_*     { event memory.block(what = pid) }
             """)
         events = [e for e in trace.events if e.get("function") == "pool_alloc"]
-        self.assertEqual({(e["name"], e["args"]["what"] < 2**31) for e in events}, {("exact", True)})
         self.assertEqual([e["args"]["what"] for e in events], [1000, 2000, 3000, 4096, 1 << 30, 500])
 
     def test_import_and_several_rule_files(self):
@@ -204,4 +203,4 @@ class Sample(TracerCase):
         begins = len(trace.named("hit", "B"))
         self.assertEqual(len(trace.pairs("hit")), begins)
         self.assertTrue(8000 < begins < 12000, begins)
-        self.assertRegex(self.last.stderr, "1/10|1 in 10")
+        self.assertRegex(self.last.stderr, "1 call in 10")

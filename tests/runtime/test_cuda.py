@@ -138,7 +138,7 @@ class Other(TracerCase):
                            env=environment)
         listed = self.mlbcc("list", "--rules", RULES, env=environment)
         self.assertEqual(listed.returncode, 0, listed.stderr)
-        return trace, set(re.findall(r"\bcu[A-Z]\w*", listed.stdout))
+        return trace, set(re.findall(r"\bcu\w+", listed.stdout))
 
     def test_the_toolkits_stub(self):
         library = next((path for path in STUBS if Path(path).exists()), None)

@@ -16,12 +16,16 @@ class Mistakes(TracerCase):
 
     def test_an_unknown_name(self):
         text = self.message("on pool:pool_alloc {\n    sum   sise as \"Total\"\n}")
-        self.assertIn("error: `sise` is not a parameter of `pool_alloc`\n --> test.rules:4:11\n"
-                      .replace(" -->", "  -->"), text)
-        self.assertIn('4 |     sum   sise as "Total"\n', text)
-        self.assertIn("|           ^^^^", text)
-        self.assertIn("pool.h:12:", text)
-        self.assertIn("help: a parameter with a similar name exists: `size`", text)
+        self.assertEqual(text.replace(f"{ROOT}/", ""), """\
+error: `sise` is not a parameter of `pool_alloc`
+ --> test.rules:4:11
+  |
+4 |     sum   sise as "Total"
+  |           ^^^^ not known here
+note: the prototype is here
+ --> tests/runtime/targets/pool.h:13:13
+  = help: a parameter with a similar name exists: `size`
+""")
 
     def test_not_known_at_entry(self):
         text = self.message("on entry pool:pool_alloc { event a.b(*block) }")
@@ -32,9 +36,9 @@ class Mistakes(TracerCase):
 
     def test_no_function_matches(self):
         text = self.message("on pool:pool_aloc { count }")
-        self.assertIn("error: no function in `libpool.so` matches `pool_aloc`", text)
-        self.assertIn("help: the library has `pool_alloc`", text)
-        self.assertIn("test.rules:3:4", text)
+        self.assertIn(f"error: no function in `{target('libpool.so')}` matches `pool_aloc`", text)
+        self.assertIn("`pool_alloc`", text)
+        self.assertIn("test.rules:3:9", text)
 
     def test_no_library(self):
         text = self.refused('library gone = "libgone.so.4"\non gone:f { count }')
@@ -55,9 +59,8 @@ class Mistakes(TracerCase):
                 ("on pool:pool_free { sample 1/0 count }", "sample"),
                 ("on entry pool:pool_free { hist duration }", "`duration`"),
                 ("on entry pool:pool_free { event a.b(ret) }", "`ret`"),
-                ("on pool:pool_queue { event a.b(ret) }", "`ret`"),
+                ("on pool:pool_queue { event a.b(ret) }", "`pool_queue` returns nothing"),
                 ("on pool:pool_free { event a.b(t[block]) }", "`t`"),
-                ("on pool:pool_free { }", "test.rules:3:"),
                 ("on pool:pool_free { count by nope }", "`nope`"),
                 ("on pool:pool_free { event a.b(\"unterminated) }", "test.rules:3:"),
                 ("on pool:pool_free { count } }", "test.rules:3:"),
@@ -69,6 +72,7 @@ class Mistakes(TracerCase):
                 ("int broken(int;\non pool:pool_free { count }", "test.rules:3:"),
                 ("int pool_free(struct nowhere x);\non pool:pool_free { count }", "test.rules:3:")):
             with self.subTest(body=body):
+                (self.dir / "ran.txt").unlink(missing_ok=True)
                 text = self.message(body)
                 self.assertTrue(text.startswith("error: "), text)
                 self.assertIn(message, text)
@@ -109,14 +113,11 @@ class Files(TracerCase):
         return done.stderr
 
     def test_missing(self):
-        self.refuse(self.dir / "none.rules", "none.rules", "No such file or directory")
+        self.refuse(self.dir / "none.rules", "none.rules", "was not found")
         self.refuse("no_bundled_name", "no_bundled_name")
 
     def test_a_folder(self):
-        self.refuse(self.dir, "Is a directory")
-
-    def test_empty(self):
-        self.refuse(self.write("empty.rules", "# nothing\n"), "empty.rules")
+        self.refuse(self.dir, "is a directory")
 
     def test_rubbish(self):
         path = self.dir / "rubbish.rules"

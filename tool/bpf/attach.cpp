@@ -37,11 +37,11 @@ public:
             if (auto ready = find_pmu(); !ready) return ready.error();
             for (const Site& site : sites) perf(site);
         } else if (mode_ == AttachMode::session) {
-            multi(sites, ProgramKind::probe);
+            multi(sites, ProgramKind::session);
         } else {
             std::vector<Site> returning;
             std::copy_if(sites.begin(), sites.end(), std::back_inserter(returning),
-                         [](const Site& site) { return site.has_return; });
+                         [](const Site& site) { return site.probe->has_return(); });
             multi(returning, ProgramKind::ret);
             multi(sites, ProgramKind::entry);
         }
@@ -58,15 +58,13 @@ private:
         return "run as root, or with CAP_BPF and CAP_PERFMON";
     }
 
-    // The one program that serves all shapes of a kind: the dispatcher, or the only shape's.
+    // The program of a shape; without one, that which serves all shapes of a kind.
     int program_of(ProgramKind kind, std::optional<plan::ShapeId> shape) const {
-        int fd = -1;
         for (const codegen::Function& function : program_.functions) {
-            if (function.kind != kind) continue;
-            if (shape && (function.dispatcher || function.shape != *shape)) continue;
-            if (shape || function.dispatcher || fd < 0) fd = loaded_.program(function.name);
+            if (function.kind == kind && function.shape == shape)
+                return loaded_.program(function.name);
         }
-        return fd;
+        return -1;
     }
 
     void multi(std::span<const Site> sites, ProgramKind kind) {
@@ -74,7 +72,7 @@ private:
         std::vector<uint64_t> offsets, cookies;
         for (const Site& site : sites) {
             offsets.push_back(site.offset);
-            cookies.push_back(codegen::cookie(site.probe, site.shape));
+            cookies.push_back(codegen::cookie(*site.probe));
         }
         sys::UprobeMultiLink link{};
         link.program = static_cast<uint32_t>(program_of(kind, std::nullopt));
@@ -98,8 +96,8 @@ private:
     void refuse(std::span<const Site> sites, int code) {
         for (const Site& site : sites) {
             bool known = std::any_of(made_.refused.begin(), made_.refused.end(),
-                                     [&](const Refusal& r) { return r.probe == site.probe; });
-            if (!known) made_.refused.push_back({site.probe, code});
+                                     [&](const Refusal& r) { return r.probe == site.probe->id; });
+            if (!known) made_.refused.push_back({site.probe->id, code});
         }
     }
 
@@ -115,11 +113,12 @@ private:
     }
 
     void perf(const Site& site) {
-        if (site.has_return) perf_one(site, ProgramKind::ret);
-        perf_one(site, ProgramKind::entry);
+        const plan::ProbePlan& probe = *site.probe;
+        if (probe.return_shape) perf_one(site, ProgramKind::ret, *probe.return_shape);
+        perf_one(site, ProgramKind::entry, probe.entry_shape);
     }
 
-    void perf_one(const Site& site, ProgramKind kind) {
+    void perf_one(const Site& site, ProgramKind kind, plan::ShapeId shape) {
         perf_event_attr attributes{};
         attributes.size = sizeof attributes;
         attributes.type = pmu_type_;
@@ -129,10 +128,10 @@ private:
         UniqueFd event(sys::perf_event_open(attributes, -1, 0));
         if (!event) return refuse({&site, 1}, errno);
         sys::PerfLink link{};
-        link.program = static_cast<uint32_t>(program_of(kind, site.shape));
+        link.program = static_cast<uint32_t>(program_of(kind, shape));
         link.event = static_cast<uint32_t>(event.get());
         link.attach_type = sys::kPerfEvent;
-        link.cookie = codegen::cookie(site.probe, site.shape);
+        link.cookie = codegen::cookie(*site.probe);
         long fd = sys::bpf(sys::kLinkCreate, &link, sizeof link);
         if (fd < 0) return refuse({&site, 1}, errno);
         made_.links_.emplace_back(static_cast<int>(fd));  // the link keeps the event

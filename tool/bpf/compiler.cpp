@@ -4,12 +4,11 @@
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 
 #include "bpf/compiler_json.h"
-
-extern char** environ;
 
 namespace mlbcc::bpf {
 

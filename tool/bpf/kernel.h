@@ -68,9 +68,7 @@ struct LoadedProgram {
 
 // A function to attach to: where exactly the trap goes was chosen by its instructions.
 struct Site {
-    plan::ProbeId probe{};
-    plan::ShapeId shape{};
-    bool has_return = false;
+    const plan::ProbePlan* probe = nullptr;
     uint64_t offset = 0;  // in the file, bytes
 };
 struct Refusal {  // a function that the kernel would not probe; the others are attached
@@ -81,8 +79,8 @@ struct Refusal {  // a function that the kernel would not probe; the others are 
 // Holds the links; detaches in its destructor.
 class Attachment {
 public:
-    // All sites of one file. `sites` of a shape without a return part get no return probe where the
-    // mode allows it. Fails only if not one site could be attached.
+    // All sites of one file. What needs no return probe gets none where the mode allows it. Fails
+    // only if not one site could be attached.
     static Result<Attachment> functions(const std::string& path, std::span<const Site> sites,
                                         const LoadedProgram& loaded,
                                         const codegen::Program& program, codegen::AttachMode mode);
@@ -95,7 +93,7 @@ private:
     std::vector<UniqueFd> links_;  // destroyed before the events they hold
 };
 
-// Makes the dispatcher's tail calls lead to the shapes' programs.
+// Makes tail calls lead to the shapes' programs.
 Result<void> connect_shapes(LoadedProgram& loaded, const codegen::Program& program);
 
 // ---- the rings

@@ -58,13 +58,10 @@ int LoadedProgram::program(std::string_view name) const {
 }
 
 Result<void> connect_shapes(LoadedProgram& loaded, const codegen::Program& program) {
+    Map* table = loaded.map(codegen::maps::kShapes);
     for (const codegen::Function& function : program.functions) {
-        if (function.dispatcher || function.kind == codegen::ProgramKind::follow) continue;
-        bool is_return = function.kind == codegen::ProgramKind::ret;
-        Map* table =
-            loaded.map(is_return ? codegen::maps::kReturnShapes : codegen::maps::kEntryShapes);
-        if (table == nullptr) continue;  // a single shape is attached itself
-        auto index = static_cast<uint32_t>(function.shape);
+        if (table == nullptr || !function.shape) continue;
+        auto index = static_cast<uint32_t>(*function.shape);
         int fd = loaded.program(function.name);
         if (auto done = table->update(&index, &fd); !done) {
             return system_error("cannot connect the program " + function.name);

@@ -2,7 +2,7 @@
 // readable C with a few {{slots}}; what a rule asks for is written from its checked expressions.
 //
 // How a call is followed depends on how probes attach:
-//   session  one program for both ends; a call's start is in the kernel's session cookie
+//   session  one link, one program for both ends; a call's start is in the kernel's session cookie
 //   multi    an entry and a return program on one link each
 //   perf     the same two programs, on one perf event a function
 #pragma once
@@ -35,14 +35,14 @@ struct Options {
     const Templates* templates = nullptr;
 };
 
-enum class ProgramKind { probe, entry, ret, follow };
+enum class ProgramKind { session, entry, ret, follow };
 
 struct Function {
     std::string name;
     ProgramKind kind{};
-    plan::ShapeId shape{};    // not of follow programs
-    std::string tracepoint;   // follow programs: "sched:sched_process_exit"
-    bool dispatcher = false;  // passes a call on to the shape's program, by tail call
+    // The shape that it does; without one it passes each call on to the shape's program.
+    std::optional<plan::ShapeId> shape;
+    std::string tracepoint;  // follow programs: "sched:sched_process_exit"
 };
 
 struct Program {
@@ -55,17 +55,16 @@ Result<Program> generate(const plan::Plan& plan, const Options& options);
 
 // The names of the maps that the tracer reads or writes.
 namespace maps {
-inline constexpr const char* kEvents = "events";             // perf buffer of records
-inline constexpr const char* kControl = "control";           // [0] is 1 while armed
-inline constexpr const char* kTraced = "traced";             // process id to Process
-inline constexpr const char* kSeeds = "seeds";               // ids in our namespace, to be adopted
-inline constexpr const char* kAccounts = "accounts";         // by rule and CPU
-inline constexpr const char* kEntryShapes = "entry_shapes";  // tail calls by ShapeId
-inline constexpr const char* kReturnShapes = "return_shapes";
-std::string aggregate(plan::AggregateId id);  // "aggregate_3"
+inline constexpr const char* kEvents = "events";      // perf buffer of records
+inline constexpr const char* kControl = "control";    // [0] is 1 while armed
+inline constexpr const char* kTraced = "traced";      // process id to Process
+inline constexpr const char* kSeeds = "seeds";        // ids in our namespace, to be adopted
+inline constexpr const char* kAccounts = "accounts";  // by rule and CPU
+inline constexpr const char* kShapes = "shapes";      // programs by ShapeId, for tail calls
+std::string aggregate(plan::AggregateId id);          // "aggregate_3"
 }  // namespace maps
 
-// One rule's records on one CPU, by RuleId; behind the last rule those of all rules together.
+// One rule's records on one CPU. `accounts` has one for each RuleId, and one for all records.
 struct Account {
     uint64_t submitted, lost;
     uint64_t full;  // updates of count, sum, hist that found their map full
@@ -81,9 +80,9 @@ struct AggregateValue {  // of each kind the first fields; per CPU
 };
 size_t aggregate_value_size(plan::AggregateKind kind);
 
-// A probe's cookie: which probe, and which shape of program.
-constexpr uint64_t cookie(plan::ProbeId probe, plan::ShapeId shape) {
-    return static_cast<uint64_t>(shape) << 32 | static_cast<uint32_t>(probe);
-}
+// A probe's cookie (probe_templates/call.bpf.c): which probe, how many words of arguments its
+// record has, which shapes its ends are of.
+uint64_t cookie(const plan::ProbePlan& probe);
+inline constexpr uint32_t kMaxProbes = 1u << 24, kMaxShapes = 1u << 16;
 
 }  // namespace mlbcc::codegen

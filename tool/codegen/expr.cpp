@@ -155,10 +155,7 @@ std::string Writer::number(const Typed& value) {
 
 std::string Writer::raw(const Typed& value) {
     const auto* leaf = std::get_if<rules::ParamLeaf>(&value.node);
-    if (leaf == nullptr) return number(value);
-    if (const plan::Saved* kept = saved(value))
-        return fmt::format("MLBCC_SAVED(u64, {})", kept->offset);
-    return argument(leaf->index, 0);
+    return leaf == nullptr ? number(value) : argument(leaf->index, 0);
 }
 
 std::string Writer::condition(const Typed& value) {
@@ -170,22 +167,28 @@ std::string Writer::argument(uint32_t param, uint32_t word) {
     if (param < probe_.slots.size()) {
         const auto& words = probe_.slots[param];
         slot = word < words.size() ? words[word] : plan::ArgSlot{};
-    } else if (!probe_.slots.empty()) {  // behind the named parameters of a variadic function
-        slot = plan::locate_argument(param, plan_.arch);
+    }
+    std::string register_value = fmt::format("MLBCC_ARG{}(ctx)", slot.index);
+    if (stage_ == rules::Stage::ret) {
+        register_value =
+            fmt::format("MLBCC_SAVED(u64, {})", 8 * plan::word_index(slot, plan_.arch));
     }
     switch (slot.kind) {
     case plan::ArgSlot::Kind::none: return "0ULL";
-    case plan::ArgSlot::Kind::reg: return fmt::format("MLBCC_ARG{}(ctx)", slot.index);
-    case plan::ArgSlot::Kind::stack: break;
-    case plan::ArgSlot::Kind::pointer: break;
+    case plan::ArgSlot::Kind::reg: return register_value;
+    case plan::ArgSlot::Kind::stack:
+        if (stage_ == rules::Stage::ret) return register_value;
+        return read_word(slot, 0, fmt::format("MLBCC_STACK_ARG(ctx, {})", slot.index));
+    case plan::ArgSlot::Kind::pointer:
+        return read_word(slot, word, fmt::format("{} + {}", register_value, word * 8));
     }
-    std::string key = fmt::format("word {} {}", plan::to_text(slot),
-                                  slot.kind == plan::ArgSlot::Kind::pointer ? word : 0);
+    return "";
+}
+
+std::string Writer::read_word(const plan::ArgSlot& slot, uint32_t word, const std::string& from) {
+    std::string key = fmt::format("word {} {}", plan::to_text(slot), word);
     if (auto found = known_.find(key); found != known_.end()) return found->second;
     std::string name = temporary();
-    std::string from = slot.kind == plan::ArgSlot::Kind::stack
-                           ? fmt::format("MLBCC_STACK_ARG(ctx, {})", slot.index)
-                           : fmt::format("MLBCC_ARG{}(ctx) + {}", slot.index, word * 8);
     line(fmt::format("u64 {0} = 0; bpf_probe_read_user(&{0}, 8, (void *)({1}));", name, from));
     return known_[key] = name;
 }

@@ -14,13 +14,12 @@ constexpr uint32_t kThreadBytes = 16384;  // of frames, at most
 constexpr uint32_t kMaxFrames = 64;       // the kernel keeps as many open return probes a thread
 
 bool uses_frames(const plan::Plan& plan, AttachMode mode) {
-    return std::any_of(plan.shapes.begin(), plan.shapes.end(), [&](const plan::Shape& shape) {
-        const auto& probe = plan.probes[static_cast<uint32_t>(shape.example)];
+    return std::any_of(plan.probes.begin(), plan.probes.end(), [&](const plan::ProbePlan& probe) {
         auto large = [](const std::optional<plan::RecordPlan>& record) {
-            return record && (record->layout.stack || record->layout.size > kMaxStackRecord);
+            return record && !fits_on_stack(*record);
         };
-        bool framed = mode != AttachMode::session || shape.needs_frame;
-        return (framed && shape.has_return) || large(probe.entry) || large(probe.ret);
+        bool framed = mode != AttachMode::session || probe.needs_frame();
+        return (framed && probe.has_return()) || large(probe.entry) || large(probe.ret);
     });
 }
 
@@ -29,8 +28,10 @@ std::string sizes(const plan::Plan& plan) {
     uint32_t frame = 24 + saved, frames = kMaxFrames;
     while (frames > 8 && frames * frame > kThreadBytes) frames /= 2;
     return fmt::format("#define MLBCC_SAVED_BYTES {}\n#define MLBCC_FRAMES {}\n"
-                       "#define MLBCC_SCRATCH_BYTES {}\n",
-                       saved, frames, (std::max(8u, plan.record_bytes) + 7) / 8 * 8);
+                       "#define MLBCC_SCRATCH_BYTES {}\n"
+                       "#define MLBCC_ALL_RULES {}\n",
+                       saved, frames, (std::max(8u, plan.record_bytes) + 7) / 8 * 8,
+                       plan.rules.size());
 }
 
 std::string settings(const plan::Plan& plan, const Options& options, bool frames) {
@@ -72,17 +73,6 @@ std::string aggregate_map(const plan::Aggregate& aggregate) {
                map, kGroups);
 }
 
-constexpr const char* kSessionHelpers =
-    "static u64 *(*mlbcc_session_cookie)(void) = (void *)0x7fff0001;\n"
-    "static bool (*mlbcc_session_is_return)(void) = (void *)0x7fff0002;\n";
-
-std::string dispatcher(const char* name, const char* table, size_t shapes) {
-    return fmt::format(
-        "BPF_PROG_ARRAY({1}, {2});\nint {0}(struct pt_regs *ctx) {{\n"
-        "    {1}.call(ctx, (u32)(bpf_get_attach_cookie(ctx) >> 32));\n    return 1;\n}}\n",
-        name, table, shapes);
-}
-
 class Generator {
 public:
     Generator(const plan::Plan& plan, const Options& options) : plan_(plan), options_(options) {}
@@ -92,18 +82,23 @@ public:
         add("record.h");
         add(plan_.arch == plan::Arch::x86_64 ? "args_x86_64.h" : "args_arm64.h");
         text("#line 1 \"settings\"\n" + settings(plan_, options_, frames));
-        add("runtime.bpf.c", {{"rules", std::to_string(std::max<size_t>(1, plan_.rules.size()))}});
+        add("runtime.bpf.c", {{"rules", std::to_string(plan_.rules.size())}});
+        add("call.bpf.c");
         if (frames) add("frames.bpf.c");
         maps();
         for (const plan::Shape& one : plan_.shapes) shape(one);
-        dispatchers();
+        if (options_.mode == AttachMode::session) {
+            dispatch_session();
+        } else if (options_.mode == AttachMode::multi) {
+            dispatch(rules::Stage::entry, ProgramKind::entry, "on_entry", "MLBCC_ENTRY_SHAPE");
+            dispatch(rules::Stage::ret, ProgramKind::ret, "on_return", "MLBCC_RETURN_SHAPE");
+        }
         add("follow.bpf.c");
         for (const char* point :
-             {"task__task_newtask", "sched__sched_process_exec", "sched__sched_process_exit"}) {
-            std::string path = point;
-            path.replace(path.find("__"), 2, ":");
-            program_.functions.push_back(
-                {fmt::format("tracepoint__{}", point), ProgramKind::follow, {}, path, false});
+             {"task:task_newtask", "sched:sched_process_exec", "sched:sched_process_exit"}) {
+            std::string name = fmt::format("tracepoint__{}", point);
+            name.replace(name.find(':'), 1, "__");
+            program_.functions.push_back({name, ProgramKind::follow, {}, point});
         }
         if (!error_.what.empty()) return error_;
         return std::move(program_);
@@ -126,36 +121,64 @@ private:
                                    [](const plan::RuleInfo& rule) { return rule.sample > 1; });
         if (sampled) text(fmt::format("BPF_PERCPU_ARRAY(samples, u64, {});\n", plan_.rules.size()));
         for (const plan::Aggregate& one : plan_.aggregates) text(aggregate_map(one));
-        if (options_.mode == AttachMode::session) text(kSessionHelpers);
+        if (tail_calls()) text(fmt::format("BPF_PROG_ARRAY(shapes, {});\n", plan_.shapes.size()));
+    }
+
+    size_t shapes_of(rules::Stage end) const {
+        return static_cast<size_t>(
+            std::count_if(plan_.shapes.begin(), plan_.shapes.end(),
+                          [&](const plan::Shape& one) { return one.end == end; }));
+    }
+
+    // One link serves a whole library only if it has one program. Where that cannot be the shape's
+    // own, it passes the call on to the program of the shape, by the probe's cookie.
+    bool tail_calls() const {
+        if (options_.mode == AttachMode::perf) return false;
+        return shapes_of(rules::Stage::entry) > 1 || shapes_of(rules::Stage::ret) > 1;
     }
 
     void shape(const plan::Shape& one) {
         ShapeWriter writer(plan_, one, options_.mode);
-        std::string name = shape_name(one.id), entry = writer.entry(), leave = writer.leave();
+        std::string name = shape_name(one.id), body = writer.body();
         text(fmt::format("#line 1 \"{}\"\n{}", name, writer.declarations()));
-        add("shape.bpf.c", {{"name", name}, {"entry", entry}, {"return", leave}});
-        bool session = options_.mode == AttachMode::session;
-        add(session ? "session.bpf.c" : "pair.bpf.c", {{"name", name}});
-        if (session) {
-            program_.functions.push_back({name, ProgramKind::probe, one.id, {}, false});
-            return;
-        }
-        program_.functions.push_back({name + "_entry", ProgramKind::entry, one.id, {}, false});
-        program_.functions.push_back({name + "_return", ProgramKind::ret, one.id, {}, false});
+        bool at_return = one.end == rules::Stage::ret;
+        add(at_return ? "return.bpf.c" : "entry.bpf.c", {{"name", name}, {"body", body}});
+        if (!tail_calls() && options_.mode != AttachMode::perf) return;
+        text(fmt::format("int {0}(struct pt_regs *ctx) {{ return {0}_run(ctx); }}\n", name));
+        ProgramKind kind = options_.mode == AttachMode::session ? ProgramKind::session
+                           : at_return                          ? ProgramKind::ret
+                                                                : ProgramKind::entry;
+        program_.functions.push_back({name, kind, one.id, {}});
     }
 
-    // One link serves a whole library only if it has one program: with several shapes that is one
-    // which looks at the cookie and calls the shape's.
-    void dispatchers() {
-        if (plan_.shapes.size() < 2 || options_.mode == AttachMode::perf) return;
-        bool session = options_.mode == AttachMode::session;
-        text("#line 1 \"dispatch\"\n");
-        text(dispatcher("dispatch_entry", maps::kEntryShapes, plan_.shapes.size()));
-        program_.functions.push_back(
-            {"dispatch_entry", session ? ProgramKind::probe : ProgramKind::entry, {}, {}, true});
-        if (session) return;
-        text(dispatcher("dispatch_return", maps::kReturnShapes, plan_.shapes.size()));
-        program_.functions.push_back({"dispatch_return", ProgramKind::ret, {}, {}, true});
+    // C that hands the call to the shape of `end`; without tail calls there is at most one.
+    std::string hand_over(rules::Stage end, const char* index) const {
+        if (tail_calls()) {
+            return fmt::format("shapes.call(ctx, {}(bpf_get_attach_cookie(ctx)));", index);
+        }
+        for (const plan::Shape& one : plan_.shapes) {
+            if (one.end == end) return fmt::format("return {}_run(ctx);", shape_name(one.id));
+        }
+        return "";
+    }
+
+    // 1 either way: the verifier wants to see 0 or 1, and at return nobody asks.
+    void dispatch_session() {
+        if (plan_.shapes.empty()) return;
+        text(fmt::format("#line 1 \"dispatch\"\nint on_call(struct pt_regs *ctx) {{\n"
+                         "    if (mlbcc_session_is_return()) {{\n        {}\n    }} else {{\n"
+                         "        {}\n    }}\n    return 1;\n}}\n",
+                         hand_over(rules::Stage::ret, "MLBCC_RETURN_SHAPE"),
+                         hand_over(rules::Stage::entry, "MLBCC_ENTRY_SHAPE")));
+        program_.functions.push_back({"on_call", ProgramKind::session, {}, {}});
+    }
+
+    void dispatch(rules::Stage end, ProgramKind kind, const char* name, const char* index) {
+        if (shapes_of(end) == 0) return;
+        text(fmt::format(
+            "#line 1 \"dispatch\"\nint {}(struct pt_regs *ctx) {{\n    {}\n    return 0;\n}}\n",
+            name, hand_over(end, index)));
+        program_.functions.push_back({name, kind, {}, {}});
     }
 
     const plan::Plan& plan_;
@@ -168,6 +191,13 @@ private:
 
 std::string maps::aggregate(plan::AggregateId id) {
     return fmt::format("aggregate_{}", static_cast<uint32_t>(id));
+}
+
+uint64_t cookie(const plan::ProbePlan& probe) {
+    uint64_t words = probe.entry ? probe.entry->argument_words.value_or(0) : 0;
+    auto entry = static_cast<uint64_t>(probe.entry_shape);
+    auto leave = probe.return_shape ? static_cast<uint64_t>(*probe.return_shape) : 0;
+    return static_cast<uint64_t>(probe.id) | words << 24 | entry << 32 | leave << 48;
 }
 
 size_t aggregate_value_size(plan::AggregateKind kind) {

@@ -1,4 +1,4 @@
-// Writes the two halves of one shape: what is done at the call's beginning and at its end.
+// Writes the body of one shape: what is done at the beginning of a call, or at its end.
 #pragma once
 
 #include <string>
@@ -11,25 +11,37 @@ namespace mlbcc::codegen {
 class ShapeWriter {
 public:
     ShapeWriter(const plan::Plan& plan, const plan::Shape& shape, AttachMode mode);
-    std::string declarations();  // the structures of its records, with asserted offsets
-    std::string entry();
-    std::string leave();
+    std::string declarations();  // the structure of its record, with asserted offsets
+    std::string body();
 
 private:
-    std::string record_struct(const plan::RecordPlan& record, bool is_return);
+    std::string entry();
+    std::string leave();
     void decide(Writer& w);
     void sample(Writer& w, const plan::RulePart& part);
-    void record(Writer& w, const plan::RecordPlan& record, bool is_return);
-    void stack(Writer& w, const plan::RecordPlan& record, bool is_return);
-    void lose(Writer& w, const plan::RecordPlan& record);
-    void accounts(Writer& w, const plan::RecordPlan& record, uint32_t emitting);
-    void aggregates(Writer& w, bool at_entry);
-    void aggregate(Writer& w, const plan::AggregateUse& use);
     void begin_call(Writer& w);
+    void save(Writer& w);
     void find_call(Writer& w);
-    bool framed() const { return mode_ != AttachMode::session || shape_.needs_frame; }
-    uint32_t all_parts() const { return (1u << probe_.parts.size()) - 1; }
+
+    // Records (shape_record.cpp)
+    void need_thread(Writer& w, const char* otherwise);
+    void record(Writer& w, const plan::RecordPlan& record);
+    void fill(Writer& w, const plan::RecordPlan& record);
+    void stack(Writer& w, const plan::RecordPlan& record);
+    void submit(Writer& w, const plan::RecordPlan& record, const char* failed);
+    void lose(Writer& w, const plan::RecordPlan& record);
+
+    // Aggregates (shape_aggregate.cpp)
+    void aggregates(Writer& w);
+    void aggregate(Writer& w, const plan::AggregateUse& use);
+    void new_group(Writer& w, const std::string& map);
+
+    bool is_return() const { return shape_.end == rules::Stage::ret; }
+    bool framed() const { return mode_ != AttachMode::session || probe_.needs_frame(); }
     bool hits_constant() const;
+    const std::optional<plan::RecordPlan>& own_record() const {
+        return is_return() ? probe_.ret : probe_.entry;
+    }
 
     const plan::Plan& plan_;
     const plan::Shape& shape_;
@@ -40,6 +52,8 @@ private:
 
 // Records up to this size are put together on BPF's stack of 512 bytes.
 inline constexpr uint32_t kMaxStackRecord = 200;
+bool fits_on_stack(const plan::RecordPlan& record);
+bool is_text(const plan::Field& field);
 std::string shape_name(plan::ShapeId id);
 
 }  // namespace mlbcc::codegen

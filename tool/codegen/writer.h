@@ -35,6 +35,7 @@ public:
 private:
     friend struct NumberVisitor;
     std::string argument(uint32_t param, uint32_t word);
+    std::string read_word(const plan::ArgSlot& slot, uint32_t word, const std::string& from);
     std::string load(const rules::LoadNode& node, const rules::Typed& value);
     std::string address(const rules::TypedPtr& pointer, const rules::TypedPtr& index,
                         uint32_t scale, uint32_t offset);

@@ -12,15 +12,19 @@ namespace mlbcc::compiler {
 
 namespace {
 
-bool pretending = false;  // C functions without an argument of ours: it has to be static
+// The functions below have no argument of ours, so this has to be static.
+bool& pretending() {
+    static bool value = false;
+    return value;
+}
 
 }  // namespace
 
 PretendedMaps::PretendedMaps(bool pretend) {
-    pretending = pretend;
+    pretending() = pretend;
 }
 PretendedMaps::~PretendedMaps() {
-    pretending = false;
+    pretending() = false;
 }
 
 }  // namespace mlbcc::compiler
@@ -34,7 +38,7 @@ extern "C" int bcc_procutils_each_ksym(bcc_procutils_ksymcb callback, void* payl
 }
 
 extern "C" int bcc_create_map_xattr(bcc_create_map_attr* attributes, bool allow_rlimit) {
-    if (mlbcc::compiler::pretending) return ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (mlbcc::compiler::pretending()) return ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     using Function = int (*)(bcc_create_map_attr*, bool);
     auto real = reinterpret_cast<Function>(::dlsym(RTLD_NEXT, "bcc_create_map_xattr"));
     if (real != nullptr) return real(attributes, allow_rlimit);

@@ -22,21 +22,26 @@ struct UnderWay {
     bool active = false;
     const Capture* capture = nullptr;
     std::string crash_reply;  // written beforehand: a handler may not allocate
-} under_way;
+};
+
+UnderWay& under_way() {
+    static UnderWay value;
+    return value;
+}
 
 void answer(std::string_view json) {
-    under_way.active = false;
-    if (auto sent = send_message(under_way.socket, json); !sent) return;  // nobody left to tell
+    under_way().active = false;
+    if (auto sent = send_message(under_way().socket, json); !sent) return;  // nobody left to tell
 }
 
 void answer_at_exit() {
-    if (!under_way.active || under_way.capture == nullptr) return;
-    std::string log = under_way.capture->text();
+    if (!under_way().active || under_way().capture == nullptr) return;
+    std::string log = under_way().capture->text();
     answer(failure({Error{"the program cannot be compiled"}, "compile", "", log}).json);
 }
 
 void answer_at_crash(int signal) {
-    if (under_way.active) answer(under_way.crash_reply);
+    if (under_way().active) answer(under_way().crash_reply);
     ::signal(signal, SIG_DFL);
     ::raise(signal);  // delivered as this returns
 }
@@ -76,7 +81,7 @@ void use_own_stack_for_libclang() {
 }  // namespace
 
 void answer_even_at_the_end(int socket) {
-    under_way.socket = socket;
+    under_way().socket = socket;
     std::atexit(answer_at_exit);
     llvm::install_fatal_error_handler(exit_on_fatal_error);
     use_own_stack_for_libclang();
@@ -84,18 +89,18 @@ void answer_even_at_the_end(int socket) {
 }
 
 LastWords::LastWords(const std::string& crash) {
-    under_way.crash_reply = failure({Error{crash}, "compile", "", ""}).json;
-    under_way.capture = nullptr;
-    under_way.active = true;
+    under_way().crash_reply = failure({Error{crash}, "compile", "", ""}).json;
+    under_way().capture = nullptr;
+    under_way().active = true;
 }
 
 LastWords::~LastWords() {
-    under_way.active = false;
-    under_way.capture = nullptr;
+    under_way().active = false;
+    under_way().capture = nullptr;
 }
 
 void LastWords::printed_to(const Capture& capture) {
-    under_way.capture = &capture;
+    under_way().capture = &capture;
 }
 
 }  // namespace mlbcc::compiler

@@ -21,7 +21,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kPseudoKfuncCall = 2;  // BPF_PSEUDO_KFUNC_CALL, linux/bpf.h
+constexpr uint8_t kLoadImmediate64 = 0x18;  // BPF_LD | BPF_DW | BPF_IMM
+constexpr int kPseudoKfuncCall = 2;         // BPF_PSEUDO_KFUNC_CALL, linux/bpf.h
 constexpr size_t kVerifierLog = size_t{4} << 20;
 constexpr size_t kShownLog = size_t{256} << 10;
 
@@ -30,7 +31,7 @@ double ms_since(Clock::time_point start) {
 }
 
 // The end of a long log says what is wrong.
-std::string end_of(std::string log) {
+std::string end_of(const std::string& log) {
     return log.size() <= kShownLog ? log : "[...]" + log.substr(log.size() - kShownLog);
 }
 
@@ -61,7 +62,7 @@ bool compile(ebpf::BPFModule& module, const Job& job) {
 void call_kfuncs(std::span<bpf_insn> instructions, const Kfuncs& kfuncs) {
     for (size_t i = 0; i < instructions.size(); ++i) {
         bpf_insn& at = instructions[i];
-        if (at.code == (BPF_LD | BPF_DW | BPF_IMM)) ++i;  // its second half is no instruction
+        if (at.code == kLoadImmediate64) ++i;  // its second half is no instruction
         if (at.code != (BPF_JMP | BPF_CALL) || at.src_reg != 0) continue;
         auto found = kfuncs.find(at.imm);
         if (found == kfuncs.end()) continue;

@@ -65,7 +65,7 @@ std::string shown_spelling(const std::string& spelling) {
         size_t end = spelling.find(')', begin);
         if (end == spelling.npos) continue;
         // "struct S::(unnamed at ...)": the scope says no more than the place does.
-        size_t word = spelling.find_first_of(" ");
+        size_t word = spelling.find(' ');
         return spelling.substr(0, std::min(word, begin)) + " (unnamed)" + spelling.substr(end + 1);
     }
     return spelling;

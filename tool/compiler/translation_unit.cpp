@@ -76,6 +76,7 @@ Result<TranslationUnit> TranslationUnit::parse(const Headers& headers) {
     CXUnsavedFile main{kMainFile, text.data(), text.size()};
     std::vector<std::string> list = arguments(headers);
     std::vector<const char*> argv;
+    argv.reserve(list.size());
     for (const std::string& argument : list) argv.push_back(argument.c_str());
     unsigned options = CXTranslationUnit_SkipFunctionBodies | CXTranslationUnit_KeepGoing;
     TranslationUnit result;

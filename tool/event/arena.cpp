@@ -11,12 +11,14 @@ namespace {
 
 constexpr size_t kKeptFree = 32;  // chunks kept for the next burst: 8 MiB
 
-size_t aligned(size_t bytes) { return (bytes + 7) / 8 * 8; }
+size_t aligned(size_t bytes) {
+    return (bytes + 7) / 8 * 8;
+}
 
 }  // namespace
 
 void RecordArena::ChunkDeleter::operator()(Chunk* chunk) const {
-    ::operator delete(chunk, std::align_val_t{kChunkBytes});
+    ::operator delete (chunk, std::align_val_t{kChunkBytes});
 }
 
 StoredRecord* RecordArena::store(uint32_t cpu, std::span<const std::byte> record, uint64_t tag,
@@ -35,7 +37,8 @@ StoredRecord* RecordArena::store(uint32_t cpu, std::span<const std::byte> record
 
 void RecordArena::release(StoredRecord* record) {
     if (--record->uses_left > 0) return;
-    auto* chunk = reinterpret_cast<Chunk*>(reinterpret_cast<uintptr_t>(record) & ~(kChunkBytes - 1));
+    auto* chunk =
+        reinterpret_cast<Chunk*>(reinterpret_cast<uintptr_t>(record) & ~(kChunkBytes - 1));
     if (--chunk->live > 0) return;
     if (chunk == current_.get()) {
         chunk->used = sizeof(Chunk);
@@ -53,7 +56,7 @@ void RecordArena::next_chunk() {
         current_ = std::move(free_.back());
         free_.pop_back();
     } else {
-        current_.reset(new (::operator new(kChunkBytes, std::align_val_t{kChunkBytes})) Chunk);
+        current_.reset(new (::operator new (kChunkBytes, std::align_val_t{kChunkBytes})) Chunk);
     }
     current_->used = sizeof(Chunk);
 }

@@ -32,16 +32,17 @@ public:
     static constexpr size_t kMaxRecord = kChunkBytes / 4;  // bytes; larger ones are not taken
 
     // A copy that lives until it was released `uses` times.
-    StoredRecord* store(uint32_t cpu, std::span<const std::byte> record, uint64_t tag, uint8_t uses);
+    StoredRecord* store(uint32_t cpu, std::span<const std::byte> record, uint64_t tag,
+                        uint8_t uses);
     void release(StoredRecord* record);
     size_t chunks() const { return (current_ ? 1 : 0) + full_.size() + free_.size(); }
 
 private:
     // A chunk lies at a multiple of its size, so a record's chunk is known from its address.
     struct Chunk {
-        size_t used = 0;  // bytes, this header included
-        size_t live = 0;  // records
-        size_t place = 0; // in full_
+        size_t used = 0;   // bytes, this header included
+        size_t live = 0;   // records
+        size_t place = 0;  // in full_
     };
     struct ChunkDeleter {
         void operator()(Chunk* chunk) const;

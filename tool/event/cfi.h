@@ -32,8 +32,8 @@ struct RegisterRule {
 };
 
 struct CfiRow {
-    bool known = false;  // false: the file says nothing about this address
-    bool signal = false; // the caller was interrupted: its address is no return address
+    bool known = false;   // false: the file says nothing about this address
+    bool signal = false;  // the caller was interrupted: its address is no return address
     uint8_t return_reg = 0;
     uint8_t cfa_reg = 0;
     int64_t cfa_offset = 0;

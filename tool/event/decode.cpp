@@ -77,8 +77,8 @@ void Decoder::add_emit(const plan::Emit& emit, RecordMeaning& meaning) {
             meaning.events.push_back(decoder.describe_clause(emit, event.fields, record));
         }
         void operator()(const plan::GaugeEmit& gauge) {
-            GaugeMeaning out{emit.mask,  decoder.gauges_.gauge(gauge.name),   gauge.op,
-                             emit.stack, std::nullopt, decoder.reader(record, gauge.value)};
+            GaugeMeaning out{emit.mask,    decoder.gauges_.gauge(gauge.name),  gauge.op, emit.stack,
+                             std::nullopt, decoder.reader(record, gauge.value)};
             if (gauge.key) out.key.emplace(decoder.reader(record, *gauge.key));
             meaning.gauges.push_back(out);
         }
@@ -98,7 +98,8 @@ ClauseMeaning Decoder::describe_clause(const plan::Emit& emit,
     clause.id = static_cast<ClauseId>(clauses_++);
     clause.emit = &emit;
     for (uint32_t i = 0; i < fields.size(); ++i) {
-        clause.fields.push_back({fields[i].name, i, fields[i].mask, reader(record, fields[i].field)});
+        clause.fields.push_back(
+            {fields[i].name, i, fields[i].mask, reader(record, fields[i].field)});
     }
     return clause;
 }
@@ -125,7 +126,8 @@ void Decoder::values(const ClauseMeaning& clause, uint32_t hits, const ValueCont
     }
 }
 
-Value Decoder::key_value(const plan::Field& field, std::span<const std::byte> key, uint32_t pid) const {
+Value Decoder::key_value(const plan::Field& field, std::span<const std::byte> key,
+                         uint32_t pid) const {
     using Kind = plan::ValueType::Kind;
     Value nothing{&field.type, 0, {}, false, true};
     bool text = field.type.kind == Kind::text || field.type.kind == Kind::comm;

@@ -50,10 +50,10 @@ struct RecordMeaning {
     const plan::ProbePlan* probe = nullptr;
     const plan::RecordPlan* record = nullptr;
     bool is_return = false;
-    uint32_t bytes = 0;         // the least that a record has
-    uint32_t at_time_mask = 0;  // hits that mean something when the record was made
-    uint32_t at_start_mask = 0; // hits that mean a whole call, placed at its beginning
-    uint32_t stack_mask = 0;    // hits that want the stack
+    uint32_t bytes = 0;          // the least that a record has
+    uint32_t at_time_mask = 0;   // hits that mean something when the record was made
+    uint32_t at_start_mask = 0;  // hits that mean a whole call, placed at its beginning
+    uint32_t stack_mask = 0;     // hits that want the stack
     std::vector<ClauseMeaning> spans, events;
     std::vector<LearnMeaning> learns;
     std::vector<GaugeMeaning> gauges;
@@ -80,8 +80,10 @@ private:
         std::optional<RecordMeaning> entry, ret;
     };
     void add_emit(const plan::Emit& emit, RecordMeaning& meaning);
-    RecordMeaning describe(const plan::ProbePlan& probe, const plan::RecordPlan& record, bool is_return);
-    ClauseMeaning describe_clause(const plan::Emit& emit, const std::vector<plan::NamedField>& fields,
+    RecordMeaning describe(const plan::ProbePlan& probe, const plan::RecordPlan& record,
+                           bool is_return);
+    ClauseMeaning describe_clause(const plan::Emit& emit,
+                                  const std::vector<plan::NamedField>& fields,
                                   const plan::RecordPlan& record);
     ValueReader reader(const plan::RecordPlan& record, uint32_t field);
 

@@ -14,7 +14,8 @@ public:
     bool run(const Dwarf_Op& op) {
         uint8_t atom = op.atom;
         if (atom >= DW_OP_lit0 && atom <= DW_OP_lit31) return push(atom - uint64_t{DW_OP_lit0});
-        if (atom >= DW_OP_breg0 && atom <= DW_OP_breg31) return push_reg(atom - DW_OP_breg0, op.number);
+        if (atom >= DW_OP_breg0 && atom <= DW_OP_breg31)
+            return push_reg(atom - DW_OP_breg0, op.number);
         if (atom >= DW_OP_reg0 && atom <= DW_OP_reg31) return set_value(atom - DW_OP_reg0);
         return run_named(op) || run_binary(atom);
     }
@@ -52,9 +53,17 @@ private:
         case DW_OP_bregx: return push_reg(op.number, op.number2);
         case DW_OP_regx: return set_value(op.number);
         case DW_OP_stack_value: return is_value_ = true;
-        case DW_OP_const1u: case DW_OP_const2u: case DW_OP_const4u: case DW_OP_const8u:
-        case DW_OP_const1s: case DW_OP_const2s: case DW_OP_const4s: case DW_OP_const8s:
-        case DW_OP_constu: case DW_OP_consts: case DW_OP_addr: return push(op.number);
+        case DW_OP_const1u:
+        case DW_OP_const2u:
+        case DW_OP_const4u:
+        case DW_OP_const8u:
+        case DW_OP_const1s:
+        case DW_OP_const2s:
+        case DW_OP_const4s:
+        case DW_OP_const8s:
+        case DW_OP_constu:
+        case DW_OP_consts:
+        case DW_OP_addr: return push(op.number);
         case DW_OP_nop: return true;
         case DW_OP_dup: return push(top());
         case DW_OP_drop: return pop().has_value();

@@ -42,7 +42,8 @@ std::string read_build_id(Elf_Data* data) {
         if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4) continue;
         if (std::memcmp(bytes + name_at, "GNU", 4) != 0) continue;
         std::string id;
-        for (size_t i = 0; i < note.n_descsz; ++i) id += fmt::format("{:02x}", bytes[description_at + i]);
+        for (size_t i = 0; i < note.n_descsz; ++i)
+            id += fmt::format("{:02x}", bytes[description_at + i]);
         return id;
     }
     return {};
@@ -110,7 +111,8 @@ void ElfSymbols::add_sections(::Elf* elf) {
         if (header.sh_type != SHT_DYNAMIC && header.sh_type != SHT_NOTE) continue;
         Elf_Data* data = elf_getdata(section, nullptr);
         if (data == nullptr) continue;
-        if (header.sh_type == SHT_DYNAMIC && soname_.empty()) soname_ = read_soname(elf, header, data);
+        if (header.sh_type == SHT_DYNAMIC && soname_.empty())
+            soname_ = read_soname(elf, header, data);
         if (header.sh_type == SHT_NOTE && build_id_.empty()) build_id_ = read_build_id(data);
     }
 }
@@ -119,7 +121,8 @@ void ElfSymbols::add_symbols(::Elf* elf, size_t index) {
     Elf_Scn* section = elf_getscn(elf, index);
     GElf_Shdr header;
     Elf_Data* data = elf_getdata(section, nullptr);
-    if (data == nullptr || gelf_getshdr(section, &header) == nullptr || header.sh_entsize == 0) return;
+    if (data == nullptr || gelf_getshdr(section, &header) == nullptr || header.sh_entsize == 0)
+        return;
     for (int i = 0; i < static_cast<int>(header.sh_size / header.sh_entsize); ++i) {
         GElf_Sym symbol;
         if (gelf_getsym(data, i, &symbol) == nullptr) break;

@@ -30,7 +30,7 @@ public:
     // The address, in the file's own terms, of what lies at `offset`; nullopt outside its segments.
     std::optional<uint64_t> address_of(uint64_t offset) const;
     std::optional<Hit> find(uint64_t address) const;
-    const std::string& soname() const { return soname_; }  // DT_SONAME, or ""
+    const std::string& soname() const { return soname_; }      // DT_SONAME, or ""
     const std::string& build_id() const { return build_id_; }  // hexadecimal, or ""
     size_t size() const { return symbols_.size(); }
 

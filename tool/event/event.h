@@ -19,12 +19,12 @@ enum class Phase : uint8_t { begin, end, complete, instant };  // B, E, X, i
 // as the call that gets it.
 struct Value {
     const plan::ValueType* type = nullptr;
-    uint64_t bits = 0;           // numbers, enums, pointers: sign or zero extended
+    uint64_t bits = 0;  // numbers, enums, pointers: sign or zero extended
     // Kind::text, comm, function, symbol; the name learnt; or the enum constant's name, "" where
     // no constant has this value.
     std::string_view text;
-    bool learnt = false;         // `text` is the name learnt for `bits`
-    bool unread = false;         // the memory could not be read: shown as null
+    bool learnt = false;  // `text` is the name learnt for `bits`
+    bool unread = false;  // the memory could not be read: shown as null
 };
 
 struct NamedValue {
@@ -52,14 +52,14 @@ struct Event {
     Phase phase{};
     ClauseId clause{};
     const plan::ProbePlan* probe = nullptr;
-    const plan::Emit* emit = nullptr;      // its span or event clause: a stable address
-    uint64_t time_ns = 0;                  // CLOCK_MONOTONIC; of an X its beginning
-    uint64_t duration_ns = 0;              // E and X
-    std::optional<uint64_t> begin, parent; // ids of events
+    const plan::Emit* emit = nullptr;       // its span or event clause: a stable address
+    uint64_t time_ns = 0;                   // CLOCK_MONOTONIC; of an X its beginning
+    uint64_t duration_ns = 0;               // E and X
+    std::optional<uint64_t> begin, parent;  // ids of events
     uint32_t pid = 0, tid = 0, cpu = 0;
     std::string_view comm;
     std::span<const NamedValue> values;
-    std::optional<Value> ret;              // E and X of a function that returns something
+    std::optional<Value> ret;                 // E and X of a function that returns something
     std::span<const std::string_view> stack;  // symbolised frames, innermost first
 };
 
@@ -115,7 +115,7 @@ struct Totals {
     uint64_t lost = 0;       // sum of all Loss::count
     uint64_t late = 0;       // written behind a later one: calls longer than the window
     uint64_t malformed = 0;  // records that the plan does not know
-    uint64_t processes = 0, threads = 0;  // seen
+    uint64_t processes = 0, threads = 0;                  // seen
     uint64_t not_learnt = 0, not_held = 0, no_stack = 0;  // a table, a gauge, the stacks were full
 };
 

@@ -8,7 +8,9 @@
 namespace mlbcc::event {
 namespace {
 
-uint64_t live_key(uint32_t gauge, uint32_t pid) { return static_cast<uint64_t>(gauge) << 32 | pid; }
+uint64_t live_key(uint32_t gauge, uint32_t pid) {
+    return static_cast<uint64_t>(gauge) << 32 | pid;
+}
 
 // Sums wrap as the kernel's do.
 int64_t plus(int64_t a, int64_t b) {
@@ -116,7 +118,8 @@ std::vector<std::pair<uint64_t, const Gauges::Held*>> Gauges::largest(const Stat
     size_t shown = std::min(all.size(), kMaxShown);
     std::partial_sort(all.begin(), all.begin() + static_cast<ptrdiff_t>(shown), all.end(),
                       [](const auto& a, const auto& b) {
-                          return std::tuple(b.second->value, a.first) < std::tuple(a.second->value, b.first);
+                          return std::tuple(b.second->value, a.first) <
+                                 std::tuple(a.second->value, b.first);
                       });
     all.resize(shown);
     return all;
@@ -137,10 +140,12 @@ void Gauges::keep_largest(State& state) {
 
 GaugeState Gauges::describe(const State& state, const Tables& tables) const {
     const Info& info = infos_[state.gauge];
-    GaugeState out{info.name,  info.rule,  info.unit,          state.pid,
-                   state.value, state.peak, state.peak_time_ns, {}, state.held.size() + state.forgotten};
+    GaugeState out{info.name,          info.rule,   info.unit,
+                   state.pid,          state.value, state.peak,
+                   state.peak_time_ns, {},          state.held.size() + state.forgotten};
     for (const auto& [key, held] : largest(state)) {
-        GaugeState::Held& shown = out.held.emplace_back(GaugeState::Held{*held->key_type, key, "", held->value, {}});
+        GaugeState::Held& shown =
+            out.held.emplace_back(GaugeState::Held{*held->key_type, key, "", held->value, {}});
         if (held->stack != nullptr) {
             shown.stack.assign(held->stack->frames.begin(), held->stack->frames.end());
         }

@@ -1,6 +1,6 @@
 // What `gauge` keeps: (gauge, process, key) -> value and the stack it was set from. A gauge's value
-// is the sum of what is remembered; setting a key to 0 forgets it. What a process held when it ended
-// stays, as the leak report; a program that takes its place by exec begins with nothing.
+// is the sum of what is remembered; setting a key to 0 forgets it. What a process held when it
+// ended stays, as the leak report; a program that takes its place by exec begins with nothing.
 #pragma once
 
 #include <cstddef>

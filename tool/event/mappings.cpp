@@ -24,7 +24,8 @@ bool number(std::string_view text, int base, uint64_t& value) {
 // The kernel writes a newline in a path as \012.
 std::string unescaped(std::string_view path) {
     std::string out;
-    for (size_t at; (at = path.find("\\012")) != std::string_view::npos; path.remove_prefix(at + 4)) {
+    for (size_t at; (at = path.find("\\012")) != std::string_view::npos;
+         path.remove_prefix(at + 4)) {
         out += path.substr(0, at);
         out += '\n';
     }
@@ -33,7 +34,8 @@ std::string unescaped(std::string_view path) {
 
 std::optional<Mapping> parse_line(std::string_view line) {
     Mapping mapping;
-    bool good = number(take(line, '-'), 16, mapping.start) && number(take(line, ' '), 16, mapping.end);
+    bool good =
+        number(take(line, '-'), 16, mapping.start) && number(take(line, ' '), 16, mapping.end);
     std::string_view rights = take(line, ' ');
     good = good && number(take(line, ' '), 16, mapping.offset);
     mapping.device = take(line, ' ');

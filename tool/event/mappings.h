@@ -21,7 +21,7 @@ struct Mapping {
     uint64_t inode = 0;           // 0: no file
     std::string path;             // without " (deleted)"; "[vdso]"; "" for memory without a name
     bool deleted = false;
-    Module* module = nullptr;     // found when it is first needed
+    Module* module = nullptr;  // found when it is first needed
     bool is_file() const { return inode != 0; }
 };
 

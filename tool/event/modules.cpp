@@ -10,7 +10,9 @@
 namespace mlbcc::event {
 namespace {
 
-std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+std::string_view last_part(std::string_view path) {
+    return path.substr(path.rfind('/') + 1);
+}
 
 // The kernel's helper library is the same in every process, ours included.
 std::span<const std::byte> own_vdso() {

@@ -27,9 +27,11 @@ void Merger::sort_fresh() {
         size_t kept = 0;
         for (size_t i = 0; i + 1 < runs_.size(); i += 2) {
             auto at = [&](size_t run) {
-                return fresh_.begin() + static_cast<ptrdiff_t>(runs_[std::min(run, runs_.size() - 1)]);
+                return fresh_.begin() +
+                       static_cast<ptrdiff_t>(runs_[std::min(run, runs_.size() - 1)]);
             };
-            std::merge(at(i), at(i + 1), at(i + 1), at(i + 2), scratch_.begin() + (at(i) - fresh_.begin()));
+            std::merge(at(i), at(i + 1), at(i + 1), at(i + 2),
+                       scratch_.begin() + (at(i) - fresh_.begin()));
             runs_[kept++] = runs_[i];
         }
         runs_.resize(kept);

@@ -89,7 +89,7 @@ private:
     RecordArena arena_;
     std::vector<Entry> fresh_, sorted_, scratch_;
     std::vector<size_t> runs_;
-    size_t head_ = 0;          // of sorted_: what lies before was drained
+    size_t head_ = 0;  // of sorted_: what lies before was drained
     uint64_t arrived_ = 0, drained_ns_ = 0, late_ = 0;
 };
 

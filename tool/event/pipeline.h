@@ -1,7 +1,7 @@
 // The whole of this stage: records in, as the rings give them; events out, in time order, with ids,
 // parents, names and stacks.
 //
-//   add(cpu, bytes) ... advance(now) ...   ->  consumer.event(B), consumer.event(X), consumer.lost() ...
+//   add(cpu, bytes) ... advance(now) ...  ->  consumer.event(), consumer.event(), consumer.lost()
 //
 // A record that was added is written by the first advance() a window after it was made, or by
 // finish(). One thread.
@@ -36,8 +36,8 @@ public:
     Pipeline(const Pipeline&) = delete;
     Pipeline& operator=(const Pipeline&) = delete;
 
-    // One record of a ring, at any alignment, perhaps with padding behind it. What the plan does not
-    // know is counted as malformed.
+    // One record of a ring, at any alignment, perhaps with padding behind it. What the plan does
+    // not know is counted as malformed.
     void add(uint32_t cpu, std::span<const std::byte> record);
     void add_loss(Loss loss);
 
@@ -69,7 +69,6 @@ private:
     void add_process(uint32_t cpu, const Record& record);
     void count_received(const Record& record, const RecordMeaning& meaning);
     Stack* stack_of(const Record& record, const RecordMeaning& meaning);
-    void drain(uint64_t until_ns);
 
     void item(const Merger::Item& item);
     void process_item(const Record& record);
@@ -94,9 +93,9 @@ private:
     SpanTracker tracker_;
     Merger merger_;
 
-    std::vector<Loss> losses_;          // not given yet, by time
-    std::vector<uint64_t> received_;    // by RuleId
-    std::vector<ClauseTime> times_;     // by ClauseId
+    std::vector<Loss> losses_;        // not given yet, by time
+    std::vector<uint64_t> received_;  // by RuleId
+    std::vector<ClauseTime> times_;   // by ClauseId
     std::vector<NamedValue> values_;
     uint64_t last_id_ = 0, lost_ = 0, malformed_ = 0, last_advance_ns_ = 0;
 };

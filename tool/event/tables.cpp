@@ -53,8 +53,8 @@ void Tables::learn(TableId table, uint32_t pid, uint64_t key, const Value& value
     learnt.type = value.type;
     learnt.bits = value.bits;
     learnt.text = value.text;
-    learnt.is_text = value.learnt || value.type->kind == plan::ValueType::Kind::text ||
-                     !value.text.empty();
+    learnt.is_text =
+        value.learnt || value.type->kind == plan::ValueType::Kind::text || !value.text.empty();
 }
 
 std::optional<Value> Tables::find(TableId table, uint32_t pid, uint64_t key) const {

@@ -1,6 +1,5 @@
-// Walks up a stack: the registers and the piece of stack memory that the kernel copied into a
-// record
-// -> the return addresses of its callers, innermost first. By call frame information where there is
+// Walks up a stack: registers and the piece of stack memory that the kernel copied into a record ->
+// the return addresses of its callers, innermost first. By call frame information where there is
 // some, by frame pointers elsewhere (code made at run time).
 #pragma once
 

@@ -10,12 +10,15 @@ using Kind = plan::ValueType::Kind;
 // How generated code writes a text whose memory could not be read.
 constexpr std::string_view kUnread{"\xff", 1};
 
-bool is_text(Kind kind) { return kind == Kind::text || kind == Kind::comm; }
+bool is_text(Kind kind) {
+    return kind == Kind::text || kind == Kind::comm;
+}
 
 }  // namespace
 
 std::string_view EnumNames::find(uint64_t bits) const {
-    auto found = std::ranges::lower_bound(constants, bits, {}, &std::pair<uint64_t, std::string_view>::first);
+    auto found = std::ranges::lower_bound(constants, bits, {},
+                                          &std::pair<uint64_t, std::string_view>::first);
     return found != constants.end() && found->first == bits ? found->second : std::string_view();
 }
 
@@ -23,7 +26,8 @@ const EnumNames* EnumTable::names(rules::TypeId type) {
     auto& known = known_[type];
     if (known) return known.get();
     known = std::make_unique<EnumNames>();
-    const auto* described = types_ == nullptr ? nullptr : std::get_if<rules::EnumType>(&(*types_)[type].kind);
+    const auto* described =
+        types_ == nullptr ? nullptr : std::get_if<rules::EnumType>(&(*types_)[type].kind);
     if (described == nullptr) return known.get();
     known->is_signed = described->is_signed;
     for (const auto& [name, value] : described->constants) {
@@ -43,7 +47,8 @@ ValueReader::ValueReader(const plan::Field& field, EnumTable& enums, const Table
     if (!is_text(type_->kind)) size_ = 8;
     uint8_t bytes = type_->kind == Kind::character ? 1 : type_->size;
     if (bytes > 0 && bytes < 8) unused_bits_ = static_cast<uint8_t>(64 - 8 * bytes);
-    if (type_->kind == Kind::enumeration && type_->enum_type) enum_ = enums.names(*type_->enum_type);
+    if (type_->kind == Kind::enumeration && type_->enum_type)
+        enum_ = enums.names(*type_->enum_type);
     sign_extend_ = type_->kind == Kind::signed_int || (enum_ != nullptr && enum_->is_signed);
 }
 

@@ -150,6 +150,14 @@ ArgSlot locate_argument(uint32_t index, Arch arch) {
     return {ArgSlot::Kind::stack, index - registers(arch)};
 }
 
+uint32_t argument_registers(Arch arch) {
+    return arch == Arch::x86_64 ? 6 : 8;
+}
+
+uint32_t word_index(const ArgSlot& slot, Arch arch) {
+    return slot.kind == ArgSlot::Kind::stack ? argument_registers(arch) + slot.index : slot.index;
+}
+
 std::string to_text(const ArgSlot& slot) {
     switch (slot.kind) {
     case ArgSlot::Kind::none: return "-";

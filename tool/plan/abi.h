@@ -37,6 +37,10 @@ ArgSlots locate_arguments(const rules::Signature& signature, const rules::TypeTa
 // arg(N) of a function without a prototype: integers and pointers are assumed.
 ArgSlot locate_argument(uint32_t index, Arch arch);
 
+// The slot's place among all words of arguments: registers first, then the stack.
+uint32_t word_index(const ArgSlot& slot, Arch arch);
+uint32_t argument_registers(Arch arch);
+
 std::string to_text(const ArgSlot& slot);  // "r2", "s0"
 
 }  // namespace mlbcc::plan

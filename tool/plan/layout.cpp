@@ -51,15 +51,23 @@ std::string value_key(const rules::TypedPtr& value, const ArgSlots& slots, bool 
 
 std::string record_key(const RecordPlan& record, const ArgSlots& slots) {
     std::string key = record.ret_field ? "ret;" : "";
+    if (record.argument_words) key += "arguments;";
     for (const Capture& capture : record.captures) {
+        if (record.argument_words) break;
         const Field& field = record.layout.fields[capture.field];
         key += fmt::format("{}@{}+{};", value_key(capture.value, slots, true), field.offset,
                            field.size);
     }
-    for (RuleId rule : record.rules) key += fmt::format("r{},", static_cast<uint32_t>(rule));
-    uint32_t emitting = 0;
-    for (const Emit& emit : record.emits) emitting |= emit.mask;
-    return key + fmt::format("m{:x}s{}", emitting, record.layout.stack ? 1 : 0);
+    uint32_t emitting = 0, stack = 0;
+    for (const Emit& emit : record.emits) {
+        emitting |= emit.mask;
+        if (emit.stack) stack |= emit.mask;
+    }
+    for (size_t i = 0; i < record.rules.size(); ++i) {
+        if ((emitting & 1u << i) == 0) continue;
+        key += fmt::format("r{},", static_cast<uint32_t>(record.rules[i]));
+    }
+    return key + fmt::format("m{:x}s{:x}", emitting, stack);
 }
 
 }  // namespace
@@ -95,24 +103,59 @@ void ProbePlanner::lay_out(RecordPlan& record, bool is_return) {
                              [](const Emit& emit) { return emit.stack; });
     if (stack) record.layout.stack = StackField{offset};
     record.layout.size = offset;
+    if (!is_return) record.argument_words = plain_arguments(record);
     for (const RulePart& part : probe_.parts) record.rules.push_back(part.rule);
 }
 
-// The largest parts of a value that are known at entry, where the value itself is not.
+// Finds what a value at return takes from the call's beginning: arguments, and memory that must be
+// read before the function can change it.
 void ProbePlanner::save(const rules::TypedPtr& value) {
-    if (rules::always_known(*value)) return;
-    if (value->stage == rules::Stage::ret ||
-        std::holds_alternative<rules::LearntNode>(value->node)) {
+    if (const auto* leaf = std::get_if<rules::ParamLeaf>(&value->node)) {
+        return save_argument(leaf->index);
+    }
+    if (const auto* leaf = std::get_if<rules::StructArgLeaf>(&value->node)) {
+        return save_argument(leaf->param);
+    }
+    bool read = std::holds_alternative<rules::LoadNode>(value->node) ||
+                std::holds_alternative<rules::TextNode>(value->node);
+    if (value->stage == rules::Stage::ret || !read) {
         for_each_operand(*value, [&](const rules::TypedPtr& part) { save(part); });
         return;
     }
     std::string text = rules::to_text(*value);
-    uint32_t offset = 0;
     for (const Saved& known : probe_.saved) {
         if (rules::to_text(*known.value) == text) return;
-        offset = known.offset + known.size;
     }
-    probe_.saved.push_back({value, offset, stored_size(*value)});
+    probe_.saved.push_back({value, 0, stored_size(*value)});
+}
+
+void ProbePlanner::save_argument(uint32_t param) {
+    std::vector<ArgSlot> words{locate_argument(param, builder_.plan.arch)};
+    if (param < probe_.slots.size()) words = probe_.slots[param];
+    for (const ArgSlot& slot : words) {
+        if (slot.kind == ArgSlot::Kind::none) continue;
+        uint32_t all = word_index(slot, builder_.plan.arch) + 1;
+        probe_.saved_words =
+            std::max({probe_.saved_words, all, argument_registers(builder_.plan.arch)});
+    }
+}
+
+// Whether the fields are the first words of the arguments, in order and as they are.
+std::optional<uint32_t> ProbePlanner::plain_arguments(const RecordPlan& record) const {
+    if (record.layout.stack || record.captures.size() > kMaxArgumentWords) return std::nullopt;
+    for (uint32_t i = 0; i < record.captures.size(); ++i) {
+        const Capture& capture = record.captures[i];
+        const auto* leaf = std::get_if<rules::ParamLeaf>(&capture.value->node);
+        if (leaf == nullptr || capture.field != i) return std::nullopt;
+        ArgSlot slot = locate_argument(leaf->index, builder_.plan.arch);
+        if (leaf->index < probe_.slots.size()) {
+            if (probe_.slots[leaf->index].size() != 1) return std::nullopt;
+            slot = probe_.slots[leaf->index].front();
+        }
+        bool word = slot.kind == ArgSlot::Kind::reg || slot.kind == ArgSlot::Kind::stack;
+        if (!word || word_index(slot, builder_.plan.arch) != i) return std::nullopt;
+    }
+    return static_cast<uint32_t>(record.captures.size());
 }
 
 void ProbePlanner::save_for_return() {
@@ -127,27 +170,57 @@ void ProbePlanner::save_for_return() {
         for (const rules::TypedPtr& part : use.by) save(part);
         if (use.value) save(use.value);
     }
+    uint32_t offset = probe_.saved_words * 8;
+    for (Saved& one : probe_.saved) {
+        one.offset = offset;
+        offset += one.size;
+    }
 }
 
-std::string ProbePlanner::shape_key() const {
-    std::string key;
-    for (const RulePart& part : probe_.parts) {
-        key += fmt::format("|rule {} {}{}{} 1/{}", static_cast<uint32_t>(part.rule), part.entry,
-                           part.at_entry, part.at_return, part.sample);
-        for (const auto& one : part.entry_where) key += " e:" + value_key(one, probe_.slots, false);
-        for (const auto& one : part.return_where)
-            key += " r:" + value_key(one, probe_.slots, false);
-    }
-    if (probe_.entry) key += "|entry " + record_key(*probe_.entry, probe_.slots);
-    if (probe_.ret) key += "|return " + record_key(*probe_.ret, probe_.slots);
+std::string ProbePlanner::frame_key() const {
+    if (!probe_.needs_frame()) return "|no frame";
+    std::string key = fmt::format("|frame {}", probe_.saved_words);
     for (const Saved& saved : probe_.saved) {
-        key += fmt::format("|save {}@{}", value_key(saved.value, probe_.slots, true), saved.offset);
+        key += fmt::format(" {}@{}", value_key(saved.value, probe_.slots, true), saved.offset);
     }
+    return key;
+}
+
+std::string ProbePlanner::aggregates_key(bool at_entry) const {
+    std::string key;
     for (const AggregateUse& use : probe_.aggregates) {
+        const Aggregate& shared = builder_.plan.aggregates[static_cast<uint32_t>(use.aggregate)];
+        if (shared.at_entry != at_entry) continue;
         key += fmt::format("|aggregate {} {:x}", static_cast<uint32_t>(use.aggregate), use.hit);
         for (const auto& one : use.by) key += " " + value_key(one, probe_.slots, false);
         if (use.value) key += " " + value_key(use.value, probe_.slots, false);
     }
+    return key;
+}
+
+// Rules that act only at return are told apart there.
+std::string ProbePlanner::entry_key() const {
+    std::string key = frame_key() + aggregates_key(true);
+    for (const RulePart& part : probe_.parts) {
+        key += fmt::format("|part {}", part.at_return);
+        if (part.sample > 1) {
+            key += fmt::format(" 1/{} of {}", part.sample, static_cast<uint32_t>(part.rule));
+        }
+        for (const auto& one : part.entry_where) key += " e:" + value_key(one, probe_.slots, false);
+    }
+    if (probe_.entry) key += "|entry " + record_key(*probe_.entry, probe_.slots);
+    return key;
+}
+
+std::string ProbePlanner::return_key() const {
+    std::string key = frame_key() + aggregates_key(false);
+    for (const RulePart& part : probe_.parts) {
+        key += fmt::format("|rule {} {}", static_cast<uint32_t>(part.rule), part.at_return);
+        for (const auto& one : part.return_where) {
+            key += " r:" + value_key(one, probe_.slots, false);
+        }
+    }
+    if (probe_.ret) key += "|return " + record_key(*probe_.ret, probe_.slots);
     return key;
 }
 

@@ -102,6 +102,7 @@ struct RecordLayout {
     std::optional<StackField> stack;
     uint32_t size = 0;  // without the stack, bytes
 };
+inline constexpr uint32_t kMaxArgumentWords = 13;
 
 // ---- what a record means
 
@@ -145,7 +146,10 @@ struct Capture {
 
 struct RecordPlan {
     RecordLayout layout;
-    std::vector<Capture> captures;      // one a layout field that is computed
+    std::vector<Capture> captures;  // one a layout field that is computed
+    // The fields are just the first words of the calling convention, as they are: one program does
+    // for all such functions.
+    std::optional<uint32_t> argument_words;
     std::optional<uint32_t> ret_field;  // in a return record: the function's return value
     std::vector<Emit> emits;
     std::vector<RuleId> rules;  // bit i of `hits` is rules[i]
@@ -193,7 +197,9 @@ struct RulePart {  // one rule's decisions on one probe
     bool conditional() const { return !entry_where.empty() || sample > 1; }
 };
 
-// A value that is known at entry and needed at return: kept in the call's frame.
+// A value that is known at entry and needed at return: kept in the call's frame, behind the words
+// of the arguments. Only memory read at entry is kept so; what is computed from arguments is
+// computed at return.
 struct Saved {
     rules::TypedPtr value;
     uint32_t offset = 0, size = 8;  // within the frame's save area, bytes
@@ -203,12 +209,14 @@ struct ProbePlan {
     ProbeId id{};
     const target::Probe* probe = nullptr;
     std::string function, symbol;  // base name and form
-    ShapeId shape{};
+    ShapeId entry_shape{};
+    std::optional<ShapeId> return_shape;
     const rules::Signature* signature = nullptr;
     ArgSlots slots;               // where its parameters are
     std::vector<RulePart> parts;  // bit i of `hits` is parts[i]
     std::optional<RecordPlan> entry, ret;
     std::vector<AggregateUse> aggregates;
+    uint32_t saved_words = 0;  // of arguments, from the first; all registers if any
     std::vector<Saved> saved;
     std::optional<ValueType> ret_type;  // null: void
 
@@ -216,15 +224,16 @@ struct ProbePlan {
     bool has_return() const { return return_parts() != 0; }
     // Which parts act at return differs from call to call, so it is kept from entry to return.
     bool hits_vary() const;
+    bool needs_frame() const { return saved_words > 0 || !saved.empty() || hits_vary(); }
+    uint32_t saved_bytes() const;
 };
 
-// A shape is a body of generated C that any number of probes share; `example` generates it.
+// A shape is what is done at one end of a call: a body of generated C that any number of probes
+// share; `example` generates it.
 struct Shape {
     ShapeId id{};
+    rules::Stage end{};
     ProbeId example{};
-    std::vector<ProbeId> probes;
-    bool has_return = false;   // needs a return probe
-    bool needs_frame = false;  // keeps values from entry to return
 };
 
 struct RuleInfo {

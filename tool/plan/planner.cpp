@@ -58,6 +58,20 @@ void PlanBuilder::report(const Diagnostics& found) {
     }
 }
 
+// The shape of this key; a new one has the probe that is planned now as its example.
+ShapeId PlanBuilder::shape(rules::Stage end, std::string key) {
+    auto next = static_cast<ShapeId>(plan.shapes.size());
+    auto [found, is_new] = shapes.try_emplace(std::move(key), next);
+    if (is_new) plan.shapes.push_back({next, end, static_cast<ProbeId>(plan.probes.size())});
+    return found->second;
+}
+
+uint32_t ProbePlan::saved_bytes() const {
+    uint32_t bytes = saved_words * 8;
+    for (const Saved& one : saved) bytes = std::max(bytes, one.offset + one.size);
+    return bytes;
+}
+
 uint32_t ProbePlan::return_parts() const {
     uint32_t bits = 0;
     for (size_t i = 0; i < parts.size(); ++i) {
@@ -101,16 +115,9 @@ bool ProbePlanner::plan() {
     save_for_return();
     if (probe_.entry) lay_out(*probe_.entry, false);
     if (probe_.ret) lay_out(*probe_.ret, true);
-    std::string key = shape_key();
-    auto [found, is_new] =
-        builder_.shapes.try_emplace(key, static_cast<ShapeId>(builder_.plan.shapes.size()));
-    probe_.shape = found->second;
-    if (is_new) {
-        builder_.plan.shapes.push_back(
-            {.id = found->second,
-             .example = probe_.id,
-             .has_return = probe_.has_return(),
-             .needs_frame = !probe_.saved.empty() || probe_.hits_vary()});
+    probe_.entry_shape = builder_.shape(rules::Stage::entry, "entry " + entry_key());
+    if (probe_.has_return()) {
+        probe_.return_shape = builder_.shape(rules::Stage::ret, "return " + return_key());
     }
     return true;
 }
@@ -193,12 +200,7 @@ Plan make_plan(std::vector<target::Probe> targets, const rules::RuleSet& rules,
         if (!planner.plan()) continue;
         ProbePlan planned = planner.take();
         planned.id = id;
-        Shape& shape = plan.shapes[static_cast<uint32_t>(planned.shape)];
-        if (shape.probes.empty()) shape.example = id;
-        shape.probes.push_back(id);
-        uint32_t saved = 0;
-        for (const Saved& one : planned.saved) saved = std::max(saved, one.offset + one.size);
-        plan.frame_save_bytes = std::max(plan.frame_save_bytes, saved);
+        plan.frame_save_bytes = std::max(plan.frame_save_bytes, planned.saved_bytes());
         plan.record_bytes =
             std::max({plan.record_bytes, record_size(planned.entry), record_size(planned.ret)});
         plan.probes.push_back(std::move(planned));

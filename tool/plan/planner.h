@@ -22,6 +22,7 @@ struct PlanBuilder {
 
     // Over hundreds of functions a mistake is told once, for the first.
     void report(const Diagnostics& found);
+    ShapeId shape(rules::Stage end, std::string key);
 };
 
 class ProbePlanner {
@@ -71,12 +72,19 @@ private:
     void add_field(std::vector<NamedField>& fields, const Named& named, uint32_t index,
                    uint32_t bit);
 
-    // Values kept from entry to return (saved.cpp)
+    // Values kept from entry to return (layout.cpp)
     void save_for_return();
     void save(const rules::TypedPtr& value);
+    void save_argument(uint32_t param);
 
     void lay_out(RecordPlan& record, bool is_return);
-    std::string shape_key() const;
+    std::optional<uint32_t> plain_arguments(const RecordPlan& record) const;
+
+    // Probes with equal keys are of one shape.
+    std::string frame_key() const;
+    std::string aggregates_key(bool at_entry) const;
+    std::string entry_key() const;
+    std::string return_key() const;
 
     PlanBuilder& builder_;
     const target::UserFunction& function_;

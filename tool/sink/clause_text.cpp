@@ -29,7 +29,8 @@ std::string head_of(const event::Clause& clause) {
                            quoted(event.name.empty() ? probe.function : event.name),
                            quoted(probe.function));
     }
-    if (probe.symbol != probe.function) head += fmt::format(R"(,"symbol":{})", quoted(probe.symbol));
+    if (probe.symbol != probe.function)
+        head += fmt::format(R"(,"symbol":{})", quoted(probe.symbol));
     return head + fmt::format(R"(,"phase":"{}",)", letter(clause.phase));
 }
 

@@ -28,7 +28,8 @@ std::vector<FunctionTime> functions_of(const event::Pipeline& pipeline) {
     std::map<std::tuple<std::string, std::string, std::string>, FunctionTime> joined;
     for (const event::FunctionTime& one : pipeline.function_times()) {
         FunctionTime time{one.probe->function, library_of(*one.probe), layer_type(*one.probe)};
-        FunctionTime& all = joined.try_emplace({time.function, time.library, time.layer}, time).first->second;
+        FunctionTime& all =
+            joined.try_emplace({time.function, time.library, time.layer}, time).first->second;
         all.calls += one.calls;
         all.total_ns += one.total_ns;
         all.max_ns = std::max(all.max_ns, one.max_ns);

@@ -37,6 +37,11 @@ Number split(double value, int decimals, const char* unit) {
     return number;
 }
 
+std::string three_digits(double value, const char* unit) {
+    int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    return split(value, decimals, unit).text();
+}
+
 Number bytes_of(uint64_t value) {
     const Scale* scale = scale_for(static_cast<double>(value), kSizes, 0.0);
     if (scale == nullptr) return {std::to_string(value), " B"};
@@ -58,7 +63,8 @@ std::string plural_of(std::string_view noun) {
 std::string grouped(uint64_t value) {
     std::string digits = std::to_string(value);
     if (digits.size() < 5) return digits;
-    for (size_t at = digits.size() - 3; at > 0 && at < digits.size(); at -= std::min<size_t>(at, 3)) {
+    for (size_t at = digits.size() - 3; at > 0 && at < digits.size();
+         at -= std::min<size_t>(at, 3)) {
         digits.insert(at, " ");
     }
     return digits;
@@ -83,13 +89,25 @@ Number amount(int64_t value, rules::Unit unit) {
 std::string short_duration(uint64_t ns) {
     const Scale* scale = scale_for(static_cast<double>(ns), kTimes, 0.0005);
     if (scale == nullptr) return std::to_string(ns) + " ns";
-    double value = static_cast<double>(ns) / scale->factor;
-    int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-    return split(value, decimals, scale->name).text();
+    return three_digits(static_cast<double>(ns) / scale->factor, scale->name);
 }
 
 std::string short_amount(uint64_t value, rules::Unit unit) {
-    return unit == rules::Unit::nanoseconds ? short_duration(value) : amount(value, unit).text();
+    switch (unit) {
+    case rules::Unit::none: break;
+    case rules::Unit::nanoseconds: return short_duration(value);
+    case rules::Unit::bytes: {
+        const Scale* scale = scale_for(static_cast<double>(value), kSizes, 0.0);
+        if (scale != nullptr)
+            return three_digits(static_cast<double>(value) / scale->factor, scale->name);
+    }
+    }
+    return amount(value, unit).text();
+}
+
+std::string short_amount(int64_t value, rules::Unit unit) {
+    if (value >= 0) return short_amount(static_cast<uint64_t>(value), unit);
+    return "-" + short_amount(-static_cast<uint64_t>(value), unit);
 }
 
 std::string plural(uint64_t count, std::string_view noun) {
@@ -97,7 +115,8 @@ std::string plural(uint64_t count, std::string_view noun) {
 }
 
 size_t width_of(std::string_view text) {
-    return static_cast<size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
+    return static_cast<size_t>(
+        std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
 std::string padded(std::string_view text, size_t width) {

@@ -1,6 +1,7 @@
 // Numbers as people read them.
 //
-//   12480 -> "12 480"    524288000 bytes -> "500.00 MiB"    15234000 ns -> "15.234 ms", in short "15.2 ms"
+//   12480 -> "12 480"    524288000 bytes -> "500.00 MiB"    15234000 ns -> "15.234 ms", in short
+//   "15.2 ms"
 #pragma once
 
 #include <cstdint>
@@ -20,15 +21,16 @@ struct Number {
 std::string grouped(uint64_t value);  // digits by threes, from five digits on: 1024, 12 480
 Number amount(int64_t value, rules::Unit unit);
 Number amount(uint64_t value, rules::Unit unit);
-std::string short_amount(uint64_t value, rules::Unit unit);  // durations to three digits
+std::string short_amount(int64_t value, rules::Unit unit);  // durations and sizes to three digits
+std::string short_amount(uint64_t value, rules::Unit unit);
 std::string short_duration(uint64_t ns);
 
 std::string plural(uint64_t count, std::string_view noun);  // "1 process", "12 480 events"
 
 // Characters, not bytes, of UTF-8 text.
 size_t width_of(std::string_view text);
-std::string padded(std::string_view text, size_t width);        // on the right
+std::string padded(std::string_view text, size_t width);  // on the right
 std::string right_aligned(std::string_view text, size_t width);
-std::string shortened(std::string_view text, size_t width);     // "long_na..."
+std::string shortened(std::string_view text, size_t width);  // "long_na..."
 
 }  // namespace mlbcc::sink

@@ -29,7 +29,9 @@ constexpr std::array<char, 256> kEscapes = [] {
 // 0: overlong forms, surrogates and what is cut short are not well-formed.
 size_t utf8_length(std::string_view text) {
     auto byte = [&](size_t i) { return static_cast<unsigned char>(i < text.size() ? text[i] : 0); };
-    auto follows = [&](size_t i, int low = 0x80, int high = 0xbf) { return byte(i) >= low && byte(i) <= high; };
+    auto follows = [&](size_t i, int low = 0x80, int high = 0xbf) {
+        return byte(i) >= low && byte(i) <= high;
+    };
     unsigned char lead = byte(0);
     if (lead >= 0xc2 && lead <= 0xdf) return follows(1) ? 2 : 0;
     if (lead >= 0xe0 && lead <= 0xef) {

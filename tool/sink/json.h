@@ -2,8 +2,8 @@
 //
 //   bytes  say "hi"\n \xff      ->  "say \"hi\"\n \u00ff"      (what is not UTF-8, byte by byte)
 //   0x7f0000001000, a pointer   ->  "0x7f0000001000"
-//   9007199254740993            ->  "9007199254740993"         (above 2^53: a reader's double is not exact)
-//   999, an enum without it     ->  999
+//   9007199254740993            ->  "9007199254740993"         (above 2^53: a reader's double is
+//   not exact) 999, an enum without it     ->  999
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The JSONL sink: one JSON object a line, in the form that docs/events.md shows. The line of an event
-// is put together from prepared parts and numbers, without an allocation.
+// The JSONL sink: one JSON object a line, in the form that docs/events.md shows. The line of an
+// event is put together from prepared parts and numbers, without an allocation.
 #include <array>
 
 #include "sink/clause_text.h"

@@ -14,7 +14,9 @@ using Writer = rapidjson::Writer<rapidjson::StringBuffer>;
 void raw(Writer& json, std::string_view text, rapidjson::Type type = rapidjson::kStringType) {
     json.RawValue(text.data(), text.size(), type);
 }
-void text(Writer& json, std::string_view value) { raw(json, quoted(value)); }
+void text(Writer& json, std::string_view value) {
+    raw(json, quoted(value));
+}
 void number(Writer& json, uint64_t value) {
     Buffer out(32);
     write_unsigned(out, value);
@@ -67,7 +69,8 @@ void write(Writer& json, const Stat& stat) {
     unit_member(json, stat.unit);
     by_member(json, stat.by);
     json.Key("value");
-    stat.is_signed ? signed_number(json, static_cast<int64_t>(stat.value)) : number(json, stat.value);
+    stat.is_signed ? signed_number(json, static_cast<int64_t>(stat.value))
+                   : number(json, stat.value);
     if (is_sum) member(json, "calls", stat.calls);
 }
 

@@ -43,7 +43,8 @@ std::vector<Layer> layers_of(const plan::Plan& plan) {
     for (const plan::ProbePlan& probe : plan.probes) {
         Layer& layer = layer_named(layers, layer_type(probe));
         std::string library = library_of(probe);
-        bool known = library.empty() || std::ranges::find(layer.libraries, library) != layer.libraries.end();
+        bool known =
+            library.empty() || std::ranges::find(layer.libraries, library) != layer.libraries.end();
         if (!known) layer.libraries.push_back(library);
         for (const plan::RulePart& part : probe.parts) {
             if (!placed.insert(part.rule).second) continue;

@@ -5,14 +5,15 @@
 namespace mlbcc::sink {
 namespace {
 
-constexpr size_t kMinLabel = 24;
-constexpr size_t kForNumbers = 40;  // characters of a line that labels leave free
+constexpr size_t kGap = 2;          // between a label and its number
+constexpr size_t kNumbersEnd = 33;  // at least, where there is room
+constexpr size_t kRoomy = 100;
+constexpr size_t kLeastLabel = 20;  // labels are not shortened below this
 
 }  // namespace
 
 void Rows::add(size_t indent, std::string label, Number number, std::string behind) {
-    size_t most = width_ - kForNumbers - indent;
-    rows_.emplace_back(Row{indent, shortened(label, most), std::move(number), std::move(behind)});
+    rows_.emplace_back(Row{indent, std::move(label), std::move(number), std::move(behind)});
 }
 
 void Rows::wrapped(size_t indent, const std::vector<std::string>& words) {
@@ -31,24 +32,31 @@ void Rows::wrapped(size_t indent, const std::vector<std::string>& words) {
     if (!fresh) line(std::move(current));
 }
 
+// Labels give way where a row would be too long.
 std::string Rows::text() const {
-    size_t label = kMinLabel, whole = 0;
+    size_t label = 0, whole = 0, tail = 0;
     for (const auto& one : rows_) {
         const auto* row = std::get_if<Row>(&one);
         if (row == nullptr) continue;
         label = std::max(label, row->indent + width_of(row->label));
         whole = std::max(whole, width_of(row->number.whole));
+        tail = std::max(tail, width_of(row->number.rest) + width_of(row->behind));
     }
+    size_t taken = kGap + whole + tail;
+    label = std::min(label, std::max(kLeastLabel, width_ - std::min(width_, taken)));
+    size_t end = std::max(label + kGap + whole, width_ >= kRoomy ? kNumbersEnd : 0);
     struct Visitor {
-        size_t label, whole;
+        size_t label, end;
         std::string operator()(const std::string& line) const { return line; }
         std::string operator()(const Row& row) const {
-            return padded(std::string(row.indent, ' ') + row.label, label + 2) +
-                   right_aligned(row.number.whole, whole) + row.number.rest + row.behind;
+            std::string text =
+                std::string(row.indent, ' ') + shortened(row.label, label - row.indent);
+            return text + right_aligned(row.number.whole, end - width_of(text)) + row.number.rest +
+                   row.behind;
         }
     };
     std::string out;
-    for (const auto& one : rows_) out += std::visit(Visitor{label, whole}, one) + "\n";
+    for (const auto& one : rows_) out += std::visit(Visitor{label, end}, one) + "\n";
     return out;
 }
 

@@ -23,6 +23,9 @@ public:
     // Words, broken between them where they would be too long; further lines stand four deeper.
     void wrapped(size_t indent, const std::vector<std::string>& words);
 
+    void append(const Rows& others) {
+        rows_.insert(rows_.end(), others.rows_.begin(), others.rows_.end());
+    }
     bool empty() const { return rows_.empty(); }
     std::string text() const;
 

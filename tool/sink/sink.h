@@ -14,9 +14,9 @@
 
 namespace mlbcc::sink {
 
-struct TraceInfo {                       // the `meta` line
-    std::string tool;                    // "mlbcc 0.1.0"
-    std::string start;                   // "2026-11-20T12:00:00.000000Z"
+struct TraceInfo {      // the `meta` line
+    std::string tool;   // "mlbcc 0.1.0"
+    std::string start;  // "2026-11-20T12:00:00.000000Z"
     std::string kernel, arch;
     std::vector<std::string> command, rules;
     uint64_t start_ns = 0;  // CLOCK_MONOTONIC of ts 0
@@ -101,9 +101,9 @@ std::unique_ptr<Sink> make_summary(int fd, const TraceInfo& info, const plan::Pl
 // All of `sinks`, in their order. An error of one is told when all have been called.
 std::unique_ptr<Sink> make_tee(std::vector<std::unique_ptr<Sink>> sinks);
 
-// Fills in what the pipeline counted: totals, gauges, functions and, for each rule of the plan, what
-// was received and unmatched (`submitted` and `lost` stay as they are; a rule without an entry in
-// `losses` gets one).
+// Fills in what the pipeline counted: totals, gauges, functions and, for each rule of the plan,
+// what was received and unmatched (`submitted` and `lost` stay as they are; a rule without an entry
+// in `losses` gets one).
 void add_counts(TraceEnd& end, const event::Pipeline& pipeline, const plan::Plan& plan);
 
 // A value as JSON text, as it stands in an event: "\"CUDA_SUCCESS\"", "5", "null".

@@ -8,8 +8,8 @@
 namespace mlbcc::sink {
 namespace {
 
-constexpr size_t kPlaces = 5;   // shown, the largest
-constexpr size_t kFrames = 8;   // of each
+constexpr size_t kPlaces = 5;  // shown, the largest
+constexpr size_t kFrames = 8;  // of each
 
 // All that was set from one place and never forgotten.
 struct Place {
@@ -28,7 +28,8 @@ std::vector<Place> places_of(const std::vector<const Gauge*>& gauges) {
                 return place.pid == gauge->pid && !held.stack.empty() && *place.stack == held.stack;
             });
             if (found == places.end()) {
-                found = places.insert(found, Place{gauge->pid, &held.stack, group_label({{"", held.key}})});
+                found = places.insert(
+                    found, Place{gauge->pid, &held.stack, group_label({{"", held.key}})});
             }
             found->value += held.value;
             ++found->entries;
@@ -40,7 +41,8 @@ std::vector<Place> places_of(const std::vector<const Gauge*>& gauges) {
 
 void add_place(Rows& rows, const Place& place, rules::Unit unit, bool name_process) {
     std::string what = place.entries == 1 ? place.key
-                                          : fmt::format("in {} entries, the largest {}", grouped(place.entries), place.key);
+                                          : fmt::format("in {} entries, the largest {}",
+                                                        grouped(place.entries), place.key);
     if (name_process) what += fmt::format(" (pid {})", place.pid);
     rows.line(fmt::format("    {}  {}", right_aligned(amount(place.value, unit).text(), 12), what));
     size_t shown = std::min(place.stack->size(), kFrames);
@@ -50,25 +52,15 @@ void add_place(Rows& rows, const Place& place, rules::Unit unit, bool name_proce
 
 }  // namespace
 
-// gpu_bytes: 4.00 KiB still held in 1 entry
-//         4.00 KiB  0x7f0000001000
-//                   libffi.so.8:ffi_call+0x123
+//     4.00 KiB  0x7f0000001000
+//               libffi.so.8:ffi_call+0x123
 void add_held(Rows& rows, const std::vector<const Gauge*>& gauges) {
-    uint64_t entries = 0;
-    int64_t value = 0;
-    for (const Gauge* gauge : gauges) {
-        entries += gauge->held_count;
-        value += gauge->held_count > 0 ? gauge->value : 0;
-    }
-    if (entries == 0) return;
-    const Gauge& first = *gauges[0];
-    rows.line(fmt::format("  {}: {} still held in {}", first.name, amount(value, first.unit).text(),
-                          entries == 1 ? "1 entry" : grouped(entries) + " entries"));
     std::vector<Place> places = places_of(gauges);
     for (size_t i = 0; i < std::min(places.size(), kPlaces); ++i) {
-        add_place(rows, places[i], first.unit, gauges.size() > 1);
+        add_place(rows, places[i], gauges[0]->unit, gauges.size() > 1);
     }
-    if (places.size() > kPlaces) rows.line(fmt::format("    and {} more", grouped(places.size() - kPlaces)));
+    if (places.size() > kPlaces)
+        rows.line(fmt::format("    and {} more", grouped(places.size() - kPlaces)));
 }
 
 }  // namespace mlbcc::sink

@@ -7,16 +7,18 @@
 namespace mlbcc::sink {
 namespace {
 
-constexpr size_t kGroups = 10;   // shown of one clause, those with the most values
-constexpr size_t kBar = 30;      // characters of the longest bar
+constexpr size_t kGroups = 10;  // shown of one clause, those with the most values
+constexpr size_t kBar = 30;     // characters of the longest bar
 constexpr size_t kBuckets = 64;
+constexpr size_t kEmptyShown = 3;  // a longer run of empty buckets is one line
 
 // "    15.234 ms   min 812 ns, avg 18.0 us, max 81.2 ms"
 std::string spread(const Hist& hist) {
     if (hist.count == 0) return {};
     std::string total = hist.unit == rules::Unit::none ? "" : amount(hist.sum, hist.unit).text();
-    return fmt::format("  {:>12}   min {}, avg {}, max {}", total, short_amount(hist.min, hist.unit),
-                       short_amount(hist.sum / hist.count, hist.unit), short_amount(hist.max, hist.unit));
+    return fmt::format("  {:>11}  min {}, avg {}, max {}", total, short_amount(hist.min, hist.unit),
+                       short_amount(hist.sum / hist.count, hist.unit),
+                       short_amount(hist.max, hist.unit));
 }
 
 // Those between the first and the last that have values, empty ones too.
@@ -26,7 +28,10 @@ std::vector<Hist::Bucket> without_gaps(const Hist& hist) {
         if (bucket.count == 0) continue;
         while (!out.empty() && out.back().high < bucket.low && out.size() < kBuckets) {
             uint64_t low = out.back().high;
-            out.push_back({low, std::min(low < UINT64_MAX / 2 ? std::max(low * 2, low + 1) : UINT64_MAX, bucket.low), 0});
+            out.push_back({low,
+                           std::min(low < UINT64_MAX / 2 ? std::max(low * 2, low + 1) : UINT64_MAX,
+                                    bucket.low),
+                           0});
         }
         out.push_back(bucket);
     }
@@ -36,9 +41,25 @@ std::vector<Hist::Bucket> without_gaps(const Hist& hist) {
 // Powers of 2 of bytes are whole: "4 KiB", not "4.00 KiB".
 std::string bound(uint64_t value, rules::Unit unit) {
     std::string text = short_amount(value, unit);
-    size_t zeros = text.find(".00 ");
-    if (unit == rules::Unit::bytes && zeros != std::string::npos) text.erase(zeros, 3);
+    if (unit != rules::Unit::bytes) return text;
+    for (std::string_view zeros : {".00 ", ".0 "}) {
+        size_t at = text.find(zeros);
+        if (at != std::string::npos) text.erase(at, zeros.size() - 1);
+    }
     return text;
+}
+
+size_t bar_length(uint64_t count, uint64_t most) {
+    if (count == 0) return 0;
+    double share = static_cast<double>(count) / static_cast<double>(most);
+    return std::max<size_t>(1, static_cast<size_t>(share * kBar + 0.5));
+}
+
+// How many empty buckets stand from `at` on.
+size_t empty_run(const std::vector<Hist::Bucket>& buckets, size_t at) {
+    size_t end = at;
+    while (end < buckets.size() && buckets[end].count == 0) ++end;
+    return end - at;
 }
 
 //     512 ns .. 1.02 us     311  ##########
@@ -51,12 +72,18 @@ void add_bars(Rows& rows, const Hist& hist) {
         bounds = std::max(bounds, width_of(bound(bucket.high, hist.unit)));
         counts = std::max(counts, width_of(grouped(bucket.count)));
     }
-    for (const Hist::Bucket& bucket : buckets) {
-        auto length = static_cast<size_t>(static_cast<double>(bucket.count) / static_cast<double>(most) * kBar + 0.5);
-        if (bucket.count > 0) length = std::max<size_t>(length, 1);
-        std::string line = fmt::format("    {} .. {}  {}  {}", right_aligned(bound(bucket.low, hist.unit), bounds),
-                                       right_aligned(bound(bucket.high, hist.unit), bounds),
-                                       right_aligned(grouped(bucket.count), counts), std::string(length, '#'));
+    for (size_t i = 0; i < buckets.size(); ++i) {
+        if (size_t run = empty_run(buckets, i); run > kEmptyShown) {
+            rows.line(std::string(4 + bounds, ' ') + " ..");
+            i += run - 1;
+            continue;
+        }
+        const Hist::Bucket& bucket = buckets[i];
+        std::string line =
+            fmt::format("    {} .. {}  {}  {}", right_aligned(bound(bucket.low, hist.unit), bounds),
+                        right_aligned(bound(bucket.high, hist.unit), bounds),
+                        right_aligned(grouped(bucket.count), counts),
+                        std::string(bar_length(bucket.count, most), '#'));
         line.erase(line.find_last_not_of(' ') + 1);
         rows.line(std::move(line));
     }
@@ -81,9 +108,11 @@ void add_hist(Rows& rows, const std::vector<const Hist*>& groups) {
     std::vector<const Hist*> ordered = groups;
     std::ranges::stable_sort(ordered, std::greater{}, &Hist::count);
     for (size_t i = 0; i < std::min(ordered.size(), kGroups); ++i) {
-        rows.add(4, group_label(ordered[i]->by), {grouped(ordered[i]->count), ""}, spread(*ordered[i]));
+        rows.add(4, group_label(ordered[i]->by), {grouped(ordered[i]->count), ""},
+                 spread(*ordered[i]));
     }
-    if (ordered.size() > kGroups) rows.line(fmt::format("    and {} more", grouped(ordered.size() - kGroups)));
+    if (ordered.size() > kGroups)
+        rows.line(fmt::format("    and {} more", grouped(ordered.size() - kGroups)));
 }
 
 }  // namespace mlbcc::sink

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -14,22 +15,23 @@ bool contains(const std::vector<std::string>& all, const std::string& one) {
 }
 
 // What one clause of a rule measured, over its groups.
-template <class T> struct ClauseOf {
-    std::vector<const T*> groups;
-};
+template <class T> struct ClauseOf { std::vector<const T*> groups; };
 
 bool same_clause(const Stat& a, const Stat& b) {
     return a.rule == b.rule && a.label == b.label && a.kind == b.kind;
 }
-bool same_clause(const Hist& a, const Hist& b) { return a.rule == b.rule && a.label == b.label; }
+bool same_clause(const Hist& a, const Hist& b) {
+    return a.rule == b.rule && a.label == b.label;
+}
 
-template <class T>
-std::vector<ClauseOf<T>> clauses_of(const std::vector<T>& all, const std::vector<std::string>& rules) {
+template <class T> std::vector<ClauseOf<T>> clauses_of(const std::vector<T>& all,
+                                                       const std::vector<std::string>& rules) {
     std::vector<ClauseOf<T>> clauses;
     for (const T& one : all) {
         if (!contains(rules, one.rule)) continue;
-        auto found = std::ranges::find_if(
-            clauses, [&](const ClauseOf<T>& clause) { return same_clause(*clause.groups[0], one); });
+        auto found = std::ranges::find_if(clauses, [&](const ClauseOf<T>& clause) {
+            return same_clause(*clause.groups[0], one);
+        });
         if (found == clauses.end()) found = clauses.insert(found, ClauseOf<T>{});
         found->groups.push_back(&one);
     }
@@ -37,7 +39,8 @@ std::vector<ClauseOf<T>> clauses_of(const std::vector<T>& all, const std::vector
 }
 
 Number number_of(const Stat& stat, uint64_t value) {
-    return stat.is_signed ? amount(static_cast<int64_t>(value), stat.unit) : amount(value, stat.unit);
+    return stat.is_signed ? amount(static_cast<int64_t>(value), stat.unit)
+                          : amount(value, stat.unit);
 }
 
 std::string calls_of(const Stat& stat, uint64_t calls) {
@@ -49,15 +52,8 @@ bool larger(const Stat* a, const Stat* b) {
     return static_cast<int64_t>(a->value) > static_cast<int64_t>(b->value);
 }
 
-// What gauges of the same rule as a sum have to add to its line.
-std::string held_behind(const std::vector<const Gauge*>& gauges) {
-    std::string text;
-    for (const Gauge* gauge : gauges) {
-        text += fmt::format("; {} still held, peak {}", amount(gauge->value, gauge->unit).text(),
-                            amount(gauge->peak, gauge->unit).text());
-        if (gauges.size() > 1) text += fmt::format(" (pid {})", gauge->pid);
-    }
-    return text;
+std::string held_text(const Gauge& gauge) {
+    return fmt::format(" still held, peak {}", short_amount(gauge.peak, gauge.unit));
 }
 
 void add_stat(Rows& rows, const ClauseOf<Stat>& clause, const std::string& behind) {
@@ -75,7 +71,8 @@ void add_stat(Rows& rows, const ClauseOf<Stat>& clause, const std::string& behin
         rows.add(4, group_label(groups[i]->by), number_of(first, groups[i]->value),
                  calls_of(first, groups[i]->calls));
     }
-    if (groups.size() > kGroups) rows.line(fmt::format("    and {} more", grouped(groups.size() - kGroups)));
+    if (groups.size() > kGroups)
+        rows.line(fmt::format("    and {} more", grouped(groups.size() - kGroups)));
 }
 
 // The gauges of one rule and name, one a process.
@@ -84,7 +81,8 @@ std::vector<std::vector<const Gauge*>> gauges_of(const std::vector<Gauge>& all,
     std::vector<std::vector<const Gauge*>> out;
     for (const Gauge& gauge : all) {
         if (!contains(rules, gauge.rule)) continue;
-        auto found = std::ranges::find_if(out, [&](const auto& same) { return same[0]->name == gauge.name; });
+        auto found = std::ranges::find_if(
+            out, [&](const auto& same) { return same[0]->name == gauge.name; });
         if (found == out.end()) found = out.insert(found, {{}});
         found->push_back(&gauge);
     }
@@ -92,12 +90,30 @@ std::vector<std::vector<const Gauge*>> gauges_of(const std::vector<Gauge>& all,
 }
 
 void add_gauge(Rows& rows, const std::vector<const Gauge*>& gauges) {
-    for (const Gauge* gauge : gauges) {
-        std::string label = gauge->name;
-        if (gauges.size() > 1) label += fmt::format(" (pid {})", gauge->pid);
-        rows.add(2, label, amount(gauge->value, gauge->unit),
-                 " still held, peak " + amount(gauge->peak, gauge->unit).text());
+    std::vector<const Gauge*> ordered = gauges;
+    std::ranges::stable_sort(ordered, std::greater{}, &Gauge::value);
+    for (size_t i = 0; i < std::min(ordered.size(), kGroups); ++i) {
+        const Gauge& gauge = *ordered[i];
+        std::string label = gauge.name;
+        if (gauges.size() > 1) label += fmt::format(" (pid {})", gauge.pid);
+        rows.add(2, label, amount(gauge.value, gauge.unit), held_text(gauge));
     }
+    if (ordered.size() > kGroups)
+        rows.line(fmt::format("    and {} more", grouped(ordered.size() - kGroups)));
+}
+
+// "; 0 B still held, peak 500 MiB": what the gauge of a rule adds to the line of its sum.
+std::string take_gauge(const Stat& stat, std::vector<std::vector<const Gauge*>>& gauges,
+                       Rows& held) {
+    if (stat.kind != plan::AggregateKind::sum) return {};
+    auto found = std::ranges::find_if(
+        gauges, [&](const auto& same) { return same.size() == 1 && same[0]->rule == stat.rule; });
+    if (found == gauges.end()) return {};
+    const Gauge& gauge = *(*found)[0];
+    std::string text = "; " + amount(gauge.value, gauge.unit).text() + held_text(gauge);
+    add_held(held, *found);
+    gauges.erase(found);
+    return text;
 }
 
 }  // namespace
@@ -114,24 +130,18 @@ std::string group_label(const Group& by) {
 
 void add_metrics(Rows& rows, const MetricSnapshot& metrics, const std::vector<std::string>& rules) {
     std::vector<std::vector<const Gauge*>> gauges = gauges_of(metrics.gauges, rules);
-    std::vector<bool> told(gauges.size());
     for (const ClauseOf<Stat>& clause : clauses_of(metrics.stats, rules)) {
-        const Stat& stat = *clause.groups[0];
-        std::string behind;
-        for (size_t i = 0; i < gauges.size(); ++i) {
-            bool fits = stat.kind == plan::AggregateKind::sum && gauges[i][0]->rule == stat.rule &&
-                        gauges[i].size() == 1;
-            if (!fits || told[i]) continue;
-            behind += held_behind(gauges[i]);
-            told[i] = true;
-        }
+        Rows held(0);
+        std::string behind = take_gauge(*clause.groups[0], gauges, held);
         add_stat(rows, clause, behind);
+        rows.append(held);
     }
-    for (const ClauseOf<Hist>& clause : clauses_of(metrics.hists, rules)) add_hist(rows, clause.groups);
-    for (size_t i = 0; i < gauges.size(); ++i) {
-        if (!told[i]) add_gauge(rows, gauges[i]);
+    for (const ClauseOf<Hist>& clause : clauses_of(metrics.hists, rules))
+        add_hist(rows, clause.groups);
+    for (const auto& same : gauges) {
+        add_gauge(rows, same);
+        add_held(rows, same);
     }
-    for (const auto& same : gauges) add_held(rows, same);
 }
 
 }  // namespace mlbcc::sink

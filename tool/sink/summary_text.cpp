@@ -18,11 +18,11 @@ std::string upper(std::string text) {
 
 std::string title(const TraceEnd& end, uint64_t start_ns) {
     uint64_t duration = end.time_ns > start_ns ? end.time_ns - start_ns : 0;
-    std::string text = fmt::format("=== TRACE SUMMARY ===  {}, {}, {}, {}, {} lost", short_duration(duration),
-                                   plural(end.processes, "process"), plural(end.threads, "thread"),
-                                   plural(end.events, "event"), grouped(end.lost));
-    bool usual = end.end_reason.empty() || end.end_reason == "exit";
-    return usual ? text : text + " (" + end.end_reason + ")";
+    std::string text =
+        fmt::format("=== TRACE SUMMARY ===  {}, {}, {}, {}, {} lost", short_duration(duration),
+                    plural(end.processes, "process"), plural(end.threads, "thread"),
+                    plural(end.events, "event"), grouped(end.lost));
+    return end.end_reason == "interrupted" ? text + " (interrupted)" : text;
 }
 
 // slowest: cuCtxCreate 81.2 ms, cuMemcpyHtoD 5.12 ms (128 calls, 20.3 ms)
@@ -34,7 +34,8 @@ void add_slowest(Rows& rows, const std::vector<FunctionTime>& functions, const s
         if (shown++ > 0) words.back() += ",";
         words.push_back(time.function + " " + short_duration(time.max_ns));
         if (time.calls < 2) continue;
-        words.back() += fmt::format(" ({}, {})", plural(time.calls, "call"), short_duration(time.total_ns));
+        words.back() +=
+            fmt::format(" ({}, {})", plural(time.calls, "call"), short_duration(time.total_ns));
     }
     if (shown > 0) rows.wrapped(2, words);
 }
@@ -53,7 +54,8 @@ std::string losses_text(const std::vector<RuleLoss>& losses, size_t width) {
     Rows rows(width);
     for (const RuleLoss& loss : losses) {
         if (loss.lost == 0) continue;
-        double share = 100.0 * static_cast<double>(loss.lost) / static_cast<double>(std::max(loss.submitted, loss.lost));
+        double share = 100.0 * static_cast<double>(loss.lost) /
+                       static_cast<double>(std::max(loss.submitted, loss.lost));
         rows.add(2, loss.rule, {grouped(loss.lost), ""},
                  fmt::format(" of {} ({:.2g} %)", plural(loss.submitted, "record"), share));
     }
@@ -62,8 +64,10 @@ std::string losses_text(const std::vector<RuleLoss>& losses, size_t width) {
 
 void add_rule_notes(Rows& rows, const RuleLoss& rule) {
     std::vector<std::string> parts;
-    if (rule.unmatched_begin > 0) parts.push_back(plural(rule.unmatched_begin, "begin") + " without an end");
-    if (rule.unmatched_end > 0) parts.push_back(plural(rule.unmatched_end, "end") + " without a begin");
+    if (rule.unmatched_begin > 0)
+        parts.push_back(plural(rule.unmatched_begin, "begin") + " without an end");
+    if (rule.unmatched_end > 0)
+        parts.push_back(plural(rule.unmatched_end, "end") + " without a begin");
     if (rule.sample > 1) parts.push_back(fmt::format("kept 1 call in {}", grouped(rule.sample)));
     if (!parts.empty()) rows.line(fmt::format("  {}: {}", rule.rule, fmt::join(parts, ", ")));
 }

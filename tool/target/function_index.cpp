@@ -1,6 +1,7 @@
 #include "target/function_index.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 
@@ -12,6 +13,12 @@ bool by_name(const Symbol& a, const Symbol& b) {
     const int order = a.name.compare(b.name);
     return order != 0 ? order < 0 : a.offset < b.offset;
 }
+
+// Those of glibc, as gcc knows them (special_function_p in calls.c). vfork() does no harm: the
+// kernel treats it on its own.
+constexpr auto kReturnTwice = std::to_array<std::string_view>(
+    {"setjmp", "_setjmp", "__setjmp", "sigsetjmp", "__sigsetjmp", "savectx", "getcontext",
+     "__getcontext", "swapcontext", "__swapcontext"});
 
 }  // namespace
 
@@ -56,6 +63,15 @@ std::span<const SymbolId> FunctionIndex::members(GroupId group) const {
     const auto index = static_cast<uint32_t>(group);
     return std::span(by_offset_)
         .subspan(group_starts_[index], group_starts_[index + 1] - group_starts_[index]);
+}
+
+bool FunctionIndex::returns_twice(SymbolId id) const {
+    for (const SymbolId member : members(group_of(id))) {
+        const std::string& name = (*this)[member].name;
+        const auto found = std::find(kReturnTwice.begin(), kReturnTwice.end(), name);
+        if (found != kReturnTwice.end()) return true;
+    }
+    return false;
 }
 
 }  // namespace mlbcc::target

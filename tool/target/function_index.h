@@ -31,6 +31,9 @@ public:
     GroupId group_of(SymbolId id) const { return groups_[static_cast<uint32_t>(id)]; }
     // The names at one address, in alphabetical order.
     std::span<const SymbolId> members(GroupId group) const;
+    // Whether a function returns a second time, as setjmp() does: a probe on its return breaks the
+    // program, which jumps back to a return address that the kernel has replaced.
+    bool returns_twice(SymbolId id) const;
 
 private:
     void group_by_offset();

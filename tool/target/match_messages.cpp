@@ -221,6 +221,23 @@ void all_excepted(const rules::Rule& rule, const rules::FunctionTarget& target,
     }
 }
 
+void leaves_out_returning_twice(const rules::Rule& rule, const rules::FunctionTarget& target,
+                                const std::vector<std::string>& names, bool all,
+                                Diagnostics& diagnostics) {
+    if (all) {
+        start(rule, target,
+              fmt::format("no probe on the return of {}: it returns twice, which a probe breaks",
+                          listed(names)),
+              diagnostics)
+            .help("act on the way in: `on entry`");
+        return;
+    }
+    diagnostics
+        .note(target.pattern_span,
+              fmt::format("{} leaves out {}", quoted(target.pattern), listed(names)))
+        .note("what returns twice can be traced `on entry` only");
+}
+
 void useless_except(const rules::Glob& except, const std::vector<const TracedLibrary*>& libraries,
                     Diagnostics& diagnostics) {
     if (is_glob(except.pattern)) return;

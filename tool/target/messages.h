@@ -26,6 +26,10 @@ void no_match(const rules::Rule& rule, const rules::FunctionTarget& target,
               const TracedLibrary& library, Diagnostics& diagnostics);
 void all_excepted(const rules::Rule& rule, const rules::FunctionTarget& target,
                   const TracedLibrary& library, Diagnostics& diagnostics);
+// Functions that the pattern matches and that return twice; `all`: it matches no others.
+void leaves_out_returning_twice(const rules::Rule& rule, const rules::FunctionTarget& target,
+                                const std::vector<std::string>& names, bool all,
+                                Diagnostics& diagnostics);
 // A name after `except` that no library of the rule has, though it has one much like it.
 void useless_except(const rules::Glob& except, const std::vector<const TracedLibrary*>& libraries,
                     Diagnostics& diagnostics);

@@ -65,6 +65,15 @@ struct FindLibrary {
     }
 };
 
+void take_out_returning_twice(const LibraryFile& file, std::vector<SymbolId>& functions,
+                              std::vector<std::string>& names) {
+    std::erase_if(functions, [&](SymbolId id) {
+        if (!file.index.returns_twice(id)) return false;
+        names.push_back(file.index[id].name);
+        return true;
+    });
+}
+
 class Resolver {
 public:
     Resolver(const rules::RuleSet& rules, const rules::TypeTable& types, Host& host,
@@ -98,18 +107,23 @@ private:
         const NamePattern pattern(target.target->pattern, target.library->variants);
         const RuleUse use{&rule, target.target, pattern.exactness()};
         size_t matched = 0, wanted = 0;
+        std::vector<std::string> twice;
         for (const LibraryFile* file : target.library->files) {
             const Exclusion exclusion(rule.except, *target.library, *file);
             std::vector<SymbolId> found = file->index.matching(pattern);
             matched += found.size();
             std::erase_if(found, [&](SymbolId id) { return exclusion.contains(id); });
             wanted += found.size();
+            if (!rule.entry) take_out_returning_twice(*file, found, twice);
             probes_.want(use, *target.library, *file, found);
         }
         if (matched == 0) {
             no_match(rule, *target.target, *target.library, diagnostics_);
         } else if (wanted == 0) {
             all_excepted(rule, *target.target, *target.library, diagnostics_);
+        } else if (!twice.empty()) {
+            const bool all = twice.size() == wanted;
+            leaves_out_returning_twice(rule, *target.target, twice, all, diagnostics_);
         }
     }
 

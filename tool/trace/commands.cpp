@@ -55,7 +55,8 @@ void print_function(const Frontend& frontend, const plan::ProbePlan& probe) {
 }
 
 bool selected(const plan::ProbePlan& probe, const std::string& pattern) {
-    return pattern.empty() || glob_match(pattern, probe.symbol) || glob_match(pattern, probe.function);
+    return pattern.empty() || glob_match(pattern, probe.symbol) ||
+           glob_match(pattern, probe.function);
 }
 
 // "libc.so.6:mal*" needs no rules: the names of a library's functions.
@@ -63,10 +64,12 @@ int list_library(const std::string& pattern) {
     size_t colon = pattern.rfind(':');
     std::string library = pattern.substr(0, colon), glob = pattern.substr(colon + 1);
     system::LiveHost host(own_view());
-    target::LibrarySearch found = host.find_library(library, std::filesystem::current_path().string());
+    target::LibrarySearch found =
+        host.find_library(library, std::filesystem::current_path().string());
     if (found.paths.empty()) {
         int status = tell(Error{fmt::format("library `{}` was not found", library)});
-        for (const std::string& place : found.searched) fmt::print(stderr, "   = note: looked in {}\n", place);
+        for (const std::string& place : found.searched)
+            fmt::print(stderr, "   = note: looked in {}\n", place);
         return status;
     }
     size_t matches = 0;
@@ -79,7 +82,8 @@ int list_library(const std::string& pattern) {
         }
         for (const std::string& name : names) fmt::print("{}\n", name);
         matches += names.size();
-        fmt::print(stderr, "{} of {} functions in {}\n", names.size(), symbols->functions.size(), path);
+        fmt::print(stderr, "{} of {} functions in {}\n", names.size(), symbols->functions.size(),
+                   path);
     }
     return matches > 0 ? 0 : kExitFailure;
 }
@@ -92,7 +96,8 @@ int run_check(const TraceOptions& options) {
     if (int status = prepare(frontend, options.verbosity); status != 0) return status;
     size_t rules = frontend.rules.rules.size();
     fmt::print("{} {}, {} functions, {} shapes: no mistakes found\n", rules,
-               rules == 1 ? "rule" : "rules", frontend.plan.probes.size(), frontend.plan.shapes.size());
+               rules == 1 ? "rule" : "rules", frontend.plan.probes.size(),
+               frontend.plan.shapes.size());
     return 0;
 }
 
@@ -135,8 +140,7 @@ int run_emit(const TraceOptions& options) {
     if (!mode) return tell(mode.error());
     auto own = own_namespace();
     if (!own) return tell(own.error());
-    Result<codegen::Program> program =
-        frontend.generate({*mode, options.everyone, *own, nullptr});
+    Result<codegen::Program> program = frontend.generate({*mode, options.everyone, *own, nullptr});
     if (!program) return tell(program.error());
     fmt::print("{}", program->source);
     return 0;

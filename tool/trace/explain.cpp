@@ -28,7 +28,8 @@ std::string slot_text(plan::Arch arch, const plan::ArgSlot& slot) {
 
 std::string source(const rules::Typed& value) {
     if (value.span.file == nullptr) return "";
-    return std::string(value.span.file->text().substr(value.span.begin, value.span.end - value.span.begin));
+    return std::string(
+        value.span.file->text().substr(value.span.begin, value.span.end - value.span.begin));
 }
 
 // "bytesize (rsi)", "*dptr (read through dptr)"
@@ -42,7 +43,9 @@ std::string describe(const Frontend& frontend, const plan::ProbePlan& probe,
         if (param->index < probe.slots.size()) slot = probe.slots[param->index].front();
         where = slot_text(frontend.plan.arch, slot);
         bool named = probe.signature != nullptr && param->index < probe.signature->params.size();
-        if (name.empty()) name = named ? probe.signature->params[param->index].name : fmt::format("arg{}", param->index);
+        if (name.empty())
+            name = named ? probe.signature->params[param->index].name
+                         : fmt::format("arg{}", param->index);
     }
     if (leaf != value.get()) where += ", text";
     bool kept = at_return && value->stage == rules::Stage::entry && !rules::always_known(*value);
@@ -59,7 +62,8 @@ std::string describe_record(const Frontend& frontend, const plan::ProbePlan& pro
     if (record.ret_field) parts.emplace_back("ret");
     if (record.layout.stack) parts.emplace_back("user stack");
     return fmt::format("  {:<8}record of {} bytes: {}\n", at_return ? "return" : "entry",
-                       record.layout.size, parts.empty() ? "no values" : fmt::format("{}", fmt::join(parts, ", ")));
+                       record.layout.size,
+                       parts.empty() ? "no values" : fmt::format("{}", fmt::join(parts, ", ")));
 }
 
 void describe_part(const Frontend& frontend, const plan::RulePart& part, std::string& out) {
@@ -81,7 +85,8 @@ std::string explain(const Frontend& frontend, const plan::ProbePlan& probe) {
     for (const plan::RulePart& part : probe.parts) {
         places.insert(frontend.plan.rules[static_cast<uint32_t>(part.rule)].place);
     }
-    std::string out = fmt::format("{}:{}  {}\n", where.soname, probe.symbol, fmt::join(places, ", "));
+    std::string out =
+        fmt::format("{}:{}  {}\n", where.soname, probe.symbol, fmt::join(places, ", "));
     out += fmt::format("  probe   {}{}\n", frontend.entries[static_cast<uint32_t>(probe.id)].why,
                        probe.has_return() ? "" : "; no return probe is needed");
     for (const plan::RulePart& part : probe.parts) describe_part(frontend, part, out);

@@ -45,11 +45,16 @@ Result<void> Follower::set_armed(uint32_t on) {
     return control->update(&zero, &on);
 }
 
-Result<void> Follower::arm() { return set_armed(1); }
-void Follower::disarm() { (void)set_armed(0); }
+Result<void> Follower::arm() {
+    return set_armed(1);
+}
+void Follower::disarm() {
+    (void)set_armed(0);
+}
 
 void Follower::look_at(std::span<const std::byte> record) {
-    if (everyone_ || record.size() < sizeof(plan::RecordHeader) + sizeof(plan::ProcessRecord)) return;
+    if (everyone_ || record.size() < sizeof(plan::RecordHeader) + sizeof(plan::ProcessRecord))
+        return;
     plan::RecordHeader header;
     std::memcpy(&header, record.data(), sizeof header);
     if ((header.what & 0xff) != static_cast<uint32_t>(plan::RecordKind::process)) return;

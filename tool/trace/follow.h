@@ -16,9 +16,9 @@ public:
     // `in_namespace`: our process ids are not the kernel's, so processes are adopted by theirs.
     Follower(bpf::LoadedProgram& loaded, bool everyone, bool in_namespace);
 
-    Result<void> add(int pid);                       // with its threads
+    Result<void> add(int pid);  // with its threads
     Result<void> add_with_children(int pid);
-    Result<void> arm();                              // nothing is recorded before
+    Result<void> arm();  // nothing is recorded before
     void disarm();
 
     // Looks for process records that tell of an exit.

@@ -21,9 +21,9 @@ constexpr size_t kMaxTemplate = 1u << 20;
 // A function's own code is looked at for the place of its probe; of a longer one its beginning.
 constexpr uint64_t kMaxFunction = 64u << 10;
 
-constexpr const char* kTemplateFiles[] = {"record.h",        "args_x86_64.h", "args_arm64.h",
-                                          "runtime.bpf.c",   "frames.bpf.c",  "shape.bpf.c",
-                                          "session.bpf.c",   "pair.bpf.c",    "follow.bpf.c"};
+constexpr const char* kTemplateFiles[] = {"record.h",      "args_x86_64.h", "args_arm64.h",
+                                          "runtime.bpf.c", "call.bpf.c",    "frames.bpf.c",
+                                          "entry.bpf.c",   "return.bpf.c",  "follow.bpf.c"};
 
 std::optional<std::string> existing(const fs::path& path) {
     std::error_code code;
@@ -37,9 +37,11 @@ std::vector<std::string> header_folders(const std::string& rule_directory,
     std::vector<std::string> folders{rule_directory};
     folders.insert(folders.end(), bundled.begin(), bundled.end());
     for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-        if (const char* value = std::getenv(variable)) folders.push_back(std::string(value) + "/include");
+        if (const char* value = std::getenv(variable))
+            folders.push_back(std::string(value) + "/include");
     }
-    folders.insert(folders.end(), {"/usr/local/cuda/include", "/usr/local/include", "/usr/include"});
+    folders.insert(folders.end(),
+                   {"/usr/local/cuda/include", "/usr/local/include", "/usr/include"});
     return folders;
 }
 
@@ -72,10 +74,8 @@ Result<void> Frontend::read_rules() {
         std::string folder = fs::path(identity).parent_path().string();
         return rules::Loaded{*path, identity, folder, std::move(*text)};
     };
-    for (const std::string& name : options_.rules) {
-        rules::parse(name, load, rules, diagnostics);
-        rule_names.push_back(name);
-    }
+    rules::parse(options_.rules, load, rules, diagnostics);
+    rule_names = options_.rules;
     steps_.done("parse rules");
     return {};
 }
@@ -96,7 +96,8 @@ std::vector<std::string> Frontend::find_headers() {
             found.push_back(*path);
             continue;
         }
-        Diagnostic& error = diagnostics.error(header.span, fmt::format("the header `{}` was not found", header.files.back()));
+        Diagnostic& error = diagnostics.error(
+            header.span, fmt::format("the header `{}` was not found", header.files.back()));
         for (const std::string& folder : folders) error.note("looked in " + folder);
         error.help("give its path, or install what it belongs to");
     }

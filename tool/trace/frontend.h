@@ -1,5 +1,5 @@
-// The pipeline's first half, as far as each subcommand needs it: rule files -> rules with C types ->
-// probes -> plan -> BPF C. Nothing of the kernel is touched.
+// The pipeline's first half, as far as each subcommand needs it: rule files -> rules with C types
+// -> probes -> plan -> BPF C. Nothing of the kernel is touched.
 #pragma once
 
 #include <memory>
@@ -51,7 +51,7 @@ public:
     plan::Plan plan;
     std::vector<EntryPlace> entries;  // by ProbeId
     std::vector<std::string> rule_names;
-    std::string kernel_dir;           // the header tree for libbcc
+    std::string kernel_dir;  // the header tree for libbcc
     std::optional<bpf::CompilerProcess> compiler;
     std::unique_ptr<system::LiveHost> host;
 

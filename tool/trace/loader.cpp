@@ -15,7 +15,7 @@ namespace {
 using codegen::AttachMode;
 using codegen::ProgramKind;
 
-constexpr uint32_t kSessionCookieCall = 0x7fff0001;    // as session.bpf.c calls them
+constexpr uint32_t kSessionCookieCall = 0x7fff0001;  // as session.bpf.c calls them
 constexpr uint32_t kSessionIsReturnCall = 0x7fff0002;
 
 const char* mode_name(AttachMode mode) {
@@ -34,7 +34,8 @@ Result<AttachMode> choose_mode(std::optional<AttachMode> wanted, const bpf::Feat
                       : features.multi ? AttachMode::multi
                                        : AttachMode::perf;
     if (!wanted) return best;
-    bool possible = *wanted == AttachMode::perf || (*wanted == AttachMode::multi && features.multi) ||
+    bool possible = *wanted == AttachMode::perf ||
+                    (*wanted == AttachMode::multi && features.multi) ||
                     (*wanted == AttachMode::session && features.session);
     if (possible) return *wanted;
     return Error{fmt::format("this kernel has no {} links", mode_name(*wanted)), 0,
@@ -60,7 +61,8 @@ Result<Loaded> Loader::load(const RuleOptions& options, bool everyone) {
     Loaded loaded;
     loaded.mode = *mode;
     loaded.program = std::move(*program);
-    Result<std::string> tracefs = system::ensure_tracefs();  // libbcc reads tracepoints' formats there
+    Result<std::string> tracefs =
+        system::ensure_tracefs();  // libbcc reads tracepoints' formats there
     if (!tracefs) return tracefs.error();
     Result<bpf::LoadedProgram> kernel = compile(loaded.program, *mode, features);
     if (!kernel) return kernel.error();
@@ -89,10 +91,11 @@ Result<bpf::LoadedProgram> Loader::compile(const codegen::Program& program, Atta
     }
     Result<bpf::CompileResult> result = frontend_.compiler->compile(request);
     if (!result) return result.error();
-    if (const auto* failed = std::get_if<bpf::CompileError>(&*result)) return refused(*failed, program);
+    if (const auto* failed = std::get_if<bpf::CompileError>(&*result))
+        return refused(*failed, program);
     auto* compiled = std::get_if<bpf::Compiled>(&*result);
-    steps_.tell(fmt::format("clang {:.1f} ms, verifier {:.1f} ms, {} bytes of C", compiled->compile_ms,
-                            compiled->load_ms, program.source.size()));
+    steps_.tell(fmt::format("clang {:.1f} ms, verifier {:.1f} ms, {} bytes of C",
+                            compiled->compile_ms, compiled->load_ms, program.source.size()));
     steps_.done("compile and load");
     bpf::LoadedProgram loaded;
     for (bpf::CompiledMap& map : compiled->maps) {
@@ -105,7 +108,8 @@ Result<bpf::LoadedProgram> Loader::compile(const codegen::Program& program, Atta
 }
 
 Error Loader::refused(const bpf::CompileError& failed, const codegen::Program& program) {
-    bool rights = failed.stage == bpf::CompileError::Stage::load && failed.code == EPERM && failed.log.empty();
+    bool rights = failed.stage == bpf::CompileError::Stage::load && failed.code == EPERM &&
+                  failed.log.empty();
     if (!rights) return defect(failed, program);
     return Error{failed.what, failed.code, "run as root, or with CAP_BPF and CAP_PERFMON"};
 }
@@ -119,7 +123,8 @@ Error Loader::defect(const bpf::CompileError& failed, const codegen::Program& pr
     }
     fmt::print(stderr, "{}\n", failed.log);
     return Error{fmt::format("{}: this is a defect of mlbcc, not of your rules", failed.what), 0,
-                 "the generated program is in " + path + ": please report it with the messages above"};
+                 "the generated program is in " + path +
+                     ": please report it with the messages above"};
 }
 
 Result<void> Loader::attach_functions(Loaded& loaded) {
@@ -127,8 +132,7 @@ Result<void> Loader::attach_functions(Loaded& loaded) {
     for (const plan::ProbePlan& probe : frontend_.plan.probes) {
         const target::UserFunction& function = frontend_.function(probe.id);
         uint64_t entry = frontend_.entries[static_cast<uint32_t>(probe.id)].offset;
-        by_file[function.path].push_back(
-            {probe.id, probe.shape, probe.has_return(), function.offset + entry});
+        by_file[function.path].push_back({&probe, function.offset + entry});
     }
     for (const auto& [path, sites] : by_file) {
         Result<bpf::Attachment> made =
@@ -150,9 +154,8 @@ Result<void> Loader::attach_followers(Loaded& loaded) {
         Result<uint64_t> id = system::tracepoint_id(*tracefs, function.tracepoint.substr(0, colon),
                                                     function.tracepoint.substr(colon + 1));
         if (!id) return id.error();
-        Result<bpf::Attachment> made =
-            bpf::Attachment::tracepoint(loaded.kernel.program(function.name),
-                                        static_cast<uint32_t>(*id), function.tracepoint);
+        Result<bpf::Attachment> made = bpf::Attachment::tracepoint(
+            loaded.kernel.program(function.name), static_cast<uint32_t>(*id), function.tracepoint);
         if (!made) return made.error();
         loaded.attachments.push_back(std::move(*made));
     }

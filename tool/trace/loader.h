@@ -1,5 +1,6 @@
-// A plan becomes running probes: how to attach is chosen by trying, the C is generated and compiled by
-// the helper, the programs are attached. Nothing is recorded until the filter is armed (follow.h).
+// A plan becomes running probes: how to attach is chosen by trying, the C is generated and compiled
+// by the helper, the programs are attached. Nothing is recorded until the filter is armed
+// (follow.h).
 #pragma once
 
 #include <optional>

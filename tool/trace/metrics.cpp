@@ -83,25 +83,27 @@ void Metrics::add_group(const plan::Aggregate& aggregate, const std::string& rul
     out.hists.push_back(std::move(hist));
 }
 
-std::vector<codegen::Account> Metrics::accounts(uint32_t slot) const {
-    std::vector<codegen::Account> all;
+// By CPU, then by rule; behind the last rule all records.
+std::vector<std::vector<codegen::Account>> Metrics::accounts() const {
+    std::vector<std::vector<codegen::Account>> all;
     bpf::Map* map = loaded_.map(codegen::maps::kAccounts);
+    uint32_t zero = 0;
     if (map == nullptr) return all;
-    for (const auto& bytes : map->lookup_per_cpu(&slot)) {
-        codegen::Account one{};
-        std::memcpy(&one, bytes.data(), std::min(bytes.size(), sizeof one));
-        all.push_back(one);
+    for (const auto& bytes : map->lookup_per_cpu(&zero)) {
+        auto& cpu = all.emplace_back(plan_.rules.size() + 1);
+        std::memcpy(cpu.data(), bytes.data(), std::min(bytes.size(), cpu.size() * sizeof cpu[0]));
     }
     return all;
 }
 
 void Metrics::add_losses(sink::MetricSnapshot& out) {
+    auto all = accounts();
     for (uint32_t rule = 0; rule < plan_.rules.size(); ++rule) {
         sink::RuleLoss loss{plan_.rules[rule].place};
         loss.sample = plan_.rules[rule].sample;
-        for (const codegen::Account& one : accounts(rule)) {
-            loss.submitted += one.submitted + one.full;
-            loss.lost += one.lost + one.full;
+        for (const auto& cpu : all) {
+            loss.submitted += cpu[rule].submitted + cpu[rule].full;
+            loss.lost += cpu[rule].lost + cpu[rule].full;
         }
         out.losses.push_back(std::move(loss));
     }
@@ -116,25 +118,20 @@ sink::MetricSnapshot Metrics::snapshot(const event::Pipeline& pipeline) {
 
 // The count is of records; a record that several rules share is lost to each of them.
 std::vector<event::Loss> Metrics::new_losses(uint64_t now_ns) {
-    auto all = static_cast<uint32_t>(plan_.rules.size());
     std::vector<event::Loss> losses;
-    told_.resize(all + 1);
-    for (uint32_t slot = 0; slot <= all; ++slot) {
-        std::vector<codegen::Account> cpus = accounts(slot);
-        losses.resize(std::max(losses.size(), cpus.size()));
-        told_[slot].resize(cpus.size());
-        for (uint32_t cpu = 0; cpu < cpus.size(); ++cpu) {
-            uint64_t fresh = cpus[cpu].lost - std::exchange(told_[slot][cpu], cpus[cpu].lost);
+    auto all = accounts();
+    told_.resize(all.size(), std::vector<uint64_t>(plan_.rules.size() + 1));
+    for (uint32_t cpu = 0; cpu < all.size(); ++cpu) {
+        event::Loss loss{now_ns, cpu};
+        for (size_t rule = 0; rule <= plan_.rules.size(); ++rule) {
+            uint64_t fresh =
+                all[cpu][rule].lost - std::exchange(told_[cpu][rule], all[cpu][rule].lost);
             if (fresh == 0) continue;
-            if (slot < all) losses[cpu].rules.push_back(plan_.rules[slot].place);
-            if (slot == all) losses[cpu].count = fresh;
+            if (rule < plan_.rules.size()) loss.rules.push_back(plan_.rules[rule].place);
+            if (rule == plan_.rules.size()) loss.count = fresh;
         }
+        if (loss.count > 0) losses.push_back(std::move(loss));
     }
-    for (uint32_t cpu = 0; cpu < losses.size(); ++cpu) {
-        losses[cpu].cpu = cpu;
-        losses[cpu].time_ns = now_ns;
-    }
-    std::erase_if(losses, [](const event::Loss& loss) { return loss.count == 0; });
     return losses;
 }
 

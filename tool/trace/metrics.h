@@ -1,4 +1,5 @@
-// What the kernel counted, read from its maps: the statistics, histograms and accounts that sinks show.
+// What the kernel counted, read from its maps: the statistics, histograms and accounts that sinks
+// show.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,7 @@ public:
 
     // What was lost since the last call, a Loss for each CPU that lost something.
     std::vector<event::Loss> new_losses(uint64_t now_ns);
+
 private:
     struct Group;
     void add_aggregate(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
@@ -27,11 +29,11 @@ private:
     void add_group(const plan::Aggregate& aggregate, const std::string& rule, Group& group,
                    sink::MetricSnapshot& out);
     void add_losses(sink::MetricSnapshot& out);
-    std::vector<codegen::Account> accounts(uint32_t slot) const;  // by CPU
+    std::vector<std::vector<codegen::Account>> accounts() const;
 
     const plan::Plan& plan_;
     bpf::LoadedProgram& loaded_;
-    std::vector<std::vector<uint64_t>> told_;  // lost records told so far, by slot and CPU
+    std::vector<std::vector<uint64_t>> told_;  // lost records told so far, by CPU and rule
 };
 
 }  // namespace mlbcc::trace

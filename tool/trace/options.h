@@ -11,10 +11,10 @@
 
 namespace mlbcc::trace {
 
-struct RuleOptions {                    // what every subcommand that reads rules needs
-    std::vector<std::string> rules;     // files, or names of bundled ones
-    std::string templates;              // --templates DIR
-    bool exact_entry = false;           // probe the first byte, whatever it costs
+struct RuleOptions {                 // what every subcommand that reads rules needs
+    std::vector<std::string> rules;  // files, or names of bundled ones
+    std::string templates;           // --templates DIR
+    bool exact_entry = false;        // probe the first byte, whatever it costs
     std::optional<codegen::AttachMode> attach;
 };
 
@@ -25,11 +25,11 @@ struct TraceOptions {
     std::vector<std::string> command;
     std::vector<int> pids;
     bool everyone = false;
-    std::string output;                 // "" is traces/trace_<time>.jsonl, "-" standard output
+    std::string output;  // "" is traces/trace_<time>.jsonl, "-" standard output
     std::optional<std::chrono::nanoseconds> duration;
     std::string user;
     bool keep_root = false;
-    size_t buffer_bytes = 16u << 20;    // a CPU
+    size_t buffer_bytes = 16u << 20;  // a CPU
     bool realtime = true;
     Verbosity verbosity = Verbosity::normal;
 };

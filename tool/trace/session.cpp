@@ -32,11 +32,12 @@ uint64_t monotonic_ns() {
 std::string wall_clock() {
     auto now = std::chrono::system_clock::now().time_since_epoch();
     auto us = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
-    return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:06}Z", fmt::gmtime(static_cast<std::time_t>(us / 1'000'000)),
-                       us % 1'000'000);
+    return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:06}Z",
+                       fmt::gmtime(static_cast<std::time_t>(us / 1'000'000)), us % 1'000'000);
 }
 
-sink::TraceInfo trace_info(const TraceOptions& options, const Frontend& frontend, uint64_t start_ns) {
+sink::TraceInfo trace_info(const TraceOptions& options, const Frontend& frontend,
+                           uint64_t start_ns) {
     utsname names{};
     uname(&names);
     sink::TraceInfo info;
@@ -68,9 +69,11 @@ Result<std::unique_ptr<Session>> Session::open(const TraceOptions& options, Fron
     made->signals_.emplace(std::move(*signals));
     bpf::Map* events = made->loaded_.kernel.map(codegen::maps::kEvents);
     MLBCC_CHECK(events != nullptr);
-    Result<bpf::Stream> stream = bpf::Stream::open(
-        *events, options.buffer_bytes,
-        [session = made.get()](uint32_t cpu, std::span<const std::byte> record) { session->take(cpu, record); });
+    Result<bpf::Stream> stream =
+        bpf::Stream::open(*events, options.buffer_bytes,
+                          [session = made.get()](uint32_t cpu, std::span<const std::byte> record) {
+                              session->take(cpu, record);
+                          });
     if (!stream) return stream.error();
     made->stream_.emplace(std::move(*stream));
     if (made->stream_->bytes_per_cpu() < options.buffer_bytes) {
@@ -106,8 +109,8 @@ Result<void> Session::attach(Loader& loader) {
     if (auto done = loader.attach(loaded_); !done) return done;
     for (const bpf::Refusal& one : loaded_.refused) {
         tell_note(options_.verbosity,
-                  fmt::format("the kernel will not probe {}: {}", frontend_.function(one.probe).symbol,
-                              std::strerror(one.code)));
+                  fmt::format("the kernel will not probe {}: {}",
+                              frontend_.function(one.probe).symbol, std::strerror(one.code)));
     }
     return {};
 }
@@ -226,7 +229,8 @@ int Session::run() {
         }
         steps_.done("release the command");
     } else if (options_.everyone || !options_.pids.empty()) {
-        tell_note(options_.verbosity, fmt::format("tracing {} functions; Ctrl-C ends the trace", loaded_.probes));
+        tell_note(options_.verbosity,
+                  fmt::format("tracing {} functions; Ctrl-C ends the trace", loaded_.probes));
     }
     End end = End::none;
     while (end == End::none) end = poll();
@@ -240,7 +244,8 @@ Result<void> Session::finish(End end) {
     follower_.disarm();
     loaded_.detach();
     stream_->sweep();
-    for (event::Loss& loss : metrics_.new_losses(monotonic_ns())) pipeline_.add_loss(std::move(loss));
+    for (event::Loss& loss : metrics_.new_losses(monotonic_ns()))
+        pipeline_.add_loss(std::move(loss));
     pipeline_.finish();
     steps_.done("detach and drain");
     if (failure_) return *failure_;

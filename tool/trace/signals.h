@@ -15,10 +15,10 @@ struct Interrupt {
 
 class Signals {
 public:
-    static Result<Signals> block();       // SIGINT, SIGTERM, SIGHUP; SIGPIPE is ignored
+    static Result<Signals> block();  // SIGINT, SIGTERM, SIGHUP; SIGPIPE is ignored
     int fd() const { return fd_.get(); }
-    std::optional<Interrupt> next();      // does not wait
-    void let_through();                   // from now on they end the tracer at once
+    std::optional<Interrupt> next();  // does not wait
+    void let_through();               // from now on they end the tracer at once
 
 private:
     UniqueFd fd_;

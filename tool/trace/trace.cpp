@@ -34,7 +34,8 @@ Result<std::vector<system::ProcessView>> views_of(const TraceOptions& options) {
     if (options.command.empty()) return views;
     auto environment = system::launch_environment(launch_options(options));
     if (!environment) return environment.error();
-    views.push_back(system::view_of_command(*environment, std::filesystem::current_path().string()));
+    views.push_back(
+        system::view_of_command(*environment, std::filesystem::current_path().string()));
     return views;
 }
 
@@ -79,7 +80,8 @@ int run_trace(const TraceOptions& options) {
         Session::open(options, frontend, std::move(*loaded), *output, steps);
     if (!session) return tell(session.error());
     if (!options.command.empty()) {
-        if (auto done = (*session)->hold_command(launch_options(options)); !done) return tell(done.error());
+        if (auto done = (*session)->hold_command(launch_options(options)); !done)
+            return tell(done.error());
     }
     if (auto done = (*session)->attach(loader); !done) return tell(done.error());
     frontend.compiler.reset();  // LLVM's memory goes with it

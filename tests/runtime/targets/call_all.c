@@ -4,6 +4,8 @@
 
 #include "target.h"
 
+static const char cold_text[4096] __attribute__((aligned(4096))) = "cold";
+
 static int twice(int n) {
     return 2 * n;
 }
@@ -41,6 +43,7 @@ static void texts(void) {
     memset(text, 'x', sizeof text);
     text[199] = 0;
     take_long_text(text);
+    take_cold_text(cold_text);
     take_bytes("tab\t\"quote\" back\\ \xc3\xa9 \xff\xfe end");
     take_text("plain", (const char*)text + 199, NULL, mutable_text);
     name_of(1);
@@ -84,7 +87,16 @@ static void structs(void) {
     make_session(2);
 }
 
+/* The literals of this file are in memory, as they are where a program has run for a while. */
+static int warm_up(void) {
+    const volatile char* literals[] = {"plain", "ninth", "%d %d"};
+    int sum = 0;
+    for (int i = 0; i < 3; i++) sum += literals[i][0];
+    return sum;
+}
+
 int main(void) {
+    if (warm_up() == 0) return 1;
     integers();
     texts();
     memory();

@@ -7,13 +7,13 @@ enum { LIMIT = 1 << 20 };
 static char names[8][32];
 static int known;
 
-pool_status pool_alloc(uint64_t* block, size_t size) {
+pool_status pool_alloc(pool_ptr* block, size_t size) {
     if (size > LIMIT) return POOL_FULL;
-    *block = (uint64_t)(uintptr_t)malloc(size);
+    *block = (pool_ptr)(uintptr_t)malloc(size);
     return POOL_OK;
 }
 
-pool_status pool_free(uint64_t block) {
+pool_status pool_free(pool_ptr block) {
     if (block < 4096) return POOL_NO_BLOCK;
     free((void*)(uintptr_t)block);
     return POOL_OK;

@@ -5,24 +5,24 @@
 
 #include "pool.h"
 
-static uint64_t allocate(size_t size) {
-    uint64_t block = 0;
+static pool_ptr allocate(size_t size) {
+    pool_ptr block = 0;
     if (pool_alloc(&block, size) != POOL_OK) return 0;
     return block;
 }
 
-uint64_t leaky(size_t size) {
-    uint64_t block = allocate(size);
+pool_ptr leaky(size_t size) {
+    pool_ptr block = allocate(size);
     printf("{\"leaked\": \"0x%llx\"}\n", (unsigned long long)block);
     return block;
 }
 
 int main(void) {
-    uint64_t a = allocate(1000), b = allocate(2000), c = allocate(3000);
+    pool_ptr a = allocate(1000), b = allocate(2000), c = allocate(3000);
     leaky(4096);
     allocate((size_t)1 << 30); /* refused */
     pool_free(b);
-    uint64_t d = allocate(500);
+    pool_ptr d = allocate(500);
     pool_free(a);
     pool_free(c);
     pool_free(d);

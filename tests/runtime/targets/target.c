@@ -19,6 +19,9 @@ int take_text(const char* name, const char* empty, const char* none, char* mutab
     return (int)(strlen(name) + strlen(empty)) + (none != NULL);
 }
 
+int take_cold_text(const char* text) {
+    return text != NULL;
+}
 int take_long_text(const char* text) {
     return (int)strlen(text);
 }

@@ -47,6 +47,7 @@ int take_small(signed char a, unsigned char b, short c, unsigned short d, int e,
 int64_t take_wide(long a, unsigned long b, long long c, unsigned long long d, size_t e, long f);
 char take_char(char c, bool yes, bool no);
 int take_text(const char* name, const char* empty, const char* none, char* mutable_text);
+int take_cold_text(const char* text); /* on a page that nobody has read yet */
 int take_long_text(const char* text);
 int take_bytes(const char* bytes);
 int take_pointers(void* p, const void* q, int* none, session s, device_ptr d, callback f);

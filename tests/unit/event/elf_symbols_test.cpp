@@ -16,7 +16,9 @@
 #include "event/cfi.h"
 #include "event/modules.h"
 
-extern "C" __attribute__((noinline, used)) void a_function_of_the_test() { asm volatile(""); }
+extern "C" __attribute__((noinline, used)) void a_function_of_the_test() {
+    asm volatile("");
+}
 
 namespace mlbcc::event {
 namespace {
@@ -51,12 +53,14 @@ TEST(ElfSymbols, PrefersTheNameThatPeopleKnow) {
     void* qsort_at = dlsym(dlopen("libc.so.6", RTLD_NOW), "write");
     Dl_info info{};
     ASSERT_NE(dladdr(qsort_at, &info), 0);
-    auto symbols = symbols_of(fs::canonical(std::string(info.dli_fname).find("libc.so") == std::string::npos
-                                                ? "/lib/x86_64-linux-gnu/libc.so.6"
-                                                : info.dli_fname));
+    auto symbols =
+        symbols_of(fs::canonical(std::string(info.dli_fname).find("libc.so") == std::string::npos
+                                     ? "/lib/x86_64-linux-gnu/libc.so.6"
+                                     : info.dli_fname));
     ASSERT_TRUE(symbols);
     EXPECT_EQ(symbols->soname(), "libc.so.6");
-    if (std::string(info.dli_fname).find("libc.so") == std::string::npos) return;  // a sanitizer's own
+    if (std::string(info.dli_fname).find("libc.so") == std::string::npos)
+        return;                                                  // a sanitizer's own
     EXPECT_EQ(symbols->find(in_file(qsort_at))->name, "write");  // also called __write
 }
 
@@ -68,8 +72,12 @@ TEST(ElfSymbols, ReadsTheDebugFileOfItsBuildId) {
     fs::path debug = folder / ".build-id" / build_id.substr(0, 2) / (build_id.substr(2) + ".debug");
     fs::create_directories(debug.parent_path());
     std::string stripped = folder / "stripped";
-    ASSERT_EQ(std::system(fmt::format("cp /proc/{0}/exe {1} && objcopy --only-keep-debug {1} {2} && strip {1}",
-                                      getpid(), stripped, debug.string()).c_str()), 0);
+    ASSERT_EQ(
+        std::system(
+            fmt::format("cp /proc/{0}/exe {1} && objcopy --only-keep-debug {1} {2} && strip {1}",
+                        getpid(), stripped, debug.string())
+                .c_str()),
+        0);
     uint64_t start = in_file(reinterpret_cast<void*>(a_function_of_the_test));
     auto with = symbols_of(stripped, folder), without = symbols_of(stripped);
     ASSERT_TRUE(with && without);
@@ -87,7 +95,8 @@ TEST(ElfSymbols, OfOtherFilesAreNone) {
 
 std::vector<std::byte> vdso() {
     const auto* start = reinterpret_cast<const std::byte*>(getauxval(AT_SYSINFO_EHDR));
-    return start == nullptr ? std::vector<std::byte>() : std::vector<std::byte>(start, start + 4096);
+    return start == nullptr ? std::vector<std::byte>()
+                            : std::vector<std::byte>(start, start + 4096);
 }
 
 TEST(ElfSymbols, SurvivesBrokenFiles) {
@@ -98,7 +107,8 @@ TEST(ElfSymbols, SurvivesBrokenFiles) {
     size_t found = 0;
     for (int round = 0; round < 2000; ++round) {
         std::vector<std::byte> broken = image;
-        for (size_t i = random() % 8; i > 0; --i) broken[random() % broken.size()] = std::byte(random());
+        for (size_t i = random() % 8; i > 0; --i)
+            broken[random() % broken.size()] = std::byte(random());
         for (size_t i = random() % 4; i > 0; --i) broken[random() % 64] = std::byte(random());
         if (round % 4 == 0) broken.resize(random() % broken.size());
         if (auto symbols = ElfSymbols::read(broken)) {

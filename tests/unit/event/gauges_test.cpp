@@ -16,11 +16,13 @@ protected:
         plan::ProbeId alloc = t.probe("cuMemAlloc"), depth = t.probe("push");
         uint32_t key = t.number(alloc, End::ret, kHex), size = t.number(alloc, End::ret, kBytes);
         t.gauge(alloc, End::ret, "gpu_bytes", GaugeOp::set, key, size);
-        t.gauge(depth, End::ret, "depth", GaugeOp::add, std::nullopt, t.number(depth, End::ret, kU32));
+        t.gauge(depth, End::ret, "depth", GaugeOp::add, std::nullopt,
+                t.number(depth, End::ret, kU32));
         gauges.emplace(t.plan, 5);
     }
     void set(uint64_t key, int64_t value, uint32_t pid = 70, Stack* stack = nullptr) {
-        gauges->apply({gauges->gauge("gpu_bytes"), GaugeOp::set, pid, ++time, Value{&kHex, key, {}, false, false},
+        gauges->apply({gauges->gauge("gpu_bytes"), GaugeOp::set, pid, ++time,
+                       Value{&kHex, key, {}, false, false},
                        Value{&kBytes, static_cast<uint64_t>(value), {}, false, false}, stack});
     }
     void change(GaugeOp op, int64_t value) {
@@ -30,9 +32,11 @@ protected:
     std::vector<std::string> states() const {
         std::vector<std::string> out;
         for (const GaugeState& state : gauges->states(Tables(t.plan))) {
-            std::string line = fmt::format("{} {}: {} peak {}@{} of {}:", state.name, state.pid, state.value,
-                                           state.peak, state.peak_time_ns, state.held_count);
-            for (const GaugeState::Held& held : state.held) line += fmt::format(" {:#x}={}", held.key, held.value);
+            std::string line =
+                fmt::format("{} {}: {} peak {}@{} of {}:", state.name, state.pid, state.value,
+                            state.peak, state.peak_time_ns, state.held_count);
+            for (const GaugeState::Held& held : state.held)
+                line += fmt::format(" {:#x}={}", held.key, held.value);
             out.push_back(line);
         }
         return out;

@@ -9,23 +9,27 @@ namespace mlbcc::event {
 namespace {
 
 std::string text_of(const Mapping& m) {
-    return fmt::format("{:x}-{:x} +{:x} {} {} {}{}", m.start, m.end, m.offset, m.device, m.inode, m.path,
-                       m.deleted ? " deleted" : "");
+    return fmt::format("{:x}-{:x} +{:x} {} {} {}{}", m.start, m.end, m.offset, m.device, m.inode,
+                       m.path, m.deleted ? " deleted" : "");
 }
 
 TEST(Mappings, AreTheExecutableOnes) {
     std::vector<Mapping> maps = parse_maps(
         "7f1c3a5f0000-7f1c3a600000 rwxp 00000000 00:00 0 \n"
-        "7f1c3a200000-7f1c3a3a5000 r-xp 00022000 fe:00 1311                       /usr/lib/libc.so.6\n"
-        "7f1c3a3a5000-7f1c3a3f8000 r--p 00177000 fe:00 1311                       /usr/lib/libc.so.6\n"
-        "7f1c3a700000-7f1c3a701000 r-xp 00000000 fe:00 99                         /tmp/a b\\012c (deleted)\n"
+        "7f1c3a200000-7f1c3a3a5000 r-xp 00022000 fe:00 1311                       "
+        "/usr/lib/libc.so.6\n"
+        "7f1c3a3a5000-7f1c3a3f8000 r--p 00177000 fe:00 1311                       "
+        "/usr/lib/libc.so.6\n"
+        "7f1c3a700000-7f1c3a701000 r-xp 00000000 fe:00 99                         /tmp/a b\\012c "
+        "(deleted)\n"
         "7ffd1a5e8000-7ffd1a5ea000 r-xp 00000000 00:00 0                          [vdso]\n");
     std::vector<std::string> lines;
     for (const Mapping& mapping : maps) lines.push_back(text_of(mapping));
-    EXPECT_EQ(lines, (std::vector<std::string>{"7f1c3a200000-7f1c3a3a5000 +22000 fe:00 1311 /usr/lib/libc.so.6",
-                                               "7f1c3a5f0000-7f1c3a600000 +0 00:00 0 ",
-                                               "7f1c3a700000-7f1c3a701000 +0 fe:00 99 /tmp/a b\nc deleted",
-                                               "7ffd1a5e8000-7ffd1a5ea000 +0 00:00 0 [vdso]"}));
+    EXPECT_EQ(lines, (std::vector<std::string>{
+                         "7f1c3a200000-7f1c3a3a5000 +22000 fe:00 1311 /usr/lib/libc.so.6",
+                         "7f1c3a5f0000-7f1c3a600000 +0 00:00 0 ",
+                         "7f1c3a700000-7f1c3a701000 +0 fe:00 99 /tmp/a b\nc deleted",
+                         "7ffd1a5e8000-7ffd1a5ea000 +0 00:00 0 [vdso]"}));
     EXPECT_EQ(find_mapping(maps, 0x7f1c3a200000), &maps[0]);
     EXPECT_EQ(find_mapping(maps, 0x7f1c3a3a4fff), &maps[0]);
     EXPECT_EQ(find_mapping(maps, 0x7f1c3a3a5000), nullptr);

@@ -127,25 +127,30 @@ std::vector<Written> random_ring(std::mt19937_64& random, uint64_t& value, int r
     return ring;
 }
 
-// Rings that are swept one after the other at random moments, drained a window later: all items come
-// once, in order, none late.
+// Rings that are swept one after the other at random moments, drained a window later: all items
+// come once, in order, none late.
 TEST(Merger, SortsRandomStreams) {
     constexpr uint64_t kWindow = 1000;
     for (uint64_t seed = 0; seed < 60; ++seed) {
         std::mt19937_64 random(seed);
         uint64_t value = 0;
         std::vector<std::vector<Written>> rings;
-        for (size_t cpus = 1 + seed % 7; rings.size() < cpus;) rings.push_back(random_ring(random, value, 400));
+        for (size_t cpus = 1 + seed % 7; rings.size() < cpus;)
+            rings.push_back(random_ring(random, value, 400));
         std::vector<size_t> read(rings.size());
         Merger merger;
         std::vector<std::pair<uint64_t, uint64_t>> got;
-        auto take = [&](const Merger::Item& item) { got.emplace_back(item.time_ns, value_of(item)); };
+        auto take = [&](const Merger::Item& item) {
+            got.emplace_back(item.time_ns, value_of(item));
+        };
         size_t items = 0;
         for (uint64_t now = 1000; now < 12000; now += random() % 300) {
             for (size_t cpu = 0; cpu < rings.size(); ++cpu) {
-                for (; read[cpu] < rings[cpu].size() && rings[cpu][read[cpu]].at <= now; ++read[cpu]) {
+                for (; read[cpu] < rings[cpu].size() && rings[cpu][read[cpu]].at <= now;
+                     ++read[cpu]) {
                     const Written& one = rings[cpu][read[cpu]];
-                    merger.add(static_cast<uint32_t>(cpu), Source(one.value, 8 + random() % 60).bytes, one.keys);
+                    merger.add(static_cast<uint32_t>(cpu),
+                               Source(one.value, 8 + random() % 60).bytes, one.keys);
                     items += one.keys.size();
                 }
             }
@@ -173,7 +178,8 @@ TEST(Merger, LosesNothingThatIsLate) {
         ++count;
     };
     for (uint64_t i = 0; i < 5000; ++i) {
-        add(merger, i % 4, i, {{Part::at_time, i * 10}, {Part::at_start, i * 10 - random() % (i * 10 + 1)}});
+        add(merger, i % 4, i,
+            {{Part::at_time, i * 10}, {Part::at_start, i * 10 - random() % (i * 10 + 1)}});
         if (i % 50 == 0) merger.drain(i * 10, take);
     }
     merger.drain_all(take);

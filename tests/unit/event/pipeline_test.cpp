@@ -20,7 +20,8 @@ protected:
         t.returns(init, t.enumeration({{"CUDA_SUCCESS", 0}}));
         t.record(init, End::ret).emits.push_back({1, {}, false, plan::SpanEmit{"userspace", {}}});
         alloc = t.probe("cuMemAlloc", "cuMemAlloc_v2");
-        uint32_t address = t.number(alloc, End::ret, kHex), size = t.number(alloc, End::ret, kBytes);
+        uint32_t address = t.number(alloc, End::ret, kHex),
+                 size = t.number(alloc, End::ret, kBytes);
         t.event(alloc, End::ret, "memory", "alloc", {{"address", address}, {"size", size}});
         t.gauge(alloc, End::ret, "gpu_bytes", rules::GaugeOp::set, address, size);
     }
@@ -36,7 +37,9 @@ protected:
         pipeline->finish();
         return lines.lines;
     }
-    RuleCounts counts(uint32_t rule = 0) const { return pipeline->counts(static_cast<plan::RuleId>(rule)); }
+    RuleCounts counts(uint32_t rule = 0) const {
+        return pipeline->counts(static_cast<plan::RuleId>(rule));
+    }
 
     TestPlan t;
     plan::ProbeId init{}, alloc{};
@@ -46,7 +49,8 @@ protected:
 
 TEST_F(Pipelines, MakesEventsOfRecords) {
     EXPECT_EQ(run({begin(10, 5), whole(20, 30), end(10, 40)}),
-              (Text{"1 B cuInit @10 Flags=5", "2 X memory.alloc @20 parent=1 took=10 address=0x10 size=4096",
+              (Text{"1 B cuInit @10 Flags=5",
+                    "2 X memory.alloc @20 parent=1 took=10 address=0x10 size=4096",
                     "3 E cuInit @40 begin=1 took=30 ret=CUDA_SUCCESS"}));
     EXPECT_EQ(counts().received, 3u);
     EXPECT_EQ(counts().unmatched_begin + counts().unmatched_end, 0u);
@@ -85,16 +89,18 @@ TEST_F(Pipelines, CallsLongerThanTheWindowComeLate) {
     pipeline->advance(12'000);
     pipeline->add(0, whole(9'500, 12'500));
     pipeline->finish();
-    EXPECT_EQ(lines.lines, (Text{"1 B cuInit @9000 Flags=0", "2 B cuInit @10000 Flags=0",
-                                 "3 X memory.alloc @9500 parent=1 took=3000 address=0x10 size=4096"}));
+    EXPECT_EQ(lines.lines,
+              (Text{"1 B cuInit @9000 Flags=0", "2 B cuInit @10000 Flags=0",
+                    "3 X memory.alloc @9500 parent=1 took=3000 address=0x10 size=4096"}));
     EXPECT_EQ(pipeline->totals().late, 1u);
 }
 
 TEST_F(Pipelines, AnEventBelongsToItsOwnSpan) {
     t.span(alloc, "userspace");
-    EXPECT_EQ(run({Wire::entry(alloc, 10), whole(10, 30)}),
-              (Text{"1 B cuMemAlloc @10", "2 X memory.alloc @10 parent=1 took=20 address=0x10 size=4096",
-                    "3 E cuMemAlloc @30 begin=1 took=20"}));
+    EXPECT_EQ(
+        run({Wire::entry(alloc, 10), whole(10, 30)}),
+        (Text{"1 B cuMemAlloc @10", "2 X memory.alloc @10 parent=1 took=20 address=0x10 size=4096",
+              "3 E cuMemAlloc @30 begin=1 took=20"}));
 }
 
 TEST_F(Pipelines, SpansOfTwoTypesNest) {
@@ -103,8 +109,8 @@ TEST_F(Pipelines, SpansOfTwoTypesNest) {
     t.span(free, "userspace");
     t.span(free, "api", {}, {}, 2, second);
     EXPECT_EQ(run({Wire::entry(free, 10, 3), Wire::ret(free, 10, 30, 3)}),
-              (Text{"1 B cuMemFree @10", "2 B cuMemFree @10 parent=1", "3 E cuMemFree @30 begin=2 took=20",
-                    "4 E cuMemFree @30 begin=1 took=20"}));
+              (Text{"1 B cuMemFree @10", "2 B cuMemFree @10 parent=1",
+                    "3 E cuMemFree @30 begin=2 took=20", "4 E cuMemFree @30 begin=1 took=20"}));
     EXPECT_EQ(counts(0).received, 2u);
     EXPECT_EQ(counts(1).received, 2u);
     EXPECT_EQ(pipeline->function_times().size(), 1u);
@@ -121,7 +127,8 @@ TEST_F(Pipelines, OnlyWhatWasHitIsShown) {
         return Wire::ret(copy, start, start + 1, hits).number(5).number(6);
     };
     EXPECT_EQ(run({record(10, 1), record(20, 2), record(30, 0)}),
-              (Text{"1 X copy. @10 took=1 size=5", "2 X copy. @20 took=1 size=5 to=0x6", "3 X large. @20 took=1 size=5"}));
+              (Text{"1 X copy. @10 took=1 size=5", "2 X copy. @20 took=1 size=5 to=0x6",
+                    "3 X large. @20 took=1 size=5"}));
     EXPECT_EQ(counts(0).received, 1u);
     EXPECT_EQ(counts(1).received, 1u);
 }
@@ -145,7 +152,8 @@ TEST_F(Pipelines, WhatIsOpenAtTheEndIsUnmatched) {
 }
 
 TEST_F(Pipelines, ThreadsAndProcessesEnd) {
-    run({begin(10).thread(70, 71), begin(12), Wire::process(Change::exit_thread, 20, 0, true).thread(70, 71),
+    run({begin(10).thread(70, 71), begin(12),
+         Wire::process(Change::exit_thread, 20, 0, true).thread(70, 71),
          Wire::process(Change::exit_thread, 30).thread(70, 70), end(12, 40).thread(70, 70)});
     EXPECT_EQ(counts().unmatched_begin, 2u);
     EXPECT_EQ(counts().unmatched_end, 1u);
@@ -170,7 +178,8 @@ TEST_F(Pipelines, CountsForkedProcessesAndThreads) {
 }
 
 TEST_F(Pipelines, AForkOfAUsedIdBeginsAnew) {
-    run({begin(10).thread(80, 80), Wire::process(Change::fork, 20, 80), end(10, 30).thread(80, 80)});
+    run({begin(10).thread(80, 80), Wire::process(Change::fork, 20, 80),
+         end(10, 30).thread(80, 80)});
     EXPECT_EQ(counts().unmatched_begin, 1u);
     EXPECT_EQ(counts().unmatched_end, 1u);
 }
@@ -182,8 +191,9 @@ TEST_F(Pipelines, LossesStandWhereTheyHappened) {
     pipeline->add_loss({90, 1, 3, {}});
     pipeline->add_loss({20, 1, 17, {"cuda.rules:1"}});
     pipeline->finish();
-    EXPECT_EQ(lines.lines, (Text{"1 B cuInit @10 Flags=0", "2 lost 17 @20",
-                                 "3 E cuInit @40 begin=1 took=30 ret=CUDA_SUCCESS", "4 lost 3 @90"}));
+    EXPECT_EQ(lines.lines,
+              (Text{"1 B cuInit @10 Flags=0", "2 lost 17 @20",
+                    "3 E cuInit @40 begin=1 took=30 ret=CUDA_SUCCESS", "4 lost 3 @90"}));
     EXPECT_EQ(pipeline->totals().lost, 20u);
     EXPECT_EQ(pipeline->totals().events, 4u);
 }
@@ -194,13 +204,15 @@ TEST_F(Pipelines, LearntNamesAreShown) {
     uint32_t own = t.number(get, End::ret, learnt("kernel"));
     t.event(get, End::ret, "module", "get", {{"kernel", own}});
     t.learn(get, End::ret, "kernel", handle, name);
-    t.event(launch, End::entry, "launch", "", {{"kernel", t.number(launch, End::entry, learnt("kernel"))}});
+    t.event(launch, End::entry, "launch", "",
+            {{"kernel", t.number(launch, End::entry, learnt("kernel"))}});
     EXPECT_EQ(run({Wire::entry(launch, 5).number(0x77),
                    Wire::ret(get, 10, 20).number(0x77).text("gemm", 16).number(0x77),
                    Wire::entry(launch, 30).number(0x77), Wire::entry(launch, 40).number(0x78),
                    Wire::entry(launch, 50).thread(71, 71).number(0x77)}),
-              (Text{"1 i launch. @5 kernel=0x77", "2 X module.get @10 took=10 kernel=gemm", "3 i launch. @30 kernel=gemm",
-                    "4 i launch. @40 kernel=0x78", "5 i launch. @50 kernel=0x77"}));
+              (Text{"1 i launch. @5 kernel=0x77", "2 X module.get @10 took=10 kernel=gemm",
+                    "3 i launch. @30 kernel=gemm", "4 i launch. @40 kernel=0x78",
+                    "5 i launch. @50 kernel=0x77"}));
 }
 
 TEST_F(Pipelines, GaugesFollowTheEndsOfCalls) {
@@ -223,20 +235,26 @@ TEST_F(Pipelines, TimesFunctions) {
 }
 
 TEST_F(Pipelines, RubbishIsCountedAndSkipped) {
-    std::vector<Wire> records{begin(10), Wire::entry(static_cast<plan::ProbeId>(99), 20), Wire::entry(init, 30),
-                              Wire::entry(alloc, 40), Wire::process(Change::fork, 50), begin(60)};
+    std::vector<Wire> records{begin(10),
+                              Wire::entry(static_cast<plan::ProbeId>(99), 20),
+                              Wire::entry(init, 30),
+                              Wire::entry(alloc, 40),
+                              Wire::process(Change::fork, 50),
+                              begin(60)};
     records[4].bytes().resize(44);
     records[5].bytes()[12] = std::byte{9};  // of no kind
     EXPECT_EQ(run(records), (Text{"1 B cuInit @10 Flags=0"}));
     EXPECT_EQ(pipeline->totals().malformed, 5u);
-    for (size_t size = 0; size < 48; ++size) pipeline->add(0, std::span(records[0].bytes()).first(size));
+    for (size_t size = 0; size < 48; ++size)
+        pipeline->add(0, std::span(records[0].bytes()).first(size));
     pipeline->add(0, std::vector<std::byte>(100'000));
     EXPECT_EQ(pipeline->totals().malformed, 54u);
 }
 
 TEST_F(Pipelines, UnknownHitsAndProcessChangesDoNoHarm) {
     Wire odd = Wire::process(static_cast<Change>(77), 15);
-    EXPECT_EQ(run({Wire::entry(init, 10, 0xfffffe).number(0), odd, Wire::entry(init, 20, 0xffffff).number(0)}),
+    EXPECT_EQ(run({Wire::entry(init, 10, 0xfffffe).number(0), odd,
+                   Wire::entry(init, 20, 0xffffff).number(0)}),
               (Text{"1 B cuInit @20 Flags=0"}));
     EXPECT_EQ(counts().received, 1u);
 }

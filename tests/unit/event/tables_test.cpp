@@ -84,9 +84,11 @@ TEST_F(Learnt, NamesOutliveTheirProcessUntilItsIdIsGivenAgain) {
 
 TEST_F(Learnt, IsBounded) {
     Tables tables(t.plan, 10);
-    for (uint64_t key = 0; key < 8; ++key) tables.learn(*tables.table("file"), 71, key, text("old"));
+    for (uint64_t key = 0; key < 8; ++key)
+        tables.learn(*tables.table("file"), 71, key, text("old"));
     tables.exited(71);
-    for (uint64_t key = 0; key < 12; ++key) tables.learn(*tables.table("file"), 70, key, text("new"));
+    for (uint64_t key = 0; key < 12; ++key)
+        tables.learn(*tables.table("file"), 70, key, text("new"));
     EXPECT_EQ(find(tables, "file", 71, 1), "-");  // made room
     EXPECT_EQ(find(tables, "file", 70, 9), "new");
     EXPECT_EQ(find(tables, "file", 70, 11), "-");

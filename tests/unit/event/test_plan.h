@@ -29,7 +29,9 @@ inline const plan::ValueType kI32{Kind::signed_int, 4};
 inline const plan::ValueType kHex{Kind::hex, 8};
 inline const plan::ValueType kText{Kind::text, 8};
 inline const plan::ValueType kBytes{Kind::unsigned_int, 8, {}, {}, rules::Unit::bytes};
-inline plan::ValueType learnt(std::string table) { return {Kind::hex, 8, {}, std::move(table)}; }
+inline plan::ValueType learnt(std::string table) {
+    return {Kind::hex, 8, {}, std::move(table)};
+}
 
 struct Named {
     std::string name;
@@ -48,7 +50,8 @@ public:
         plan.rules.push_back({std::move(place), sample});
         return static_cast<plan::RuleId>(plan.rules.size() - 1);
     }
-    plan::ProbeId probe(std::string function, std::string symbol = {}, std::string soname = "libcuda.so.1") {
+    plan::ProbeId probe(std::string function, std::string symbol = {},
+                        std::string soname = "libcuda.so.1") {
         plan::ProbePlan probe;
         probe.id = static_cast<plan::ProbeId>(plan.probes.size());
         probe.symbol = symbol.empty() ? function : symbol;
@@ -91,27 +94,34 @@ public:
     // All fields of records must be there before what uses them.
     void span(plan::ProbeId id, std::string type, std::vector<Named> at_entry = {},
               std::vector<Named> at_return = {}, uint32_t mask = 1, plan::RuleId rule = {}) {
-        record(id, End::entry).emits.push_back({mask, rule, false, plan::SpanEmit{type, fields(at_entry)}});
-        record(id, End::ret).emits.push_back({mask, rule, false, plan::SpanEmit{type, fields(at_return)}});
+        record(id, End::entry)
+            .emits.push_back({mask, rule, false, plan::SpanEmit{type, fields(at_entry)}});
+        record(id, End::ret)
+            .emits.push_back({mask, rule, false, plan::SpanEmit{type, fields(at_return)}});
     }
-    void event(plan::ProbeId id, End end, std::string type, std::string name, std::vector<Named> wanted = {},
-               uint32_t mask = 1, plan::RuleId rule = {}) {
+    void event(plan::ProbeId id, End end, std::string type, std::string name,
+               std::vector<Named> wanted = {}, uint32_t mask = 1, plan::RuleId rule = {}) {
         plan::EventEmit emit{std::move(type), std::move(name), fields(wanted)};
         record(id, end).emits.push_back({mask, rule, false, std::move(emit)});
     }
-    void gauge(plan::ProbeId id, End end, std::string name, rules::GaugeOp op, std::optional<uint32_t> key,
-               uint32_t value, uint32_t mask = 1, plan::RuleId rule = {}) {
-        record(id, end).emits.push_back({mask, rule, false, plan::GaugeEmit{std::move(name), op, key, value}});
+    void gauge(plan::ProbeId id, End end, std::string name, rules::GaugeOp op,
+               std::optional<uint32_t> key, uint32_t value, uint32_t mask = 1,
+               plan::RuleId rule = {}) {
+        record(id, end).emits.push_back(
+            {mask, rule, false, plan::GaugeEmit{std::move(name), op, key, value}});
     }
-    void learn(plan::ProbeId id, End end, std::string table, uint32_t key, uint32_t value, uint32_t mask = 1) {
-        record(id, end).emits.push_back({mask, {}, false, plan::LearnEmit{std::move(table), key, value}});
+    void learn(plan::ProbeId id, End end, std::string table, uint32_t key, uint32_t value,
+               uint32_t mask = 1) {
+        record(id, end).emits.push_back(
+            {mask, {}, false, plan::LearnEmit{std::move(table), key, value}});
     }
     void stack(plan::ProbeId id, End end) {
         plan::RecordPlan& plan_of = record(id, end);
         plan_of.layout.stack = plan::StackField{plan_of.layout.size};
         for (plan::Emit& emit : plan_of.emits) emit.stack = true;
     }
-    plan::ValueType enumeration(std::vector<std::pair<std::string, int64_t>> constants, bool is_signed = false) {
+    plan::ValueType enumeration(std::vector<std::pair<std::string, int64_t>> constants,
+                                bool is_signed = false) {
         rules::TypeId type = types.add({"", rules::EnumType{4, is_signed, std::move(constants)}});
         return {Kind::enumeration, 4, type};
     }
@@ -137,7 +147,8 @@ public:
     static Wire ret(plan::ProbeId probe, uint64_t start, uint64_t time, uint32_t hits = 1) {
         return Wire(time, static_cast<uint32_t>(probe), plan::RecordKind::ret, hits).number(start);
     }
-    static Wire process(plan::ProcessChange change, uint64_t time, uint32_t other = 0, bool is_thread = false) {
+    static Wire process(plan::ProcessChange change, uint64_t time, uint32_t other = 0,
+                        bool is_thread = false) {
         Wire wire(time, static_cast<uint32_t>(change), plan::RecordKind::process, 0);
         return wire.append(plan::ProcessRecord{other, is_thread ? 1u : 0u});
     }
@@ -166,7 +177,8 @@ public:
 
 private:
     Wire(uint64_t time, uint32_t probe, plan::RecordKind kind, uint32_t hits) {
-        plan::RecordHeader header{time, probe, static_cast<uint32_t>(kind) | hits << 8, 70, 70, "python3"};
+        plan::RecordHeader header{time, probe, static_cast<uint32_t>(kind) | hits << 8,
+                                  70,   70,    "python3"};
         append(header);
     }
     std::vector<std::byte> bytes_;
@@ -185,9 +197,10 @@ public:
     void event(const event::Event& event) override {
         constexpr const char* kPhases[] = {"B", "E", "X", "i"};
         std::string name = event.probe->function;
-        if (const auto* own = std::get_if<plan::EventEmit>(&event.emit->what)) name = own->type + "." + own->name;
-        std::string line = fmt::format("{} {} {} @{}", event.id, kPhases[static_cast<int>(event.phase)], name,
-                                       event.time_ns);
+        if (const auto* own = std::get_if<plan::EventEmit>(&event.emit->what))
+            name = own->type + "." + own->name;
+        std::string line = fmt::format("{} {} {} @{}", event.id,
+                                       kPhases[static_cast<int>(event.phase)], name, event.time_ns);
         if (event.parent) line += fmt::format(" parent={}", *event.parent);
         if (event.begin) line += fmt::format(" begin={}", *event.begin);
         if (event.duration_ns > 0) line += fmt::format(" took={}", event.duration_ns);

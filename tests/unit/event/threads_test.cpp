@@ -33,7 +33,8 @@ TEST_F(Tracker, PairsNestedCalls) {
 
 TEST_F(Tracker, PairsRecursionByItsStartTimes) {
     for (uint64_t depth = 1; depth <= 5; ++depth) tracker.begin(main, span(depth * 10, 1, depth));
-    for (uint64_t depth = 5; depth >= 1; --depth) EXPECT_EQ(tracker.end(main, span(depth * 10, 1)), Id(depth));
+    for (uint64_t depth = 5; depth >= 1; --depth)
+        EXPECT_EQ(tracker.end(main, span(depth * 10, 1)), Id(depth));
     EXPECT_EQ(begins() + ends(), 0u);
 }
 
@@ -140,7 +141,8 @@ TEST_F(Tracker, GivesUpTheOuterHalfOfADeepStack) {
 
 TEST_F(Tracker, ForgetsIdleThreadsWhenThereAreTooMany) {
     tracker.begin(main, span(10, 1, 1));
-    for (uint32_t tid = 1000; tid < 1000 + 2 * SpanTracker::kMaxThreads; ++tid) tracker.thread(70, tid);
+    for (uint32_t tid = 1000; tid < 1000 + 2 * SpanTracker::kMaxThreads; ++tid)
+        tracker.thread(70, tid);
     EXPECT_EQ(tracker.thread(70, 70).open.size(), 1u);
 }
 

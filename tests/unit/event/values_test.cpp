@@ -13,7 +13,9 @@ using namespace mlbcc::test;
 class Values : public testing::Test {
 protected:
     // The value of a field of type `type` whose slot holds `bits`.
-    Value read(const plan::ValueType& type, uint64_t bits) { return read(type, Wire::entry({}, 1).number(bits)); }
+    Value read(const plan::ValueType& type, uint64_t bits) {
+        return read(type, Wire::entry({}, 1).number(bits));
+    }
     Value read(const plan::ValueType& type, Wire wire, uint32_t size = 8) {
         field = {type, 40, size};
         bytes = wire.bytes();
@@ -43,7 +45,8 @@ TEST_F(Values, AreExtendedByTheirSize) {
 }
 
 TEST_F(Values, EnumsHaveTheirConstantsName) {
-    plan::ValueType result = t.enumeration({{"CUDA_SUCCESS", 0}, {"CUDA_ERROR_INVALID_VALUE", 1}, {"ALIAS", 0}});
+    plan::ValueType result =
+        t.enumeration({{"CUDA_SUCCESS", 0}, {"CUDA_ERROR_INVALID_VALUE", 1}, {"ALIAS", 0}});
     EXPECT_EQ(read(result, 0).text, "CUDA_SUCCESS");
     EXPECT_EQ(read(result, 0xdead00000001).text, "CUDA_ERROR_INVALID_VALUE");
     Value unknown = read(result, 7);
@@ -59,7 +62,8 @@ TEST_F(Values, SignedEnumsAreFoundByTheirSignedValue) {
 
 TEST_F(Values, TextEndsAtItsZero) {
     EXPECT_EQ(read(kText, Wire::entry({}, 1).text("gemm", 16), 16).text, "gemm");
-    EXPECT_EQ(read(kText, Wire::entry({}, 1).text("0123456789abcdef", 16), 16).text, "0123456789abcdef");
+    EXPECT_EQ(read(kText, Wire::entry({}, 1).text("0123456789abcdef", 16), 16).text,
+              "0123456789abcdef");
     EXPECT_EQ(read(kText, Wire::entry({}, 1).text("", 16), 16).text, "");
     EXPECT_FALSE(read(kText, Wire::entry({}, 1).text("", 16), 16).unread);
 }
@@ -81,7 +85,8 @@ protected:
     Keys() {
         t.probe("cuInit");
         launch = t.probe("cuLaunchKernel", "cuLaunchKernel_ptsz");
-        t.learn(launch, End::ret, "kernel", t.number(launch, End::ret, kHex), t.text(launch, End::ret, 16));
+        t.learn(launch, End::ret, "kernel", t.number(launch, End::ret, kHex),
+                t.text(launch, End::ret, 16));
     }
     std::string key(const plan::Field& field, std::vector<std::byte> bytes) {
         Tables tables(t.plan);

@@ -19,7 +19,8 @@ inline std::string read_all(const std::string& path) {
 
 inline void expect_golden(const std::string& name, const std::string& actual) {
     std::string path = std::string(MLBCC_TEST_DATA) + "/golden/" + name;
-    if (std::getenv("MLBCC_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << actual;
+    if (std::getenv("MLBCC_UPDATE_GOLDEN") != nullptr)
+        std::ofstream(path, std::ios::binary) << actual;
     EXPECT_EQ(read_all(path), actual) << path;
 }
 

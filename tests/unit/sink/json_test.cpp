@@ -21,7 +21,9 @@ std::string json(Kind kind, uint64_t bits, std::string_view text = {}) {
     plan::ValueType type{kind, 8};
     return json_text(value(type, bits, text));
 }
-uint64_t minus(int64_t number) { return static_cast<uint64_t>(-number); }
+uint64_t minus(int64_t number) {
+    return static_cast<uint64_t>(-number);
+}
 
 TEST(Json, NumbersAreExact) {
     EXPECT_EQ(json(Kind::unsigned_int, 0), "0");
@@ -61,17 +63,21 @@ TEST(Json, LearntAndUnreadValues) {
 }
 
 TEST(Json, TextIsEscaped) {
-    EXPECT_EQ(quoted("say \"hi\" \\ \b\f\n\r\t\x01\x1f\x7f"), "\"say \\\"hi\\\" \\\\ \\b\\f\\n\\r\\t\\u0001\\u001f\x7f\"");
-    EXPECT_EQ(quoted("h\xc3\xa4lt \xe2\x82\xac \xf0\x9f\x98\x80"), "\"h\xc3\xa4lt \xe2\x82\xac \xf0\x9f\x98\x80\"");
+    EXPECT_EQ(quoted("say \"hi\" \\ \b\f\n\r\t\x01\x1f\x7f"),
+              "\"say \\\"hi\\\" \\\\ \\b\\f\\n\\r\\t\\u0001\\u001f\x7f\"");
+    EXPECT_EQ(quoted("h\xc3\xa4lt \xe2\x82\xac \xf0\x9f\x98\x80"),
+              "\"h\xc3\xa4lt \xe2\x82\xac \xf0\x9f\x98\x80\"");
 }
 
 TEST(Json, WhatIsNotUtf8IsEscapedByteByByte) {
-    EXPECT_EQ(quoted("a\xff" "b"), "\"a\\u00ffb\"");
-    EXPECT_EQ(quoted("\xc3"), "\"\\u00c3\"");                          // cut short
-    EXPECT_EQ(quoted("\xe2\x82"), "\"\\u00e2\\u0082\"");               // cut short
-    EXPECT_EQ(quoted("\xc0\xaf"), "\"\\u00c0\\u00af\"");               // overlong
-    EXPECT_EQ(quoted("\xe0\x9f\xbf"), "\"\\u00e0\\u009f\\u00bf\"");    // overlong
-    EXPECT_EQ(quoted("\xed\xa0\x80"), "\"\\u00ed\\u00a0\\u0080\"");    // a surrogate
+    EXPECT_EQ(quoted("a\xff"
+                     "b"),
+              "\"a\\u00ffb\"");
+    EXPECT_EQ(quoted("\xc3"), "\"\\u00c3\"");                                   // cut short
+    EXPECT_EQ(quoted("\xe2\x82"), "\"\\u00e2\\u0082\"");                        // cut short
+    EXPECT_EQ(quoted("\xc0\xaf"), "\"\\u00c0\\u00af\"");                        // overlong
+    EXPECT_EQ(quoted("\xe0\x9f\xbf"), "\"\\u00e0\\u009f\\u00bf\"");             // overlong
+    EXPECT_EQ(quoted("\xed\xa0\x80"), "\"\\u00ed\\u00a0\\u0080\"");             // a surrogate
     EXPECT_EQ(quoted("\xf4\x90\x80\x80"), "\"\\u00f4\\u0090\\u0080\\u0080\"");  // above U+10FFFF
     EXPECT_EQ(quoted("\xf0\x8f\xbf\xbf"), "\"\\u00f0\\u008f\\u00bf\\u00bf\"");  // overlong
     EXPECT_EQ(quoted("\x80"), "\"\\u0080\"");
@@ -83,7 +89,10 @@ TEST(Json, AnyBytesAreValid) {
     std::mt19937 random(3);
     for (int round = 0; round < 5000; ++round) {
         std::string bytes(random() % 24, 0);
-        for (char& c : bytes) c = static_cast<char>(random() % 4 == 0 ? random() : "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80zA\"\\"[random() % 13]);
+        for (char& c : bytes)
+            c = static_cast<char>(
+                random() % 4 == 0 ? random()
+                                  : "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80zA\"\\"[random() % 13]);
         std::string text = sink::quoted(bytes);
         rapidjson::Document document;
         document.Parse<rapidjson::kParseValidateEncodingFlag>(text.c_str());

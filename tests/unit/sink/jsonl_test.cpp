@@ -68,7 +68,8 @@ TEST_F(Jsonls, HaveTheFormOfTheSample) {
     t.span(ioctl, "kernel", {{"cmd", t.number(ioctl, End::entry, kHex)}});
     t.returns(alloc, result);
     t.event(alloc, End::ret, "memory", "alloc",
-            {{"address", t.number(alloc, End::ret, kHex)}, {"size", t.number(alloc, End::ret, kBytes)}});
+            {{"address", t.number(alloc, End::ret, kHex)},
+             {"size", t.number(alloc, End::ret, kBytes)}});
 
     auto sink = open_jsonl(path, info, t.plan);
     ASSERT_TRUE(sink.ok());
@@ -77,7 +78,10 @@ TEST_F(Jsonls, HaveTheFormOfTheSample) {
     pipeline.add(1, Wire::entry(ioctl, kStart + 3 * kMs).number(0xc020462a));
     pipeline.add(1, Wire::ret(ioctl, kStart + 3 * kMs, kStart + 5 * kMs).number(0));
     pipeline.add(1, Wire::ret(init, kStart + 1 * kMs, kStart + 6 * kMs).number(0));
-    pipeline.add(1, Wire::ret(alloc, kStart + 7 * kMs, kStart + 7 * kMs + 12500).number(0).number(0x7f0000001000).number(4096));
+    pipeline.add(1, Wire::ret(alloc, kStart + 7 * kMs, kStart + 7 * kMs + 12500)
+                        .number(0)
+                        .number(0x7f0000001000)
+                        .number(4096));
     pipeline.add_loss({kStart + 9 * kMs, 1, 17, {"cuda.rules:12"}});
     pipeline.finish();
 
@@ -85,10 +89,36 @@ TEST_F(Jsonls, HaveTheFormOfTheSample) {
     end.time_ns = kStart + 1500 * kMs;
     end.end_reason = "exit";
     end.metrics.losses.push_back({.rule = "cuda.rules:12", .submitted = 5});
-    end.metrics.stats.push_back({"cuda.rules:12", plan::AggregateKind::count, "Kernel launches", {}, {{"function", "\"cuLaunchKernel\""}}, 42});
-    end.metrics.stats.push_back({"cuda.rules:13", plan::AggregateKind::sum, "Total memory allocated", rules::Unit::bytes, {}, 524288000, 15});
-    end.metrics.stats.push_back({"cuda.rules:13", plan::AggregateKind::sum, "delta", {}, {}, static_cast<uint64_t>(-5), 2, true});
-    end.metrics.hists.push_back({"cuda.rules:14", "duration", rules::Unit::nanoseconds, {}, 847, 15234000, 812, 81200000, {{512, 1024, 3}, {1024, 2048, 311}}});
+    end.metrics.stats.push_back({"cuda.rules:12",
+                                 plan::AggregateKind::count,
+                                 "Kernel launches",
+                                 {},
+                                 {{"function", "\"cuLaunchKernel\""}},
+                                 42});
+    end.metrics.stats.push_back({"cuda.rules:13",
+                                 plan::AggregateKind::sum,
+                                 "Total memory allocated",
+                                 rules::Unit::bytes,
+                                 {},
+                                 524288000,
+                                 15});
+    end.metrics.stats.push_back({"cuda.rules:13",
+                                 plan::AggregateKind::sum,
+                                 "delta",
+                                 {},
+                                 {},
+                                 static_cast<uint64_t>(-5),
+                                 2,
+                                 true});
+    end.metrics.hists.push_back({"cuda.rules:14",
+                                 "duration",
+                                 rules::Unit::nanoseconds,
+                                 {},
+                                 847,
+                                 15234000,
+                                 812,
+                                 81200000,
+                                 {{512, 1024, 3}, {1024, 2048, 311}}});
     add_counts(end, pipeline, t.plan);
     Gauge gauge{"cuda.rules:20", "gpu_bytes", rules::Unit::bytes, 70, 4096, 524288000, {}, 1};
     gauge.held.push_back({"\"0x7f00\"", 4096, {"libcuda.so.1:cuMemAlloc_v2+0x0", "app:main+0x10"}});
@@ -104,29 +134,35 @@ TEST_F(Jsonls, HaveTheFormOfTheSample) {
 TEST_F(Jsonls, ASpanHasItsSymbolWhereThatDiffers) {
     plan::ProbeId copy = t.probe("cuMemcpyHtoD", "cuMemcpyHtoD_v2_ptds");
     t.span(copy, "userspace");
-    EXPECT_EQ(line_of(Wire::entry(copy, kStart + 1).thread(70, 71, "a\"b")),
-              R"({"event_id":1,"ts":0.000000001,"type":"userspace","name":"cuMemcpyHtoD","symbol":"cuMemcpyHtoD_v2_ptds","phase":"B","pid":70,"tid":71,"comm":"a\"b","cpu":2})");
+    EXPECT_EQ(
+        line_of(Wire::entry(copy, kStart + 1).thread(70, 71, "a\"b")),
+        R"({"event_id":1,"ts":0.000000001,"type":"userspace","name":"cuMemcpyHtoD","symbol":"cuMemcpyHtoD_v2_ptds","phase":"B","pid":70,"tid":71,"comm":"a\"b","cpu":2})");
 }
 
 TEST_F(Jsonls, AnEventWithoutANameHasItsFunctions) {
     plan::ProbeId launch = t.probe("cuLaunchKernel");
-    t.event(launch, End::entry, "launch", "", {{"name", t.text(launch, End::entry, 16)}, {"p->size", t.text(launch, End::entry, 8)}});
-    EXPECT_EQ(line_of(Wire::entry(launch, kStart).text("a\xff", 16).text("\xff", 8)),
-              R"({"event_id":1,"ts":0.000000000,"type":"launch","name":"cuLaunchKernel","function":"cuLaunchKernel","phase":"i","pid":70,"tid":70,"comm":"python3","cpu":2,"args":{"name":"a\u00ff","p->size":null}})");
+    t.event(launch, End::entry, "launch", "",
+            {{"name", t.text(launch, End::entry, 16)}, {"p->size", t.text(launch, End::entry, 8)}});
+    EXPECT_EQ(
+        line_of(Wire::entry(launch, kStart).text("a\xff", 16).text("\xff", 8)),
+        R"({"event_id":1,"ts":0.000000000,"type":"launch","name":"cuLaunchKernel","function":"cuLaunchKernel","phase":"i","pid":70,"tid":70,"comm":"python3","cpu":2,"args":{"name":"a\u00ff","p->size":null}})");
 }
 
 TEST_F(Jsonls, ATimeBeforeTheStartIsNegative) {
     plan::ProbeId call = t.probe("f");
     t.event(call, End::ret, "call", "");
-    EXPECT_EQ(line_of(Wire::ret(call, kStart - 1500, kStart + 500)),
-              R"({"event_id":1,"ts":-0.000001500,"type":"call","name":"f","function":"f","phase":"X","pid":70,"tid":70,"comm":"python3","cpu":2,"duration_us":2.000})");
+    EXPECT_EQ(
+        line_of(Wire::ret(call, kStart - 1500, kStart + 500)),
+        R"({"event_id":1,"ts":-0.000001500,"type":"call","name":"f","function":"f","phase":"X","pid":70,"tid":70,"comm":"python3","cpu":2,"duration_us":2.000})");
 }
 
 TEST_F(Jsonls, CommandsNeedNotBeUtf8) {
     info.command = {"./x\xff", "\"q\""};
     auto sink = open_jsonl(path, info, t.plan);
     ASSERT_TRUE(sink.ok());
-    EXPECT_EQ(lines().at(0), R"({"event_id":0,"type":"meta","schema":1,"tool":"mlbcc 0.1.0","start":"2026-11-20T12:00:00.000000Z","host":{"kernel":"6.18.44","arch":"x86_64"},"command":["./x\u00ff","\"q\""],"rules":["cuda.rules"]})");
+    EXPECT_EQ(
+        lines().at(0),
+        R"({"event_id":0,"type":"meta","schema":1,"tool":"mlbcc 0.1.0","start":"2026-11-20T12:00:00.000000Z","host":{"kernel":"6.18.44","arch":"x86_64"},"command":["./x\u00ff","\"q\""],"rules":["cuda.rules"]})");
 }
 
 TEST_F(Jsonls, ManyLinesAreAllWritten) {
@@ -145,7 +181,8 @@ TEST_F(Jsonls, ManyLinesAreAllWritten) {
 TEST_F(Jsonls, ErrorsOfOpeningAreTold) {
     auto missing = open_jsonl("/no/such/folder/x.jsonl", info, t.plan);
     ASSERT_FALSE(missing.ok());
-    EXPECT_EQ(missing.error().message(), "cannot create /no/such/folder/x.jsonl: No such file or directory");
+    EXPECT_EQ(missing.error().message(),
+              "cannot create /no/such/folder/x.jsonl: No such file or directory");
     EXPECT_EQ(missing.error().help, "create the folder first, or write elsewhere with `-o FILE`");
     auto full = open_jsonl("/dev/full", info, t.plan);
     ASSERT_FALSE(full.ok());
@@ -167,7 +204,8 @@ TEST_F(Jsonls, AFullDiskLeavesWholeLines) {
         event::Pipeline pipeline(t.plan, **sink);
         for (uint64_t i = 1; i <= 20000; ++i) pipeline.add(0, Wire::entry(call, kStart + i));
         pipeline.finish();
-        Result<void> first = (*sink)->flush(), second = (*sink)->flush(), last = (*sink)->finish({}, 20001);
+        Result<void> first = (*sink)->flush(), second = (*sink)->flush(),
+                     last = (*sink)->finish({}, 20001);
         _exit(!first.ok() && first.error().code == EFBIG && second.ok() && last.ok() ? 0 : 1);
     }
     int status = 0;

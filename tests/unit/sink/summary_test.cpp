@@ -28,22 +28,38 @@ TraceEnd sample_end() {
     end.threads = 3;
     end.end_reason = "exit";
     MetricSnapshot& m = end.metrics;
-    m.stats = {{"cuda.rules:5", AggregateKind::count, "Total CUDA API calls", {}, {}, 847},
-               {"cuda.rules:12", AggregateKind::count, "Kernel launches", {}, {}, 42},
-               {"cuda.rules:20", AggregateKind::sum, "Total memory allocated", kSize, {}, 524288000, 15},
-               {"cuda.rules:12", AggregateKind::sum, "Data transferred", kSize, {}, 1 << 30, 128}};
+    m.stats = {
+        {"cuda.rules:5", AggregateKind::count, "Total CUDA API calls", {}, {}, 847},
+        {"cuda.rules:12", AggregateKind::count, "Kernel launches", {}, {}, 42},
+        {"cuda.rules:20", AggregateKind::sum, "Total memory allocated", kSize, {}, 524288000, 15},
+        {"cuda.rules:12", AggregateKind::sum, "Data transferred", kSize, {}, 1 << 30, 128}};
     m.gauges = {{"cuda.rules:20", "gpu_bytes", kSize, 70, 0, 524288000, {}, 0}};
-    m.hists = {{"cuda.rules:40", "IOCTL calls", kTime, {}, 1024, 15234000, 812, 81200000,
-                {{512, 1024, 3}, {1024, 2048, 311}, {2048, 4096, 600}, {16384, 32768, 100}, {67108864, 134217728, 10}}}};
+    m.hists = {{"cuda.rules:40",
+                "IOCTL calls",
+                kTime,
+                {},
+                1024,
+                15234000,
+                812,
+                81200000,
+                {{512, 1024, 3},
+                 {1024, 2048, 311},
+                 {2048, 4096, 600},
+                 {16384, 32768, 100},
+                 {67108864, 134217728, 10}}}};
     m.functions = {{"cuCtxCreate", "libcuda.so.1", "userspace", 1, 81200000, 81200000},
                    {"cuMemcpyHtoD", "libcuda.so.1", "userspace", 128, 20300000, 5120000},
                    {"nvidia_unlocked_ioctl", "", "kernel", 1024, 15234000, 81200}};
     return end;
 }
 
-std::string text_of(const TraceEnd& end, size_t width = 100) { return summary_text(end, 0, kLayers, width); }
+std::string text_of(const TraceEnd& end, size_t width = 100) {
+    return summary_text(end, 0, kLayers, width);
+}
 
-TEST(Summary, HasTheFormOfTheSample) { expect_golden("summary/sample.txt", text_of(sample_end())); }
+TEST(Summary, HasTheFormOfTheSample) {
+    expect_golden("summary/sample.txt", text_of(sample_end()));
+}
 
 TEST(Summary, ShowsGroupsLeaksLossesAndNotes) {
     TraceEnd end = sample_end();
@@ -55,14 +71,37 @@ TEST(Summary, ShowsGroupsLeaksLossesAndNotes) {
     MetricSnapshot& m = end.metrics;
     m.stats.clear();
     for (uint64_t i = 0; i < 13; ++i) {
-        std::string name = i == 3 ? "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_128x128_16x4_nn_align4>(Params)"
-                                  : "kernel_" + std::to_string(i);
-        m.stats.push_back({"cuda.rules:12", AggregateKind::count, "Kernel launches", {}, {{"kernel[f]", "\"" + name + "\""}}, i * i * 100});
+        std::string name =
+            i == 3 ? "void "
+                     "cutlass::Kernel<cutlass_80_tensorop_s1688gemm_128x128_16x4_nn_align4>(Params)"
+                   : "kernel_" + std::to_string(i);
+        m.stats.push_back({"cuda.rules:12",
+                           AggregateKind::count,
+                           "Kernel launches",
+                           {},
+                           {{"kernel[f]", "\"" + name + "\""}},
+                           i * i * 100});
     }
-    m.stats.push_back({"cuda.rules:12", AggregateKind::sum, "balance", {}, {{"cpu", "0"}, {"comm", "\"python3\""}}, static_cast<uint64_t>(-12480), 3, true});
+    m.stats.push_back({"cuda.rules:12",
+                       AggregateKind::sum,
+                       "balance",
+                       {},
+                       {{"cpu", "0"}, {"comm", "\"python3\""}},
+                       static_cast<uint64_t>(-12480),
+                       3,
+                       true});
     m.hists[0].by = {{"cmd", "\"0xc020462a\""}};
-    m.hists.push_back({"cuda.rules:40", "IOCTL calls", kTime, {{"cmd", "\"0xc8\""}}, 7, 7000, 1000, 1000, {{512, 1024, 7}}});
-    m.hists.push_back({"cuda.rules:12", "size", kSize, {}, 3, 12288, 4096, 4096, {{4096, 8192, 3}}});
+    m.hists.push_back({"cuda.rules:40",
+                       "IOCTL calls",
+                       kTime,
+                       {{"cmd", "\"0xc8\""}},
+                       7,
+                       7000,
+                       1000,
+                       1000,
+                       {{512, 1024, 7}}});
+    m.hists.push_back(
+        {"cuda.rules:12", "size", kSize, {}, 3, 12288, 4096, 4096, {{4096, 8192, 3}}});
     Gauge& leak = m.gauges[0];
     leak.value = 3 * 4096 + 100;
     leak.held = {{"\"0x7f0000002000\"", 8192, {"libffi.so.8+0x7a31", "app:main+0x10"}},
@@ -70,17 +109,21 @@ TEST(Summary, ShowsGroupsLeaksLossesAndNotes) {
                  {"5", 100, {}}};
     leak.held_count = 3;
     m.gauges.push_back({"cuda.rules:20", "gpu_bytes", kSize, 71, 0, 4096, {}, 0});
-    m.losses = {{"cuda.rules:5", 12480, 17, 12463, 3, 1, 1}, {"cuda.rules:12", 10, 0, 10, 0, 0, 10}};
+    m.losses = {{"cuda.rules:5", 12480, 17, 12463, 3, 1, 1},
+                {"cuda.rules:12", 10, 0, 10, 0, 0, 10}};
     expect_golden("summary/all.txt", text_of(end));
 }
 
 TEST(Summary, OfNothingIsOneLine) {
-    EXPECT_EQ(text_of({}), "=== TRACE SUMMARY ===  0 ns, 0 processes, 0 threads, 0 events, 0 lost\n");
+    EXPECT_EQ(text_of({}),
+              "=== TRACE SUMMARY ===  0 ns, 0 processes, 0 threads, 0 events, 0 lost\n");
 }
 
 TEST(Summary, KeepsToItsWidth) {
     TraceEnd end = sample_end();
-    for (int i = 0; i < 8; ++i) end.metrics.functions.push_back({"cuSomeLongFunctionName" + std::to_string(i), "", "userspace", 12, 99, 99});
+    for (int i = 0; i < 8; ++i)
+        end.metrics.functions.push_back(
+            {"cuSomeLongFunctionName" + std::to_string(i), "", "userspace", 12, 99, 99});
     std::string text = text_of(end, 80);
     for (size_t at = 0; at < text.size();) {
         size_t next = text.find('\n', at);
@@ -92,8 +135,9 @@ TEST(Summary, KeepsToItsWidth) {
 TEST(Summary, MetricsOfUnknownRulesAreNotDropped) {
     TraceEnd end;
     end.metrics.stats = {{"x.rules:1", AggregateKind::count, "calls", {}, {}, 3}};
-    EXPECT_EQ(text_of(end), "=== TRACE SUMMARY ===  0 ns, 0 processes, 0 threads, 0 events, 0 lost\n\n"
-                            "OTHER\n  calls                     3\n");
+    EXPECT_EQ(text_of(end),
+              "=== TRACE SUMMARY ===  0 ns, 0 processes, 0 threads, 0 events, 0 lost\n\n"
+              "OTHER\n  calls                         3\n");
 }
 
 TEST(Summary, GoesToItsDescriptor) {
@@ -113,7 +157,8 @@ TEST(Summary, GoesToItsDescriptor) {
 TEST(Layers, AreTheTypesOfTheFunctionsSpans) {
     TestPlan t;
     t.rule("cuda.rules:9");
-    plan::ProbeId init = t.probe("cuInit"), alloc = t.probe("cuMemAlloc"), step = t.probe("step", "", "libmylib.so");
+    plan::ProbeId init = t.probe("cuInit"), alloc = t.probe("cuMemAlloc"),
+                  step = t.probe("step", "", "libmylib.so");
     t.span(init, "driver");
     t.event(alloc, End::ret, "memory", "alloc");
     t.span(step, "driver");

@@ -119,6 +119,56 @@ TEST(ChildProcess, SaysWhyAProgramCannotRun) {
                                    "asks for is missing: see its first line");
 }
 
+// Sets PATH for as long as it lives.
+class WithPath {
+public:
+    explicit WithPath(const std::string& path) : before_(getenv("PATH")) {
+        setenv("PATH", path.c_str(), 1);
+    }
+    ~WithPath() { setenv("PATH", before_.c_str(), 1); }
+    WithPath(const WithPath&) = delete;
+    WithPath& operator=(const WithPath&) = delete;
+
+private:
+    std::string before_;
+};
+
+TEST(ChildProcess, LooksForTheProgramInPath) {
+    const Scratch scratch;
+    std::filesystem::permissions(scratch.write("a/tool", "not executable"),
+                                 std::filesystem::perms::owner_read);
+    std::filesystem::permissions(scratch.write("b/tool", "exit $1"),
+                                 std::filesystem::perms::owner_all);
+    const WithPath path("/none:" + scratch.path("a") + ":" + scratch.path("b/tool") + ":" +
+                        scratch.path("b"));
+    LaunchOptions options;
+    options.argv = {"tool", "5"};
+    EXPECT_EQ(run(options), 5) << "a script without #!, as execvp() runs it";
+    const WithPath without("/none:" + scratch.path("a"));
+    auto child = ChildProcess::start(options);
+    ASSERT_TRUE(child);
+    EXPECT_EQ(child->release().error().message(), "cannot run `tool`: Permission denied");
+    EXPECT_EQ(exit_status(child->wait()), 126);
+}
+
+TEST(ChildProcess, AFolderOfPathThatTheUserMayNotReadHasNoProgram) {
+    if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+    const Scratch scratch;
+    scratch.write("secret/x", "");
+    std::filesystem::permissions(scratch.path(), std::filesystem::perms::owner_all);
+    const WithPath path(scratch.path("secret") + ":/usr/bin:/bin");
+    LaunchOptions options;
+    options.user = "nobody";
+    options.argv = {"no-such-program"};
+    auto child = ChildProcess::start(options);
+    ASSERT_TRUE(child);
+    EXPECT_EQ(child->release().error().message(),
+              "cannot run `no-such-program`: No such file or directory");
+    EXPECT_EQ(exit_status(child->wait()), 127);
+    options.argv = {"true"};
+    EXPECT_EQ(run(options), 0);
+}
+
 TEST(ChildProcess, SaysWhyItCannotStart) {
     EXPECT_EQ(start_error({}), "there is no command to run");
     LaunchOptions folder = shell("true");

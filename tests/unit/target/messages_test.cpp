@@ -138,6 +138,31 @@ error: no function in `libc.so.6` matches `mem*`
   = note: it matches IFUNCs only (`memcpy` and `memset`): each picks one of its implementations when the program starts
 )");
 }
+// A return probe on setjmp() makes longjmp() jump into the kernel's trampoline: seen on Linux 6.18.
+TEST(Messages, AFunctionThatReturnsTwice) {
+    FakeHost host;
+    host.add("libc.so.6", "_setjmp@10 getcontext@20 my_alias@20 qsort@30");
+    EXPECT_EQ(message_of(host, "on \"libc.so.6\":_setjmp { count }"),
+              R"(error: no probe on the return of `_setjmp`: it returns twice, which a probe breaks
+ --> test.rules:1:16
+  |
+1 | on "libc.so.6":_setjmp { count }
+  |                ^^^^^^^
+  = help: act on the way in: `on entry`
+)");
+    const Resolved all("on \"libc.so.6\":* { count }", host);
+    EXPECT_EQ(all.functions(), "qsort+30");
+    EXPECT_EQ(all.messages(), R"(note: `*` leaves out `_setjmp`, `getcontext` and `my_alias`
+ --> test.rules:1:16
+  |
+1 | on "libc.so.6":* { count }
+  |                ^
+  = note: what returns twice can be traced `on entry` only
+)");
+    const Resolved entry("on entry \"libc.so.6\":* { count }", host);
+    EXPECT_EQ(entry.functions(), "_setjmp+10 my_alias+20=getcontext qsort+30");
+    EXPECT_EQ(entry.messages().size(), 0u);
+}
 TEST(Messages, AStrippedProgram) {
     FakeHost host;
     host.add("app", "");

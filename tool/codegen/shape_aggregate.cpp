@@ -1,0 +1,61 @@
+// The part of a shape that counts, sums and measures in the kernel.
+#include <fmt/format.h>
+
+#include "codegen/shape.h"
+
+namespace mlbcc::codegen {
+
+void ShapeWriter::aggregates(Writer& w) {
+    for (const plan::AggregateUse& use : probe_.aggregates) {
+        const auto& shared = plan_.aggregates[static_cast<uint32_t>(use.aggregate)];
+        if (shared.at_entry == is_return()) continue;
+        w.open_block(fmt::format("if (hits & {}) {{", use.hit));
+        aggregate(w, use);
+        w.close_block();
+    }
+}
+
+void ShapeWriter::aggregate(Writer& w, const plan::AggregateUse& use) {
+    const auto& shared = plan_.aggregates[static_cast<uint32_t>(use.aggregate)];
+    std::string map = maps::aggregate(shared.id);
+    if (shared.key_size == 0) {
+        w.line("u32 key = 0;");
+    } else {
+        w.line(fmt::format("struct {}_key key = {{}};", map));
+        for (size_t i = 0; i < use.by.size(); ++i) {
+            w.store(fmt::format("key.k{}", i), shared.by[i].field.size, *use.by[i], false);
+        }
+        if (shared.by.size() > use.by.size()) {
+            w.line(fmt::format("key.k{} = id.pid;", use.by.size()));
+        }
+    }
+    if (use.value) {
+        w.place(use.value->span);
+        w.line(fmt::format("u64 value = {};", w.number(*use.value)));
+    }
+    w.line(fmt::format("struct {0}_value *group = {0}.lookup(&key);", map));
+    if (shared.key_size != 0) new_group(w, map);
+    w.open_block("if (group) {");
+    w.line("__sync_fetch_and_add(&group->count, 1);");
+    if (use.value) w.line("__sync_fetch_and_add(&group->sum, value);");
+    if (shared.kind == plan::AggregateKind::hist) {
+        // Not atomic: two threads of one CPU, one preempting the other right here, may lose an
+        // extreme.
+        w.line("if (~value > group->inverse_min) group->inverse_min = ~value;");
+        w.line("if (value > group->max) group->max = value;");
+        w.line("__sync_fetch_and_add(&group->buckets[mlbcc_bucket(value)], 1);");
+    }
+    w.close_block();
+    w.line(fmt::format("else mlbcc_account_full({});", static_cast<uint32_t>(shared.rule)));
+}
+
+void ShapeWriter::new_group(Writer& w, const std::string& map) {
+    w.open_block("if (!group) {");
+    w.line("u32 zero = 0;");
+    w.line(fmt::format("struct {0}_value *blank = {0}_blank.lookup(&zero);", map));
+    w.line(fmt::format("if (blank) {}.insert(&key, blank);", map));
+    w.line(fmt::format("group = {}.lookup(&key);", map));
+    w.close_block();
+}
+
+}  // namespace mlbcc::codegen

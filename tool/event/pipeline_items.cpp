@@ -1,0 +1,171 @@
+// What the pipeline does with the items that the merger gives it, one after the other in time order.
+#include "event/pipeline.h"
+
+#include <algorithm>
+
+namespace mlbcc::event {
+
+struct Pipeline::Current {
+    const Merger::Item& item;
+    const Record& record;
+    const RecordMeaning& meaning;
+    Thread& thread;
+    Stack* stack;
+    uint32_t hits;
+    ValueContext context;
+};
+
+void Pipeline::item(const Merger::Item& item) {
+    if (!losses_.empty()) give_losses(item.time_ns);
+    Record record(item.record);
+    if (item.part == Part::process) return process_item(record);
+    const plan::RecordHeader& header = record.header;
+    const RecordMeaning& meaning = *decoder_.meaning(record);
+    Current current{item,
+                    record,
+                    meaning,
+                    tracker_.thread(header.pid, header.tid),
+                    reinterpret_cast<Stack*>(item.tag),
+                    record.hits(),
+                    {item.record, meaning.probe, header.pid, tables_}};
+    // The call's own names are known to its own event, though they were learnt at its end.
+    if (item.first && !meaning.learns.empty()) learn(current);
+    if (item.part == Part::at_start) {
+        whole_calls(current);
+    } else {
+        meaning.is_return ? ends(current) : begins(current);
+        if (!meaning.gauges.empty()) change_gauges(current);
+    }
+    if (item.last && current.stack != nullptr) StackTable::release(current.stack);
+}
+
+void Pipeline::process_item(const Record& record) {
+    const plan::RecordHeader& header = record.header;
+    plan::ProcessRecord process = record.process();
+    switch (static_cast<plan::ProcessChange>(header.probe)) {
+    case plan::ProcessChange::fork:
+        tracker_.thread(header.pid, header.tid);
+        if (process.other == 0) break;         // of another pid namespace: not known yet
+        tracker_.thread_ended(process.other);  // the id was used before
+        tracker_.thread(process.is_thread != 0 ? header.pid : process.other, process.other);
+        if (process.is_thread != 0) break;
+        gauges_.process_ended(process.other);
+        tables_.forked(header.pid, process.other);
+        break;
+    case plan::ProcessChange::exec:
+        tracker_.process_replaced(header.pid);
+        gauges_.process_ended(header.pid);
+        tables_.executed(header.pid);
+        symbolizer_.executed_long_ago(header.pid, header.time_ns);
+        break;
+    case plan::ProcessChange::exit_thread:
+        tracker_.thread_ended(header.tid);
+        if (process.is_thread != 0) break;
+        tracker_.process_ended(header.pid);
+        gauges_.process_ended(header.pid);
+        tables_.exited(header.pid);
+        symbolizer_.exited_long_ago(header.pid, header.time_ns);
+        break;
+    }
+}
+
+void Pipeline::learn(const Current& current) {
+    for (const LearnMeaning& one : current.meaning.learns) {
+        if ((one.mask & current.hits) == 0) continue;
+        Value value = one.value.read(current.context);
+        tables_.learn(one.table, current.record.header.pid, one.key.read(current.context).bits,
+                      value);
+    }
+}
+
+void Pipeline::change_gauges(const Current& current) {
+    for (const GaugeMeaning& one : current.meaning.gauges) {
+        if ((one.mask & current.hits) == 0) continue;
+        Gauges::Change change{one.gauge,
+                              one.op,
+                              current.record.header.pid,
+                              current.item.time_ns,
+                              std::nullopt,
+                              one.value.read(current.context),
+                              one.stack ? current.stack : nullptr};
+        if (one.key) change.key = one.key->read(current.context);
+        gauges_.apply(change);
+    }
+}
+
+Event Pipeline::event_of(const Current& current, const ClauseMeaning& clause, Phase phase) {
+    const plan::RecordHeader& header = current.record.header;
+    Event event;
+    event.phase = phase;
+    event.clause = clause.id;
+    event.probe = current.meaning.probe;
+    event.emit = clause.emit;
+    event.time_ns = current.item.time_ns;
+    event.pid = header.pid;
+    event.tid = header.tid;
+    event.cpu = current.item.cpu;
+    event.comm = current.record.comm();
+    Decoder::values(clause, current.hits, current.context, values_);
+    event.values = values_;
+    if (clause.emit->stack && current.stack != nullptr) event.stack = current.stack->frames;
+    return event;
+}
+
+void Pipeline::begins(Current& current) {
+    uint64_t time = current.item.time_ns;
+    for (const ClauseMeaning& span : current.meaning.spans) {
+        if (!span.applies(current.hits)) continue;
+        Event event = event_of(current, span, Phase::begin);
+        event.parent = current.thread.parent_at(time);
+        give(event);
+        tracker_.begin(current.thread,
+                       {time, current.meaning.probe->id, span.slot, event.id, span.emit->rule});
+    }
+    for (const ClauseMeaning& instant : current.meaning.events) {
+        if (!instant.applies(current.hits)) continue;
+        Event event = event_of(current, instant, Phase::instant);
+        event.parent = current.thread.parent_at(time);
+        give(event);
+    }
+}
+
+// The span that began last ends first.
+void Pipeline::ends(Current& current) {
+    uint64_t start = current.record.start_ns();
+    const std::vector<ClauseMeaning>& spans = current.meaning.spans;
+    for (auto span = spans.rbegin(); span != spans.rend(); ++span) {
+        if (!span->applies(current.hits)) continue;
+        Event event = event_of(current, *span, Phase::end);
+        event.begin = tracker_.end(
+            current.thread, {start, current.meaning.probe->id, span->slot, 0, span->emit->rule});
+        add_duration(event, start, current.item.time_ns, current);
+        give(event);
+    }
+}
+
+void Pipeline::whole_calls(Current& current) {
+    for (const ClauseMeaning& call : current.meaning.events) {
+        if (!call.applies(current.hits)) continue;
+        Event event = event_of(current, call, Phase::complete);
+        event.parent = current.thread.parent_at(current.item.time_ns);
+        add_duration(event, current.item.time_ns, current.record.header.time_ns, current);
+        give(event);
+    }
+}
+
+void Pipeline::add_duration(Event& event, uint64_t start_ns, uint64_t end_ns,
+                            const Current& current) {
+    event.duration_ns = end_ns > start_ns ? end_ns - start_ns : 0;
+    if (current.meaning.ret) event.ret = current.meaning.ret->read(current.context);
+    ClauseTime& time = times_[static_cast<uint32_t>(event.clause)];
+    ++time.calls;
+    time.total_ns += event.duration_ns;
+    time.max_ns = std::max(time.max_ns, event.duration_ns);
+}
+
+void Pipeline::give(Event& event) {
+    event.id = ++last_id_;
+    consumer_.event(event);
+}
+
+}  // namespace mlbcc::event
