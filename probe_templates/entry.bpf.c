@@ -4,5 +4,7 @@ static __always_inline int {{name}}_run(struct pt_regs *ctx) {
     u32 probe = MLBCC_PROBE(cookie);
     struct identity id = {};
     if (!mlbcc_admit(&id)) return MLBCC_SKIP;
+    struct accounts *all = mlbcc_accounts();
+    if (!all) return MLBCC_SKIP;
     u64 now = bpf_ktime_get_ns();
 {{body}}}

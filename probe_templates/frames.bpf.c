@@ -32,12 +32,7 @@ static __always_inline struct thread_state *mlbcc_thread(struct identity *id) {
 #if MLBCC_SESSION
 #define MLBCC_FRAMELESS() 0
 #else
-static __always_inline int mlbcc_frameless(void) {
-    struct account *all = mlbcc_accounts();
-    if (all) mlbcc_account(&all[MLBCC_ALL_RULES], 1);
-    return 0;
-}
-#define MLBCC_FRAMELESS() mlbcc_frameless()
+#define MLBCC_FRAMELESS() (mlbcc_account(&all->rules[MLBCC_ALL_RULES], 1), 0)
 #endif
 
 // The mask must stay where the verifier sees it, though clang may know that it changes nothing.

@@ -4,6 +4,9 @@ BPF_PERF_OUTPUT(events);
 BPF_ARRAY(control, u32, 1);  // 1 while armed
 struct accounts {
     struct account rules[{{rules}} + 1];  // behind the last rule: all records
+    struct {
+        u64 count, sum;
+    } totals[{{totals}}];  // of counts and sums that have no groups
 };
 BPF_PERCPU_ARRAY(accounts, struct accounts, 1);
 #if !MLBCC_EVERYONE
@@ -75,21 +78,15 @@ static __always_inline u64 mlbcc_ppid_of(struct identity *id) {
 }
 #define mlbcc_ppid() mlbcc_ppid_of(&id)
 
-static __always_inline struct account *mlbcc_accounts(void) {
+static __always_inline struct accounts *mlbcc_accounts(void) {
     int zero = 0;
-    struct accounts *all = accounts.lookup(&zero);
-    return all ? all->rules : 0;
+    return accounts.lookup(&zero);
 }
 
 // Atomic, because a probe can be preempted by another on the same CPU.
 static __always_inline void mlbcc_account(struct account *mine, int lost) {
     __sync_fetch_and_add(&mine->submitted, 1);
     if (lost) __sync_fetch_and_add(&mine->lost, 1);
-}
-
-static __always_inline void mlbcc_account_full(u32 rule) {
-    struct account *all = mlbcc_accounts();
-    if (all) __sync_fetch_and_add(&all[rule].full, 1);
 }
 
 static __always_inline void mlbcc_header(struct record_header *header, struct identity *id,

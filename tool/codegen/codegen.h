@@ -64,10 +64,14 @@ inline constexpr const char* kShapes = "shapes";      // programs by ShapeId, fo
 std::string aggregate(plan::AggregateId id);          // "aggregate_3"
 }  // namespace maps
 
-// One rule's records on one CPU. `accounts` has one for each RuleId, and one for all records.
+// One rule's records on one CPU. `accounts` has, by CPU, one for each RuleId, one for all records, and
+// then a Total for each AggregateId.
 struct Account {
     uint64_t submitted, lost;
     uint64_t full;  // updates of count, sum, hist that found their map full
+};
+struct Total {
+    uint64_t count, sum;
 };
 struct Process {         // value of `traced` (by the kernel's pid) and `seeds` (by ours)
     uint32_t ppid, pid;  // as the tracer's namespace sees them; 0 until known

@@ -82,7 +82,8 @@ public:
         add("record.h");
         add(plan_.arch == plan::Arch::x86_64 ? "args_x86_64.h" : "args_arm64.h");
         text("#line 1 \"settings\"\n" + settings(plan_, options_, frames));
-        add("runtime.bpf.c", {{"rules", std::to_string(plan_.rules.size())}});
+        add("runtime.bpf.c", {{"rules", std::to_string(plan_.rules.size())},
+                              {"totals", std::to_string(plan_.aggregates.size())}});
         add("call.bpf.c");
         if (frames) add("frames.bpf.c");
         maps();
@@ -120,7 +121,9 @@ private:
         bool sampled = std::any_of(plan_.rules.begin(), plan_.rules.end(),
                                    [](const plan::RuleInfo& rule) { return rule.sample > 1; });
         if (sampled) text(fmt::format("BPF_PERCPU_ARRAY(samples, u64, {});\n", plan_.rules.size()));
-        for (const plan::Aggregate& one : plan_.aggregates) text(aggregate_map(one));
+        for (const plan::Aggregate& one : plan_.aggregates) {
+            if (!one.is_total()) text(aggregate_map(one));
+        }
         if (tail_calls()) text(fmt::format("BPF_PROG_ARRAY(shapes, {});\n", plan_.shapes.size()));
     }
 

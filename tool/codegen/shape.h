@@ -34,6 +34,7 @@ private:
     // Aggregates (shape_aggregate.cpp)
     void aggregates(Writer& w);
     void aggregate(Writer& w, const plan::AggregateUse& use);
+    void group_key(Writer& w, const plan::AggregateUse& use);
     void new_group(Writer& w, const std::string& map);
 
     bool is_return() const { return shape_.end == rules::Stage::ret; }

@@ -17,22 +17,21 @@ void ShapeWriter::aggregates(Writer& w) {
 
 void ShapeWriter::aggregate(Writer& w, const plan::AggregateUse& use) {
     const auto& shared = plan_.aggregates[static_cast<uint32_t>(use.aggregate)];
-    std::string map = maps::aggregate(shared.id);
-    if (shared.key_size == 0) {
-        w.line("u32 key = 0;");
-    } else {
-        w.line(fmt::format("struct {}_key key = {{}};", map));
-        for (size_t i = 0; i < use.by.size(); ++i) {
-            w.store(fmt::format("key.k{}", i), shared.by[i].field.size, *use.by[i], false);
-        }
-        if (shared.by.size() > use.by.size()) {
-            w.line(fmt::format("key.k{} = id.pid;", use.by.size()));
-        }
-    }
     if (use.value) {
         w.place(use.value->span);
         w.line(fmt::format("u64 value = {};", w.number(*use.value)));
     }
+    if (shared.is_total()) {
+        w.line(fmt::format("__sync_fetch_and_add(&all->totals[{}].count, 1);",
+                           static_cast<uint32_t>(shared.id)));
+        if (use.value) {
+            w.line(fmt::format("__sync_fetch_and_add(&all->totals[{}].sum, value);",
+                               static_cast<uint32_t>(shared.id)));
+        }
+        return;
+    }
+    group_key(w, use);
+    std::string map = maps::aggregate(shared.id);
     w.line(fmt::format("struct {0}_value *group = {0}.lookup(&key);", map));
     if (shared.key_size != 0) new_group(w, map);
     w.open_block("if (group) {");
@@ -46,7 +45,23 @@ void ShapeWriter::aggregate(Writer& w, const plan::AggregateUse& use) {
         w.line("__sync_fetch_and_add(&group->buckets[mlbcc_bucket(value)], 1);");
     }
     w.close_block();
-    w.line(fmt::format("else mlbcc_account_full({});", static_cast<uint32_t>(shared.rule)));
+    w.line(fmt::format("else __sync_fetch_and_add(&all->rules[{}].full, 1);",
+                       static_cast<uint32_t>(shared.rule)));
+}
+
+void ShapeWriter::group_key(Writer& w, const plan::AggregateUse& use) {
+    const auto& shared = plan_.aggregates[static_cast<uint32_t>(use.aggregate)];
+    if (shared.key_size == 0) {
+        w.line("u32 key = 0;");
+        return;
+    }
+    w.line(fmt::format("struct {}_key key = {{}};", maps::aggregate(shared.id)));
+    for (size_t i = 0; i < use.by.size(); ++i) {
+        w.store(fmt::format("key.k{}", i), shared.by[i].field.size, *use.by[i], false);
+    }
+    if (shared.by.size() > use.by.size()) {
+        w.line(fmt::format("key.k{} = id.pid;", use.by.size()));
+    }
 }
 
 void ShapeWriter::new_group(Writer& w, const std::string& map) {

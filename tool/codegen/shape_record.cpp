@@ -114,15 +114,12 @@ void ShapeWriter::stack(Writer& w, const plan::RecordPlan& record) {
 void ShapeWriter::submit(Writer& w, const plan::RecordPlan& record, const char* failed) {
     uint32_t mask = emitting(record);
     w.line(fmt::format("int lost = {};", failed));
-    w.line("struct account *all = mlbcc_accounts();");
-    w.open_block("if (all) {");
-    w.line("mlbcc_account(&all[MLBCC_ALL_RULES], lost);");
+    w.line("mlbcc_account(&all->rules[MLBCC_ALL_RULES], lost);");
     for (size_t i = 0; i < record.rules.size(); ++i) {
         if ((mask & 1u << i) == 0) continue;
-        w.line(fmt::format("if (hits & {}) mlbcc_account(&all[{}], lost);", 1u << i,
+        w.line(fmt::format("if (hits & {}) mlbcc_account(&all->rules[{}], lost);", 1u << i,
                            static_cast<uint32_t>(record.rules[i])));
     }
-    w.close_block();
 }
 
 // A record that cannot even be put together is accounted for as one that found no room.

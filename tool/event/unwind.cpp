@@ -74,11 +74,17 @@ uint64_t Unwinder::plain_address(uint64_t address) const {
     return arch_ == plan::Arch::arm64 ? address & ((uint64_t{1} << 48) - 1) : address;
 }
 
+// On arm64 a function that has called none may have nothing on the stack: x30 says where it
+// returns to.
+bool Unwinder::may_be_leaf(const Frame& frame) const {
+    return arch_ == plan::Arch::arm64 && frame.innermost;
+}
+
 void Unwinder::walk(const plan::UserStack& from, std::span<const std::byte> memory,
                     CodeFinder& finder, std::vector<uint64_t>& out) const {
     out.clear();
     StackMemory stack{from.sp, memory};
-    Frame frame{first_registers(from), plain_address(from.ip), false, {}};
+    Frame frame{first_registers(from), plain_address(from.ip)};
     frame.code = finder.code_at(frame.pc - 1);
     while (out.size() < kMaxStackFrames) {
         out.push_back(frame.pc);
@@ -95,8 +101,7 @@ void Unwinder::walk(const plan::UserStack& from, std::span<const std::byte> memo
 Unwinder::Step Unwinder::step(Frame& frame, const StackMemory& memory, CodeFinder& finder) const {
     if (!frame.code.executable) return Step::stuck;
     uint64_t sp = *frame.regs.get(sp_);
-    // Only a function that was interrupted may have put nothing on the stack yet.
-    bool may_be_empty = frame.interrupted;
+    bool may_be_empty = may_be_leaf(frame);
     const CfiRow* row =
         frame.code.cfi != nullptr ? &frame.code.cfi->row(frame.code.address, followed_) : nullptr;
     bool known = row != nullptr && row->known;
@@ -105,6 +110,7 @@ Unwinder::Step Unwinder::step(Frame& frame, const StackMemory& memory, CodeFinde
     // Only a signal's own stack may lie elsewhere, and of that there is no copy.
     uint64_t next = *frame.regs.get(sp_);
     if (next < sp || (next == sp && !may_be_empty)) return Step::stuck;
+    frame.innermost = false;
     frame.code = finder.code_at(frame.interrupted ? frame.pc : frame.pc - 1);
     return frame.code.executable ? Step::caller : Step::stuck;
 }
@@ -115,6 +121,9 @@ Unwinder::Step Unwinder::step_by_cfi(Frame& frame, const CfiRow& row,
     std::optional<uint64_t> cfa = cfa_of(row, before, memory);
     if (!cfa) return Step::stuck;
     frame.regs.set(sp_, *cfa);
+    if (!may_be_leaf(frame) && row.return_reg < Registers::kCount) {
+        frame.regs.forget(row.return_reg);  // it is on the stack, or nowhere
+    }
     for (const RegisterRule& rule : row.rules) {
         if (rule.kind == RegisterRule::Kind::undefined) {
             if (rule.reg == row.return_reg) return Step::outermost;

@@ -68,9 +68,11 @@ private:
     struct Frame {
         Registers regs;
         uint64_t pc = 0;
+        bool innermost = true;
         bool interrupted = false;  // pc is the next instruction, not a return address
         CodeFinder::Code code;     // that pc belongs to
     };
+    bool may_be_leaf(const Frame& frame) const;
     Registers first_registers(const plan::UserStack& from) const;
     // Turns a frame into its caller's, which is in code and further up the stack.
     Step step(Frame& frame, const StackMemory& memory, CodeFinder& finder) const;

@@ -176,6 +176,8 @@ struct Aggregate {  // one clause of one rule; all its probes share it (and its 
     std::vector<Key> by;
     uint32_t key_size = 0;  // bytes, 0: a single group
     bool at_entry = false;
+    // Without groups, a count or a sum needs no map of its own.
+    bool is_total() const { return key_size == 0 && kind != AggregateKind::hist; }
 };
 // One probe's part in an aggregate.
 struct AggregateUse {

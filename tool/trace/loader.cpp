@@ -77,6 +77,9 @@ Result<bpf::LoadedProgram> Loader::compile(const codegen::Program& program, Atta
     request.source = program.source;
     request.file = "mlbcc.bpf.c";
     request.kernel_dir = frontend_.kernel_dir;
+    // libbcc optimises what clang hands it: clang need not do so first. No debug information:
+    // nobody reads it while programs load, and without both the time is six tenths.
+    request.cflags = {"-g0", "-Xclang", "-disable-llvm-passes"};
     for (const codegen::Function& function : program.functions) {
         bool follow = function.kind == ProgramKind::follow;
         bpf::ProgramRequest one;

@@ -32,6 +32,8 @@ struct Metrics::Group {
 
 void Metrics::add_aggregate(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
                             sink::MetricSnapshot& out) {
+    const std::string& rule = plan_.rules[static_cast<uint32_t>(aggregate.rule)].place;
+    if (aggregate.is_total()) return add_total(aggregate, rule, out);
     bpf::Map* map = loaded_.map(codegen::maps::aggregate(aggregate.id));
     if (map == nullptr) return;
     std::vector<Group> groups;
@@ -58,7 +60,6 @@ void Metrics::add_aggregate(const plan::Aggregate& aggregate, const event::Pipel
     }
     std::sort(groups.begin(), groups.end(),
               [](const Group& a, const Group& b) { return a.value.count > b.value.count; });
-    const std::string& rule = plan_.rules[static_cast<uint32_t>(aggregate.rule)].place;
     for (Group& group : groups) add_group(aggregate, rule, group, out);
 }
 
@@ -83,17 +84,32 @@ void Metrics::add_group(const plan::Aggregate& aggregate, const std::string& rul
     out.hists.push_back(std::move(hist));
 }
 
-// By CPU, then by rule; behind the last rule all records.
-std::vector<std::vector<codegen::Account>> Metrics::accounts() const {
-    std::vector<std::vector<codegen::Account>> all;
+std::vector<Metrics::CpuAccounts> Metrics::accounts() const {
+    std::vector<CpuAccounts> all;
     bpf::Map* map = loaded_.map(codegen::maps::kAccounts);
     uint32_t zero = 0;
     if (map == nullptr) return all;
     for (const auto& bytes : map->lookup_per_cpu(&zero)) {
-        auto& cpu = all.emplace_back(plan_.rules.size() + 1);
-        std::memcpy(cpu.data(), bytes.data(), std::min(bytes.size(), cpu.size() * sizeof cpu[0]));
+        CpuAccounts cpu{std::vector<codegen::Account>(plan_.rules.size() + 1),
+                        std::vector<codegen::Total>(plan_.aggregates.size())};
+        size_t rules = cpu.rules.size() * sizeof(codegen::Account);
+        size_t totals = cpu.totals.size() * sizeof(codegen::Total);
+        MLBCC_CHECK(bytes.size() == rules + totals);
+        std::memcpy(cpu.rules.data(), bytes.data(), rules);
+        if (totals > 0) std::memcpy(cpu.totals.data(), bytes.data() + rules, totals);
+        all.push_back(std::move(cpu));
     }
     return all;
+}
+
+void Metrics::add_total(const plan::Aggregate& aggregate, const std::string& rule,
+                        sink::MetricSnapshot& out) {
+    Group group;
+    for (const CpuAccounts& cpu : accounts()) {
+        group.value.count += cpu.totals[static_cast<uint32_t>(aggregate.id)].count;
+        group.value.sum += cpu.totals[static_cast<uint32_t>(aggregate.id)].sum;
+    }
+    add_group(aggregate, rule, group, out);
 }
 
 void Metrics::add_losses(sink::MetricSnapshot& out) {
@@ -102,8 +118,8 @@ void Metrics::add_losses(sink::MetricSnapshot& out) {
         sink::RuleLoss loss{plan_.rules[rule].place};
         loss.sample = plan_.rules[rule].sample;
         for (const auto& cpu : all) {
-            loss.submitted += cpu[rule].submitted + cpu[rule].full;
-            loss.lost += cpu[rule].lost + cpu[rule].full;
+            loss.submitted += cpu.rules[rule].submitted + cpu.rules[rule].full;
+            loss.lost += cpu.rules[rule].lost + cpu.rules[rule].full;
         }
         out.losses.push_back(std::move(loss));
     }
@@ -124,8 +140,8 @@ std::vector<event::Loss> Metrics::new_losses(uint64_t now_ns) {
     for (uint32_t cpu = 0; cpu < all.size(); ++cpu) {
         event::Loss loss{now_ns, cpu};
         for (size_t rule = 0; rule <= plan_.rules.size(); ++rule) {
-            uint64_t fresh =
-                all[cpu][rule].lost - std::exchange(told_[cpu][rule], all[cpu][rule].lost);
+            uint64_t fresh = all[cpu].rules[rule].lost -
+                             std::exchange(told_[cpu][rule], all[cpu].rules[rule].lost);
             if (fresh == 0) continue;
             if (rule < plan_.rules.size()) loss.rules.push_back(plan_.rules[rule].place);
             if (rule == plan_.rules.size()) loss.count = fresh;

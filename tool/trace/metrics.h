@@ -29,7 +29,13 @@ private:
     void add_group(const plan::Aggregate& aggregate, const std::string& rule, Group& group,
                    sink::MetricSnapshot& out);
     void add_losses(sink::MetricSnapshot& out);
-    std::vector<std::vector<codegen::Account>> accounts() const;
+    struct CpuAccounts {
+        std::vector<codegen::Account> rules;  // behind the last rule all records
+        std::vector<codegen::Total> totals;   // by AggregateId
+    };
+    std::vector<CpuAccounts> accounts() const;
+    void add_total(const plan::Aggregate& aggregate, const std::string& rule,
+                   sink::MetricSnapshot& out);
 
     const plan::Plan& plan_;
     bpf::LoadedProgram& loaded_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include <pthread.h>
 #include <sys/uio.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -52,6 +51,46 @@ _Unwind_Reason_Code add_address(_Unwind_Context* context, void* to) {
     return capture;
 }
 
+#ifdef __clang__
+#define MLBCC_NO_FRAME_POINTER [[gnu::noinline]]
+#else
+#define MLBCC_NO_FRAME_POINTER [[gnu::noinline, gnu::optimize("O2", "omit-frame-pointer")]]
+#endif
+
+extern "C" MLBCC_NO_FRAME_POINTER void unwind_chain_plain(const std::function<void()>& work) {
+    work();
+    keep(work);
+}
+
+extern "C" MLBCC_NO_FRAME_POINTER void unwind_chain_aligned(const std::function<void()>& work) {
+    alignas(128) char line[128] = {};
+    keep(line);
+    unwind_chain_plain(work);
+    keep(line);
+}
+
+extern "C" MLBCC_NO_FRAME_POINTER void unwind_chain_alloca(const std::function<void()>& work,
+                                                           size_t size) {
+    void* room = __builtin_alloca(size);
+    keep(room);
+    unwind_chain_aligned(work);
+    keep(room);
+}
+
+extern "C" MLBCC_NO_FRAME_POINTER uint64_t unwind_chain_registers(const std::function<void()>& work,
+                                                                  uint64_t a) {
+    uint64_t b = a * 3, c = a ^ 5, d = a + 7, e = a * a, f = a - 9, g = a | 1;
+    keep(a);
+    unwind_chain_alloca(work, 72);
+    return a + b * c + d * e + f * g;  // all of them outlive the call
+}
+
+Capture capture_in_chain(size_t bytes) {
+    Capture capture;
+    unwind_chain_registers([&] { capture = capture_here(bytes); }, 42);
+    return capture;
+}
+
 std::vector<std::byte> read_memory(int pid, uint64_t address, size_t bytes) {
     constexpr uint64_t kPage = 4096;
     std::vector<std::byte> memory(bytes);
@@ -70,6 +109,10 @@ std::vector<std::byte> read_memory(int pid, uint64_t address, size_t bytes) {
 std::string maps_text(int pid) {
     Result<std::string> text = read_file("/proc/" + std::to_string(pid) + "/maps", 64 << 20);
     return text ? *text : std::string();
+}
+
+MapsFinder own_finder() {
+    return {maps_text(::getpid()), static_cast<uint32_t>(::getpid())};
 }
 
 CodeFinder::Code MapsFinder::code_at(uint64_t address) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,8 +29,19 @@ struct Capture {
     std::vector<uint64_t> peer;  // libgcc's; the first is from.ip
 };
 
-// Of the caller, with at most `bytes` of its stack.
+inline constexpr size_t kWholeStack = 1 << 20;  // a copy ends where the stack does
+
+// Its own frame and its callers', with at most `bytes` of the stack.
 Capture capture_here(size_t bytes);
+// The same below unwind_chain_registers, _alloca, _aligned and _plain, whose frames differ in
+// shape.
+Capture capture_in_chain(size_t bytes);
+extern "C" void unwind_chain_plain(const std::function<void()>& work);
+
+// Keeps a value in use, and the call before it from being a jump.
+template <class T> void keep(T& value) {
+    asm volatile("" : : "r"(&value) : "memory");
+}
 
 // The words of process `pid` from `address` upward, as far as they are readable.
 std::vector<std::byte> read_memory(int pid, uint64_t address, size_t bytes);
@@ -50,6 +62,8 @@ private:
     uint32_t pid_;
     Modules modules_{SymbolRoots{}};
 };
+
+MapsFinder own_finder();
 
 std::vector<uint64_t> unwound(const Capture& capture, CodeFinder& finder,
                               plan::Arch arch = kHostArch);
