@@ -27,7 +27,7 @@ struct arguments_record {
     struct record_header header;
     u64 words[16];  // at most 13 are used
 };
-MLBCC_SAME(arguments_record, words, 40);
+MLBCC_SAME(arguments_record, words, 48);
 
 // The masks stand where the verifier sees them; clang would prove them away from the cookie's bits.
 static __always_inline u64 mlbcc_take_arguments(struct pt_regs *ctx,

@@ -7,6 +7,7 @@ struct record_header {
     u32 what;       // low 8 bits: 0 entry, 1 return, 2 process; above: the rules that apply
     u32 pid, tid;   // as the tracer's pid namespace sees them
     char comm[16];
+    u64 sp;         // at the call's beginning
 };
 
 struct process_record {
@@ -37,7 +38,7 @@ struct process {
 MLBCC_SAME(record_header, probe, 8);
 MLBCC_SAME(record_header, what, 12);
 MLBCC_SAME(record_header, pid, 16);
-MLBCC_SAME(record_header, comm, 24);
-MLBCC_SAME(process_record, other, 40);
+MLBCC_SAME(record_header, sp, 40);
+MLBCC_SAME(process_record, other, 48);
 MLBCC_SAME(user_stack, data, 136);
-_Static_assert(sizeof(struct process_record) == 48, "process_record");
+_Static_assert(sizeof(struct process_record) == 56, "process_record");

@@ -11,13 +11,26 @@ using rules::BinaryOp;
 using rules::Show;
 using rules::Typed;
 
+// Whether the value is computed with as s64: all that fits, as in rules/check_ops.cpp.
 bool is_signed(const Typed& value, const plan::Plan& plan) {
-    if (value.show == Show::enumeration && value.type) {
-        const auto* e = std::get_if<rules::EnumType>(&(*plan.types)[*value.type].kind);
+    if (value.show == Show::hex) return false;
+    if (value.size < 8 || value.show == Show::signed_int || value.show == Show::boolean)
+        return true;
+    const auto* e = value.show == Show::enumeration && value.type
+                        ? std::get_if<rules::EnumType>(&(*plan.types)[*value.type].kind)
+                        : nullptr;
+    return e != nullptr && e->is_signed;
+}
+
+// Whether the stored bytes are to be sign-extended.
+bool is_negative_possible(const Typed& value, const plan::Plan& plan) {
+    const rules::CType* type = value.type ? &(*plan.types)[*value.type] : nullptr;
+    if (type != nullptr && value.show == Show::enumeration) {
+        const auto* e = std::get_if<rules::EnumType>(&type->kind);
         return e != nullptr && e->is_signed;
     }
-    if (value.show == Show::character && value.type) {
-        const auto* i = std::get_if<rules::IntType>(&(*plan.types)[*value.type].kind);
+    if (type != nullptr && value.show == Show::character) {
+        const auto* i = std::get_if<rules::IntType>(&type->kind);
         return i != nullptr && i->is_signed;
     }
     return value.show == Show::signed_int;
@@ -56,12 +69,13 @@ std::string c_string(const std::string& text) {
 }  // namespace
 
 std::string converted(const std::string& expr, const Typed& value, const plan::Plan& plan) {
-    if (value.show == Show::boolean && value.size == 1)
-        return fmt::format("(u64)((u8)({}) != 0)", expr);
-    bool negative = is_signed(value, plan);
-    if (value.size == 8) return fmt::format("({})({})", negative ? "s64" : "u64", expr);
-    char sign = negative ? 's' : 'u';
-    return fmt::format("({}64)({}{})({})", sign, sign, value.size * 8, expr);
+    if (value.show == Show::boolean && value.size == 1) {
+        return fmt::format("(s64)((u8)({}) != 0)", expr);
+    }
+    const char* type = is_signed(value, plan) ? "s64" : "u64";
+    if (value.size == 8) return fmt::format("({})({})", type, expr);
+    char sign = is_negative_possible(value, plan) ? 's' : 'u';
+    return fmt::format("({})({}{})({})", type, sign, value.size * 8, expr);
 }
 
 struct NumberVisitor {
@@ -75,10 +89,10 @@ struct NumberVisitor {
         switch (n.which) {
         case rules::Builtin::ret: return converted("MLBCC_RETURN_VALUE(ctx)", value, w.plan_);
         case rules::Builtin::duration: return "(now - start)";
-        case rules::Builtin::pid: return "(u64)id.pid";
-        case rules::Builtin::tid: return "(u64)id.tid";
-        case rules::Builtin::ppid: return "mlbcc_ppid()";
-        case rules::Builtin::cpu: return "(u64)bpf_get_smp_processor_id()";
+        case rules::Builtin::pid: return "(s64)id.pid";
+        case rules::Builtin::tid: return "(s64)id.tid";
+        case rules::Builtin::ppid: return "(s64)mlbcc_ppid()";
+        case rules::Builtin::cpu: return "(s64)bpf_get_smp_processor_id()";
         case rules::Builtin::time: return "now";
         case rules::Builtin::function:
         case rules::Builtin::symbol: return "(u64)probe";
@@ -204,14 +218,26 @@ std::string Writer::address(const rules::TypedPtr& pointer, const rules::TypedPt
 std::string Writer::load(const rules::LoadNode& node, const Typed& value) {
     std::string from = address(node.pointer, node.index, node.scale, node.offset);
     std::string name = temporary();
-    line(fmt::format("u{1} {0} = 0; bpf_probe_read_user(&{0}, {2}, (void *){3});", name,
-                     node.size * 8, node.size, from));
+    line(fmt::format(
+        "u{1} {0} = 0; int {0}_failed = bpf_probe_read_user(&{0}, {2}, (void *){3}) != 0;", name,
+        node.size * 8, node.size, from));
+    known_["failed " + rules::to_text(value)] = name + "_failed";
     if (node.bit_width == 0) return converted(name, value, plan_);
     uint64_t mask = node.bit_width >= 64 ? ~0ull : (1ull << node.bit_width) - 1;
     std::string bits = fmt::format("(((u64){} >> {}) & {}ULL)", name, node.bit_offset, mask);
-    if (!is_signed(value, plan_)) return bits;
+    if (value.show != Show::signed_int) return bits;
     uint32_t up = 64u - node.bit_width;
     return fmt::format("((s64)({} << {}) >> {})", bits, up, up);
+}
+
+std::vector<std::string> Writer::failures(const Typed& value) const {
+    std::vector<std::string> found;
+    auto known = known_.find("failed " + rules::to_text(value));
+    if (known != known_.end()) found.push_back(known->second);
+    rules::for_each_operand(value, [&](const rules::TypedPtr& part) {
+        for (std::string& one : failures(*part)) found.push_back(std::move(one));
+    });
+    return found;
 }
 
 // text == "abc", character by character up to and with the terminating zero.

@@ -35,6 +35,7 @@ std::string ShapeWriter::declarations() {
     std::string out = fmt::format("struct {}_record {{\n    struct record_header header;\n", name_);
     std::string checks;
     if (is_return()) out += "    u64 start_ns;\n";
+    if (layout.unread) out += "    u64 unread;\n";
     for (size_t i = 0; i < layout.fields.size(); ++i) {
         const plan::Field& field = layout.fields[i];
         if (!is_stored(field)) {
@@ -75,8 +76,9 @@ void ShapeWriter::record(Writer& w, const plan::RecordPlan& record) {
             fmt::format("_Static_assert(sizeof({}) <= MLBCC_SCRATCH_BYTES, \"scratch\");", type));
         w.line(fmt::format("{0} *record = ({0} *)thread->scratch;", type));
     }
-    w.line(fmt::format("mlbcc_header(&record->header, &id, now, probe, {} | hits << 8);",
-                       is_return() ? 1 : 0));
+    w.line(fmt::format("mlbcc_header(&record->header, &id, now, probe, {} | (hits & {}) << 8);",
+                       is_return() ? 1 : 0, mask));
+    w.line(fmt::format("record->header.sp = MLBCC_{}_SP(ctx);", is_return() ? "RETURN" : "ENTRY"));
     fill(w, record);
     submit(w, record, "events.perf_submit(ctx, record, size) != 0");
     w.close_block();
@@ -88,12 +90,17 @@ void ShapeWriter::fill(Writer& w, const plan::RecordPlan& record) {
         return;
     }
     if (is_return()) w.line("record->start_ns = start;");
+    if (record.layout.unread) w.line("record->unread = 0;");
     for (const plan::Capture& capture : record.captures) {
         const plan::Field& field = record.layout.fields[capture.field];
         if (!is_stored(field)) continue;
         w.store(fmt::format("record->f{}", capture.field), field.size, *capture.value, true);
+        for (const std::string& failed : w.failures(*capture.value)) {
+            w.line(fmt::format("if ({}) record->unread |= {}ULL;", failed,
+                               1ull << (capture.field & 63)));
+        }
     }
-    if (record.ret_field) {
+    if (record.ret_field && !is_text(record.layout.fields[*record.ret_field])) {
         w.line(fmt::format("record->f{} = MLBCC_RETURN_VALUE(ctx);", *record.ret_field));
     }
     w.line(fmt::format("u64 size = {};", record.layout.size));

@@ -24,6 +24,8 @@ public:
     // Statements that store any value as a record, a key or a frame holds it.
     void store(const std::string& to, uint32_t size, const rules::Typed& value, bool as_raw);
     std::string condition(const rules::Typed& value);
+    // Of a value written before: C that tells whether memory it reads could not be read.
+    std::vector<std::string> failures(const rules::Typed& value) const;
 
     void line(std::string_view text);  // appends an indented statement
     // Between the two, what is computed is in a C block: its names are not used behind it.

@@ -40,7 +40,7 @@ Decoder::Decoder(const plan::Plan& plan, const Tables& tables, const Gauges& gau
 }
 
 ValueReader Decoder::reader(const plan::RecordPlan& record, uint32_t field) {
-    return {record.layout.fields[field], enums_, tables_};
+    return {record.layout, field, enums_, tables_};
 }
 
 // Clauses are met in the order of clauses(), so counting them gives their ids.

@@ -1,4 +1,5 @@
-// What the pipeline does with the items that the merger gives it, one after the other in time order.
+// What the pipeline does with the items that the merger gives it, one after the other in time
+// order.
 #include "event/pipeline.h"
 
 #include <algorithm>
@@ -112,14 +113,15 @@ Event Pipeline::event_of(const Current& current, const ClauseMeaning& clause, Ph
 }
 
 void Pipeline::begins(Current& current) {
-    uint64_t time = current.item.time_ns;
+    uint64_t time = current.item.time_ns, sp = current.record.header.sp;
+    tracker_.reached(current.thread, sp);
     for (const ClauseMeaning& span : current.meaning.spans) {
         if (!span.applies(current.hits)) continue;
         Event event = event_of(current, span, Phase::begin);
         event.parent = current.thread.parent_at(time);
         give(event);
         tracker_.begin(current.thread,
-                       {time, current.meaning.probe->id, span.slot, event.id, span.emit->rule});
+                       {time, current.meaning.probe->id, span.slot, event.id, span.emit->rule, sp});
     }
     for (const ClauseMeaning& instant : current.meaning.events) {
         if (!instant.applies(current.hits)) continue;
@@ -144,6 +146,7 @@ void Pipeline::ends(Current& current) {
 }
 
 void Pipeline::whole_calls(Current& current) {
+    if (!current.item.late) tracker_.reached(current.thread, current.record.header.sp);
     for (const ClauseMeaning& call : current.meaning.events) {
         if (!call.applies(current.hits)) continue;
         Event event = event_of(current, call, Phase::complete);

@@ -34,6 +34,12 @@ void SpanTracker::begin(Thread& thread, const OpenSpan& span) {
     thread.open.insert(at, span);
 }
 
+void SpanTracker::reached(Thread& thread, uint64_t sp) {
+    size_t at = thread.open.size();
+    while (at > 0 && thread.open[at - 1].sp < sp) --at;
+    if (at < thread.open.size()) close(thread, at, thread.open.size());
+}
+
 std::optional<uint64_t> SpanTracker::end(Thread& thread, const OpenSpan& span) {
     std::vector<OpenSpan>& open = thread.open;
     size_t at = open.size();

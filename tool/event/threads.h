@@ -20,6 +20,7 @@ struct OpenSpan {
     uint32_t slot = 0;   // which of the probe's span clauses
     uint64_t event = 0;  // id of its B
     plan::RuleId rule{};
+    uint64_t sp = 0;     // stack pointer at its beginning
 };
 
 struct Thread {
@@ -50,6 +51,8 @@ public:
     Thread& thread(uint32_t pid, uint32_t tid);
 
     void begin(Thread& thread, const OpenSpan& span);
+    // A call that has just begun at `sp`: spans further down the stack were left without a return.
+    void reached(Thread& thread, uint64_t sp);
     // The id of the B, if there is one; else counted as an unmatched end.
     std::optional<uint64_t> end(Thread& thread, const OpenSpan& span);
 

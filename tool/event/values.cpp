@@ -52,6 +52,14 @@ ValueReader::ValueReader(const plan::Field& field, EnumTable& enums, const Table
     sign_extend_ = type_->kind == Kind::signed_int || (enum_ != nullptr && enum_->is_signed);
 }
 
+ValueReader::ValueReader(const plan::RecordLayout& layout, uint32_t field, EnumTable& enums,
+                         const Tables& tables)
+    : ValueReader(layout.fields[field], enums, tables) {
+    if (!layout.unread) return;
+    unread_offset_ = *layout.unread;
+    unread_bit_ = 1ull << (field & 63);
+}
+
 uint64_t ValueReader::extended(uint64_t raw) const {
     uint64_t high = raw << unused_bits_;
     if (!sign_extend_) return high >> unused_bits_;
@@ -59,6 +67,9 @@ uint64_t ValueReader::extended(uint64_t raw) const {
 }
 
 Value ValueReader::read_number(const ValueContext& context) const {
+    if (unread_bit_ != 0 && (read_at<uint64_t>(context.bytes, unread_offset_) & unread_bit_) != 0) {
+        return {type_, 0, {}, false, true};
+    }
     Value value{type_, extended(read_at<uint64_t>(context.bytes, offset_)), {}, false, false};
     if (enum_ != nullptr) value.text = enum_->find(value.bits);
     if (!table_) return value;

@@ -47,6 +47,9 @@ class ValueReader {
 public:
     // `field` must outlive the reader.
     ValueReader(const plan::Field& field, EnumTable& enums, const Tables& tables);
+    // A field of a record, which may say that the field's memory could not be read.
+    ValueReader(const plan::RecordLayout& layout, uint32_t field, EnumTable& enums,
+                const Tables& tables);
 
     Value read(const ValueContext& context) const;
     uint32_t bytes_needed() const { return stored_ ? offset_ + size_ : 0; }
@@ -58,6 +61,8 @@ private:
     const plan::ValueType* type_;
     uint32_t offset_, size_;
     uint8_t unused_bits_ = 0;  // of the 64-bit slot
+    uint32_t unread_offset_ = 0;  // of the record's mask
+    uint64_t unread_bit_ = 0;     // 0: the record has no mask
     bool sign_extend_ = false, stored_ = true;
     const EnumNames* enum_ = nullptr;
     std::optional<TableId> table_;

@@ -38,7 +38,8 @@ void collect_slots(const rules::Typed& value, const ArgSlots& slots, std::string
     };
     if (const auto* leaf = std::get_if<rules::ParamLeaf>(&value.node)) add(leaf->index);
     if (const auto* leaf = std::get_if<rules::StructArgLeaf>(&value.node)) add(leaf->param);
-    for_each_operand(value, [&](const rules::TypedPtr& part) { collect_slots(*part, slots, out); });
+    rules::for_each_operand(value,
+                            [&](const rules::TypedPtr& part) { collect_slots(*part, slots, out); });
 }
 
 std::string value_key(const rules::TypedPtr& value, const ArgSlots& slots, bool raw) {
@@ -51,6 +52,7 @@ std::string value_key(const rules::TypedPtr& value, const ArgSlots& slots, bool 
 
 std::string record_key(const RecordPlan& record, const ArgSlots& slots) {
     std::string key = record.ret_field ? "ret;" : "";
+    if (record.layout.unread) key += "unread;";
     if (record.argument_words) key += "arguments;";
     for (const Capture& capture : record.captures) {
         if (record.argument_words) break;
@@ -68,6 +70,14 @@ std::string record_key(const RecordPlan& record, const ArgSlots& slots) {
         key += fmt::format("r{},", static_cast<uint32_t>(record.rules[i]));
     }
     return key + fmt::format("m{:x}s{:x}", emitting, stack);
+}
+
+bool reads_memory(const rules::Typed& value) {
+    if (std::holds_alternative<rules::LoadNode>(value.node)) return true;
+    bool found = false;
+    rules::for_each_operand(value,
+                            [&](const rules::TypedPtr& part) { found |= reads_memory(*part); });
+    return found;
 }
 
 }  // namespace
@@ -90,11 +100,19 @@ uint32_t stored_size(const rules::Typed& value) {
 }
 
 void ProbePlanner::lay_out(RecordPlan& record, bool is_return) {
-    if (is_return && probe_.ret_type) {
+    if (is_return && probe_.ret_type && probe_.ret_type->kind == ValueType::Kind::text) {
+        record.ret_field = capture(record, ret_);
+    } else if (is_return && probe_.ret_type) {
         record.ret_field = static_cast<uint32_t>(record.layout.fields.size());
         record.layout.fields.push_back({.type = *probe_.ret_type});
     }
     uint32_t offset = sizeof(RecordHeader) + (is_return ? sizeof(ReturnHeader) : 0);
+    bool reads = std::any_of(record.captures.begin(), record.captures.end(),
+                             [](const Capture& capture) { return reads_memory(*capture.value); });
+    if (reads) {
+        record.layout.unread = offset;
+        offset += 8;
+    }
     for (Field& field : record.layout.fields) {
         field.offset = offset;
         offset += field.size;
@@ -119,7 +137,7 @@ void ProbePlanner::save(const rules::TypedPtr& value) {
     bool read = std::holds_alternative<rules::LoadNode>(value->node) ||
                 std::holds_alternative<rules::TextNode>(value->node);
     if (value->stage == rules::Stage::ret || !read) {
-        for_each_operand(*value, [&](const rules::TypedPtr& part) { save(part); });
+        rules::for_each_operand(*value, [&](const rules::TypedPtr& part) { save(part); });
         return;
     }
     std::string text = rules::to_text(*value);

@@ -38,8 +38,9 @@ struct RecordHeader {
     uint32_t what;      // RecordKind in the low 8 bits, hits in the upper 24
     uint32_t pid, tid;  // as the tracer's pid namespace sees them
     char comm[16];
+    uint64_t sp;  // at the call's beginning: what lies below it on the stack is over
 };
-static_assert(sizeof(RecordHeader) == 40);
+static_assert(sizeof(RecordHeader) == 48);
 inline constexpr uint32_t kMaxHits = 24;  // rules on one probe that write records
 
 // Behind the header of a return record: when the call began.
@@ -99,6 +100,8 @@ struct StackField {
 
 struct RecordLayout {
     std::vector<Field> fields;
+    // A 64-bit mask of the fields whose memory could not be read; only where one reads memory.
+    std::optional<uint32_t> unread;
     std::optional<StackField> stack;
     uint32_t size = 0;  // without the stack, bytes
 };

@@ -106,12 +106,8 @@ bool ProbePlanner::plan() {
     if (probe_.parts.empty()) return false;
     rules::Scope scope{builder_.plan.types, probe_.signature, &builder_.tables,
                        probe_.function,     probe_.symbol,    false};
-    if (rules::TypedPtr ret = rules::check_ret(scope)) {
-        // The register itself is recorded: text behind it would be read even where nobody asked.
-        probe_.ret_type = value_type(*ret);
-        if (probe_.ret_type->kind == ValueType::Kind::text)
-            probe_.ret_type = ValueType{ValueType::Kind::hex};
-    }
+    ret_ = rules::check_ret(scope);
+    if (ret_) probe_.ret_type = value_type(*ret_);
     save_for_return();
     if (probe_.entry) lay_out(*probe_.entry, false);
     if (probe_.ret) lay_out(*probe_.ret, true);

@@ -90,42 +90,10 @@ private:
     const target::UserFunction& function_;
     const target::Probe& target_;
     ProbePlan probe_;
+    rules::TypedPtr ret_;  // what the function returns; null: nothing
 };
 
 ValueType value_type(const rules::Typed& value);
 uint32_t stored_size(const rules::Typed& value);  // bytes in a record, key or frame
-
-// Calls `visit` on each direct operand.
-template <class Visit> void for_each_operand(const rules::Typed& value, Visit visit) {
-    struct Walk {
-        Visit& visit;
-        void operator()(const rules::ParamLeaf&) {}
-        void operator()(const rules::BuiltinLeaf&) {}
-        void operator()(const rules::ConstLeaf&) {}
-        void operator()(const rules::TextLeaf&) {}
-        void operator()(const rules::StructArgLeaf&) {}
-        void operator()(const rules::LoadNode& n) {
-            visit(n.pointer);
-            if (n.index) visit(n.index);
-        }
-        void operator()(const rules::AddressNode& n) {
-            visit(n.pointer);
-            if (n.index) visit(n.index);
-        }
-        void operator()(const rules::TextNode& n) { visit(n.pointer); }
-        void operator()(const rules::LearntNode& n) { visit(n.key); }
-        void operator()(const rules::UnaryNode& n) { visit(n.operand); }
-        void operator()(const rules::BinaryNode& n) {
-            visit(n.left);
-            visit(n.right);
-        }
-        void operator()(const rules::ConditionalNode& n) {
-            visit(n.condition);
-            visit(n.yes);
-            visit(n.no);
-        }
-    };
-    std::visit(Walk{visit}, value.node);
-}
 
 }  // namespace mlbcc::plan

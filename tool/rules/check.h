@@ -129,4 +129,37 @@ TypedPtr check_param(uint32_t index, const Scope& scope);
 // The function's return value; null for void and for what a probe cannot read.
 TypedPtr check_ret(const Scope& scope);
 
+// Calls `visit` on each direct operand.
+template <class Visit> void for_each_operand(const Typed& value, Visit visit) {
+    struct Walk {
+        Visit& visit;
+        void operator()(const ParamLeaf&) {}
+        void operator()(const BuiltinLeaf&) {}
+        void operator()(const ConstLeaf&) {}
+        void operator()(const TextLeaf&) {}
+        void operator()(const StructArgLeaf&) {}
+        void operator()(const LoadNode& n) {
+            visit(n.pointer);
+            if (n.index) visit(n.index);
+        }
+        void operator()(const AddressNode& n) {
+            visit(n.pointer);
+            if (n.index) visit(n.index);
+        }
+        void operator()(const TextNode& n) { visit(n.pointer); }
+        void operator()(const LearntNode& n) { visit(n.key); }
+        void operator()(const UnaryNode& n) { visit(n.operand); }
+        void operator()(const BinaryNode& n) {
+            visit(n.left);
+            visit(n.right);
+        }
+        void operator()(const ConditionalNode& n) {
+            visit(n.condition);
+            visit(n.yes);
+            visit(n.no);
+        }
+    };
+    std::visit(Walk{visit}, value.node);
+}
+
 }  // namespace mlbcc::rules

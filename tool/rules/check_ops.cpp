@@ -14,9 +14,11 @@ bool is_comparison(BinaryOp op) {
            op == BinaryOp::eq || op == BinaryOp::ne;
 }
 
+// 64-bit signed arithmetic is right for every value that fits: all but unsigned ones of 64 bits.
 bool is_signed(const Typed& value) {
-    return value.show == Show::signed_int || value.show == Show::enumeration ||
-           value.show == Show::boolean || value.show == Show::character;
+    if (value.show == Show::hex) return false;
+    return value.size < 8 || value.show == Show::signed_int || value.show == Show::enumeration ||
+           value.show == Show::boolean;
 }
 
 Show arithmetic_show(BinaryOp op, const Typed& left, const Typed& right) {

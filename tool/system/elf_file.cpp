@@ -123,8 +123,7 @@ Result<Symbols> read_symbols(const std::string& path) {
     for (const Function& each : tables.functions) {
         symbols.functions.push_back({std::string(each.name), each.offset, each.size});
     }
-    symbols.ifunc_names.assign(tables.ifuncs.begin(), tables.ifuncs.end());
-    symbols.ifuncs = tables.ifuncs.size();
+    symbols.ifuncs.assign(tables.ifuncs.begin(), tables.ifuncs.end());
     return symbols;
 }
 

@@ -28,10 +28,9 @@ struct Symbol {
 };
 
 struct Symbols {
-    std::vector<Symbol> functions;  // defined STT_FUNC, dynamic and static; no IFUNCs, no data
-    size_t ifuncs = 0;              // left out
-    std::string machine;            // "x86_64", "aarch64"
-    std::vector<std::string> ifunc_names;  // of those left out, sorted, each once
+    std::vector<Symbol> functions;    // defined STT_FUNC, dynamic and static; no IFUNCs, no data
+    std::string machine;              // "x86_64", "aarch64"
+    std::vector<std::string> ifuncs;  // left out; sorted, each once
 };
 
 // What a search for a library found. `searched` is for the message when `paths` is empty.

@@ -168,7 +168,7 @@ const target::UserFunction& Frontend::function(plan::ProbeId probe) const {
 }
 
 Result<void> Frontend::choose_entries() {
-    entries.assign(plan.probes.size(), {0, "the first byte, as asked"});
+    entries.assign(plan.probes.size(), {0, "+0, as asked"});
     if (options_.exact_entry || plan.probes.empty()) return {};
     std::vector<std::vector<std::byte>> bytes;
     std::vector<bpf::FunctionCode> codes;

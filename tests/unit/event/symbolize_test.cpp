@@ -4,8 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -51,6 +51,7 @@ namespace mlbcc::event {
 namespace {
 
 using testing::Contains;
+using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::MatchesRegex;
@@ -77,7 +78,8 @@ protected:
     }
     // Without what took the stack.
     static Frames from_level_three(Frames all) {
-        auto first = std::ranges::find_if(all, [](const std::string& frame) { return frame.find("level_three") != frame.npos; });
+        auto first = std::ranges::find_if(
+            all, [](const std::string& frame) { return frame.find("level_three") != frame.npos; });
         return Frames(first, all.end());
     }
     // A process of a /proc of our own, with the text of its maps.
@@ -208,7 +210,8 @@ TEST_F(Symbols, AFileThatWasReplacedIsNotTaken) {
     StackTable table;
     Symbolizer symbolizer(kHostArch, table, {folder, ""});
     Frames all = frames(symbolizer, 70);
-    EXPECT_THAT(all, ElementsAre(MatchesRegex("unit_event\\+0x[0-9a-f]+"), "..."));
+    EXPECT_THAT(all[0], MatchesRegex("unit_event\\+0x[0-9a-f]+"));
+    EXPECT_THAT(all, Each(Not(HasSubstr(":"))));
 }
 
 TEST_F(Symbols, RubbishStacksEnd) {

@@ -39,7 +39,7 @@ TEST(FindLibrary, ASonameIsFoundInTheLoadersCache) {
     ASSERT_TRUE(symbols);
     EXPECT_EQ(symbols->machine, host.architecture());
     EXPECT_GT(symbols->functions.size(), 2000u);
-    EXPECT_THAT(symbols->ifunc_names, Contains("memcpy"));
+    EXPECT_THAT(symbols->ifuncs, Contains("memcpy"));
 }
 
 // The loader itself says where it finds a library and where in the file a function is.

@@ -104,7 +104,7 @@ TEST(Messages, AnIfunc) {
     FakeHost host;
     host.add("libc.so.6", "memcmp_x@10 __memcpy_avx@20 __memcpy_erms@30 __memcpy_evex@40 "
                           "__memcpy_sse2@50 __memcpy_ssse3@60");
-    std::get<Symbols>(host.files["/lib/libc.so.6"]).ifunc_names = {"memcpy"};
+    std::get<Symbols>(host.files["/lib/libc.so.6"]).ifuncs = {"memcpy"};
     EXPECT_EQ(message_of(host, "on \"libc.so.6\":memcpy { count }"),
               R"(error: no function in `libc.so.6` matches `memcpy`
  --> test.rules:1:16
@@ -119,7 +119,7 @@ TEST(Messages, AnIfunc) {
 TEST(Messages, AnIfuncOfAStrippedLibrary) {
     FakeHost host;
     host.add("libc.so.6", "malloc@10");
-    std::get<Symbols>(host.files["/lib/libc.so.6"]).ifunc_names = {"memcpy", "memset"};
+    std::get<Symbols>(host.files["/lib/libc.so.6"]).ifuncs = {"memcpy", "memset"};
     EXPECT_EQ(message_of(host, "on \"libc.so.6\":memcpy, \"libc.so.6\":mem* { count }"),
               R"(error: no function in `libc.so.6` matches `memcpy`
  --> test.rules:1:16
