@@ -14,6 +14,9 @@
      (to)[3] = (ctx)->regs[3], (to)[4] = (ctx)->regs[4], (to)[5] = (ctx)->regs[5],                 \
      (to)[6] = (ctx)->regs[6], (to)[7] = (ctx)->regs[7])
 #define MLBCC_STACK_ARG(ctx, n) ((u64)(ctx)->sp + 8 * (n))
+#define MLBCC_RETURN_ADDRESS(ctx, to) (*(to) = (ctx)->regs[30])
+// The kernel puts its trampoline for return probes into the last page of a process's addresses.
+#define MLBCC_TRAMPOLINES 0xffffffff0000ULL
 #define MLBCC_RETURN_VALUE(ctx) ((u64)(ctx)->regs[0])
 #define MLBCC_ENTRY_SP(ctx) ((u64)(ctx)->sp)
 #define MLBCC_RETURN_SP(ctx) ((u64)(ctx)->sp)

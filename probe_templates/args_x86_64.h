@@ -11,6 +11,9 @@
      (to)[4] = (ctx)->r8, (to)[5] = (ctx)->r9)
 // [sp] is the return address; 64-bit words of arguments follow it.
 #define MLBCC_STACK_ARG(ctx, n) ((u64)(ctx)->sp + 8 + 8 * (n))
+#define MLBCC_RETURN_ADDRESS(ctx, to) bpf_probe_read_user(to, 8, (void *)(ctx)->sp)
+// The kernel puts its trampoline for return probes into the last page of a process's addresses.
+#define MLBCC_TRAMPOLINES 0x7fffffff0000ULL
 #define MLBCC_RETURN_VALUE(ctx) ((u64)(ctx)->ax)
 // The same number at both ends of a call: `ret` has taken the return address off the stack.
 #define MLBCC_ENTRY_SP(ctx) ((u64)(ctx)->sp)

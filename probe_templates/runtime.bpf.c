@@ -99,6 +99,12 @@ static __always_inline void mlbcc_header(struct record_header *header, struct id
     bpf_get_current_comm(&header->comm, sizeof(header->comm));
 }
 
+static __always_inline u32 mlbcc_tail_call(struct pt_regs *ctx) {
+    u64 to = 0;
+    MLBCC_RETURN_ADDRESS(ctx, &to);
+    return to >= MLBCC_TRAMPOLINES ? 0x80 : 0;
+}
+
 // 0xff, 0 stands for text that could not be read: no UTF-8 text begins so.
 static __always_inline void mlbcc_read_text(char *to, u32 size, u64 from) {
     if (bpf_probe_read_user_str(to, size, (void *)from) < 0) {

@@ -13,7 +13,7 @@ namespace mlbcc::bpf {
 namespace {
 
 constexpr size_t kPage = 4096;
-constexpr size_t kLeastPages = 64;
+constexpr size_t kFewPages = 64;     // fewer are not worth trying, unless they are asked for
 constexpr uint32_t kWakeEvery = 64;  // a wake-up a record would cost more than the probe itself
 
 }  // namespace
@@ -56,9 +56,10 @@ Result<Stream> Stream::open(const Map& events, size_t bytes, OnRecord on_record)
     attributes.sample_type = PERF_SAMPLE_RAW;
     attributes.sample_period = 1;
     attributes.wakeup_events = kWakeEvery;
-    size_t pages = std::bit_ceil(std::max(kLeastPages, (bytes + kPage - 1) / kPage));
+    size_t pages = std::bit_ceil(std::max<size_t>(1, (bytes + kPage - 1) / kPage));
+    size_t least = std::min(pages, kFewPages);
     int code = 0;
-    for (; pages >= kLeastPages; pages /= 2) {
+    for (; pages >= least && pages > 0; pages /= 2) {
         state->buffer = perf_buffer__new_raw(events.fd(), pages, &attributes, State::on_event,
                                              state.get(), nullptr);
         if (state->buffer != nullptr) break;

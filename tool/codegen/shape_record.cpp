@@ -77,7 +77,7 @@ void ShapeWriter::record(Writer& w, const plan::RecordPlan& record) {
         w.line(fmt::format("{0} *record = ({0} *)thread->scratch;", type));
     }
     w.line(fmt::format("mlbcc_header(&record->header, &id, now, probe, {} | (hits & {}) << 8);",
-                       is_return() ? 1 : 0, mask));
+                       is_return() ? "1" : "mlbcc_tail_call(ctx)", mask));
     w.line(fmt::format("record->header.sp = MLBCC_{}_SP(ctx);", is_return() ? "RETURN" : "ENTRY"));
     fill(w, record);
     submit(w, record, "events.perf_submit(ctx, record, size) != 0");

@@ -114,7 +114,7 @@ Event Pipeline::event_of(const Current& current, const ClauseMeaning& clause, Ph
 
 void Pipeline::begins(Current& current) {
     uint64_t time = current.item.time_ns, sp = current.record.header.sp;
-    tracker_.reached(current.thread, sp);
+    tracker_.reached(current.thread, sp, current.record.is_tail_call());
     for (const ClauseMeaning& span : current.meaning.spans) {
         if (!span.applies(current.hits)) continue;
         Event event = event_of(current, span, Phase::begin);
@@ -146,7 +146,7 @@ void Pipeline::ends(Current& current) {
 }
 
 void Pipeline::whole_calls(Current& current) {
-    if (!current.item.late) tracker_.reached(current.thread, current.record.header.sp);
+    if (!current.item.late) tracker_.reached(current.thread, current.record.header.sp, true);
     for (const ClauseMeaning& call : current.meaning.events) {
         if (!call.applies(current.hits)) continue;
         Event event = event_of(current, call, Phase::complete);

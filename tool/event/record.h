@@ -31,7 +31,8 @@ struct Record {
     explicit Record(std::span<const std::byte> all)
         : header(read_at<plan::RecordHeader>(all, 0)), bytes(all) {}
 
-    plan::RecordKind kind() const { return static_cast<plan::RecordKind>(header.what & 0xff); }
+    plan::RecordKind kind() const { return static_cast<plan::RecordKind>(header.what & 0x7f); }
+    bool is_tail_call() const { return (header.what & plan::kTailCall) != 0; }
     uint32_t hits() const { return header.what >> 8; }
     std::string_view comm() const {
         return text_at(bytes, offsetof(plan::RecordHeader, comm), sizeof header.comm);

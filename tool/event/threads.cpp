@@ -34,9 +34,10 @@ void SpanTracker::begin(Thread& thread, const OpenSpan& span) {
     thread.open.insert(at, span);
 }
 
-void SpanTracker::reached(Thread& thread, uint64_t sp) {
+void SpanTracker::reached(Thread& thread, uint64_t sp, bool is_tail_call) {
     size_t at = thread.open.size();
-    while (at > 0 && thread.open[at - 1].sp < sp) --at;
+    uint64_t least = is_tail_call ? sp : sp + 1;
+    while (at > 0 && thread.open[at - 1].sp < least) --at;
     if (at < thread.open.size()) close(thread, at, thread.open.size());
 }
 

@@ -51,8 +51,9 @@ public:
     Thread& thread(uint32_t pid, uint32_t tid);
 
     void begin(Thread& thread, const OpenSpan& span);
-    // A call that has just begun at `sp`: spans further down the stack were left without a return.
-    void reached(Thread& thread, uint64_t sp);
+    // A call begins at `sp`: spans further down the stack were left without a return; those at the
+    // same place, too, unless they have made a tail call of it.
+    void reached(Thread& thread, uint64_t sp, bool is_tail_call);
     // The id of the B, if there is one; else counted as an unmatched end.
     std::optional<uint64_t> end(Thread& thread, const OpenSpan& span);
 

@@ -57,7 +57,7 @@ void Follower::look_at(std::span<const std::byte> record) {
         return;
     plan::RecordHeader header;
     std::memcpy(&header, record.data(), sizeof header);
-    if ((header.what & 0xff) != static_cast<uint32_t>(plan::RecordKind::process)) return;
+    if ((header.what & 0x7f) != static_cast<uint32_t>(plan::RecordKind::process)) return;
     if (header.probe != static_cast<uint32_t>(plan::ProcessChange::exit_thread)) return;
     plan::ProcessRecord process;
     std::memcpy(&process, record.data() + sizeof header, sizeof process);

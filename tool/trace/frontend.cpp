@@ -31,17 +31,25 @@ std::optional<std::string> existing(const fs::path& path) {
     return path.string();
 }
 
+// Folders of headers that are not the compiler's own: the CUDA toolkit's.
+std::vector<std::string> toolkit_folders() {
+    std::vector<std::string> folders;
+    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+        if (const char* value = std::getenv(variable)) {
+            folders.push_back(std::string(value) + "/include");
+        }
+    }
+    folders.emplace_back("/usr/local/cuda/include");
+    return folders;
+}
+
 // Where a `header` of a rule file is looked for: beside it, among the bundled ones, in the toolkit.
 std::vector<std::string> header_folders(const std::string& rule_directory,
                                         const std::vector<std::string>& bundled) {
     std::vector<std::string> folders{rule_directory};
     folders.insert(folders.end(), bundled.begin(), bundled.end());
-    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-        if (const char* value = std::getenv(variable))
-            folders.push_back(std::string(value) + "/include");
-    }
-    folders.insert(folders.end(),
-                   {"/usr/local/cuda/include", "/usr/local/include", "/usr/include"});
+    for (std::string& folder : toolkit_folders()) folders.push_back(std::move(folder));
+    folders.insert(folders.end(), {"/usr/local/include", "/usr/include"});
     return folders;
 }
 
@@ -126,11 +134,14 @@ Result<void> Frontend::read_types() {
     request.headers = find_headers();
     request.text = rules::declarations_text(rules);
     request.names = wanted_functions();
+    request.include_dirs = toolkit_folders();
     if (Result<std::string> templates = paths_.templates()) {
         request.system_dirs = {*templates + "/include/libc"};
     }
     if (request.headers.empty() && request.text.empty()) return {};
-    Result<std::string> json = compiler->types(request);
+    if (auto sent = compiler->send_types(request); !sent) return sent;
+    if (meanwhile) meanwhile();
+    Result<std::string> json = compiler->receive_types();
     if (!json) return json.error();
     steps_.done("C types (libclang)");
     Result<rules::TypeTable> table = rules::read_types(*json, rules, diagnostics);
@@ -184,7 +195,7 @@ Result<void> Frontend::choose_entries() {
     Result<std::vector<bpf::EntryChoice>> choices = compiler->entries(host->architecture(), codes);
     if (!choices) return choices.error();
     for (size_t i = 0; i < choices->size() && i < entries.size(); ++i) {
-        entries[i] = {(*choices)[i].offset, (*choices)[i].why};
+        entries[i] = {(*choices)[i].offset, (*choices)[i].why, (*choices)[i].refused};
     }
     steps_.done("choose entries");
     return {};

@@ -2,6 +2,7 @@
 // -> probes -> plan -> BPF C. Nothing of the kernel is touched.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@ namespace mlbcc::trace {
 struct EntryPlace {
     uint64_t offset = 0;  // bytes from the function's beginning
     std::string why;
+    bool refused = false;  // the kernel probes no such instruction, and would refuse all with it
 };
 
 class Frontend {
@@ -44,6 +46,9 @@ public:
 
     // All up to the plan, stopping at the first mistake.
     Result<void> up_to_plan(std::vector<system::ProcessView> views);
+
+    // What the caller has to do anyway while the helper parses C.
+    std::function<void()> meanwhile;
 
     Diagnostics diagnostics;
     rules::RuleSet rules;

@@ -49,9 +49,15 @@ Result<std::optional<codegen::PidNamespace>> own_namespace() {
     return std::make_optional(codegen::PidNamespace{own->device, own->inode});
 }
 
-Result<Loaded> Loader::load(const RuleOptions& options, bool everyone) {
-    bpf::Features features = bpf::find_features();
+void Loader::find_features() {
+    if (features_) return;
+    features_ = bpf::find_features();
     steps_.done("kernel features");
+}
+
+Result<Loaded> Loader::load(const RuleOptions& options, bool everyone) {
+    find_features();
+    const bpf::Features& features = *features_;
     Result<AttachMode> mode = choose_mode(options.attach, features);
     if (!mode) return mode.error();
     auto own = own_namespace();
@@ -134,8 +140,12 @@ Result<void> Loader::attach_functions(Loaded& loaded) {
     std::map<std::string, std::vector<bpf::Site>> by_file;
     for (const plan::ProbePlan& probe : frontend_.plan.probes) {
         const target::UserFunction& function = frontend_.function(probe.id);
-        uint64_t entry = frontend_.entries[static_cast<uint32_t>(probe.id)].offset;
-        by_file[function.path].push_back({&probe, function.offset + entry});
+        const EntryPlace& place = frontend_.entries[static_cast<uint32_t>(probe.id)];
+        if (place.refused) {
+            loaded.refused.push_back({probe.id, ENOTSUP});
+            continue;
+        }
+        by_file[function.path].push_back({&probe, function.offset + place.offset});
     }
     for (const auto& [path, sites] : by_file) {
         Result<bpf::Attachment> made =

@@ -34,6 +34,7 @@ Result<std::optional<codegen::PidNamespace>> own_namespace();
 class Loader {
 public:
     Loader(Frontend& frontend, Steps& steps) : frontend_(frontend), steps_(steps) {}
+    void find_features();  // optional: load() does so itself if need be
     // Compiles and loads. What the compiler says of the generated C goes to standard error.
     Result<Loaded> load(const RuleOptions& options, bool everyone);
     Result<void> attach(Loaded& loaded);
@@ -48,6 +49,7 @@ private:
 
     Frontend& frontend_;
     Steps& steps_;
+    std::optional<bpf::Features> features_;
 };
 
 }  // namespace mlbcc::trace

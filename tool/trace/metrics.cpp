@@ -58,8 +58,9 @@ void Metrics::add_aggregate(const plan::Aggregate& aggregate, const event::Pipel
             add_to(same->value, group.value);
         }
     }
-    std::sort(groups.begin(), groups.end(),
-              [](const Group& a, const Group& b) { return a.value.count > b.value.count; });
+    std::sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
+        return a.value.count != b.value.count ? a.value.count > b.value.count : a.by < b.by;
+    });
     for (Group& group : groups) add_group(aggregate, rule, group, out);
 }
 

@@ -66,11 +66,12 @@ int run_trace(const TraceOptions& options) {
     Result<std::vector<system::ProcessView>> views = views_of(options);
     if (!views) return tell(views.error());
     Frontend frontend(options.rules, steps);
+    Loader loader(frontend, steps);
+    frontend.meanwhile = [&] { loader.find_features(); };
     if (auto done = frontend.up_to_plan(std::move(*views)); !done) return tell(done.error());
     if (tell(frontend.diagnostics, options.verbosity)) return kExitUsage;
     if (auto done = frontend.choose_entries(); !done) return tell(done.error());
 
-    Loader loader(frontend, steps);
     Result<Loaded> loaded = loader.load(options.rules, options.everyone);
     if (!loaded) return tell(loaded.error());
     Result<std::string> output = output_path(options);
