@@ -9,7 +9,7 @@ static __always_inline void mlbcc_report(void *ctx, struct identity *id, u32 cha
     record.is_thread = is_thread;
     int lost = events.perf_submit(ctx, &record, sizeof(record)) != 0;
     struct accounts *all = mlbcc_accounts();
-    if (all) mlbcc_account(&all->rules[MLBCC_ALL_RULES], lost);
+    if (all) mlbcc_account(&all->rules[MLBCC_ALL_RULES + 1], lost);
 }
 
 TRACEPOINT_PROBE(task, task_newtask) {

@@ -3,7 +3,7 @@
 BPF_PERF_OUTPUT(events);
 BPF_ARRAY(control, u32, 1);  // 1 while armed
 struct accounts {
-    struct account rules[{{rules}} + 1];  // behind the last rule: all records
+    struct account rules[{{rules}} + 2];  // behind the last rule: all its records; process records
     struct {
         u64 count, sum;
     } totals[{{totals}}];  // of counts and sums that have no groups

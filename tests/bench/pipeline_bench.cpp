@@ -87,7 +87,7 @@ struct Template {
     std::span<const std::byte> at(uint64_t time, uint32_t tid, uint64_t start = 0) {
         std::memcpy(wire.bytes().data(), &time, 8);
         std::memcpy(wire.bytes().data() + 20, &tid, 4);
-        if (start != 0) std::memcpy(wire.bytes().data() + 40, &start, 8);
+        if (start != 0) std::memcpy(wire.bytes().data() + sizeof(plan::RecordHeader), &start, 8);
         return wire;
     }
 };
@@ -99,7 +99,7 @@ void instants(const char* path) {
              c = t.number(call, End::entry, kU64);
     t.event(call, End::entry, "launch", "", {{"stream", a}, {"blocks", b}, {"size", c}});
     Template record{Wire::entry(call, 1).number(0x7f0000001000).number(1234).number(5678901)};
-    report("40+3x8 bytes, one event each", t, path, kRecords,
+    report("48+3x8 bytes, one event each", t, path, kRecords,
            [&](uint64_t i, uint64_t time) { return record.at(time, 70 + i / 64 % 8); });
 }
 
@@ -111,7 +111,7 @@ void spans(const char* path) {
     t.span(call, "userspace", {{"dptr", a}, {"bytesize", b}}, {});
     Template begin{Wire::entry(call, 1).number(0x7f0000001000).number(4096)},
         end{Wire::ret(call, 1, 2).number(0)};
-    report("spans: B 40+2x8, E 48+8 bytes", t, path, kRecords, [&](uint64_t i, uint64_t time) {
+    report("spans: B 48+2x8, E 56+8 bytes", t, path, kRecords, [&](uint64_t i, uint64_t time) {
         uint32_t tid = 70 + i / 64 % 8;
         return i % 2 == 0 ? begin.at(time, tid) : end.at(time, tid, time - kStepNs);
     });

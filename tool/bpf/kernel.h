@@ -101,10 +101,21 @@ Result<void> connect_shapes(LoadedProgram& loaded, const codegen::Program& progr
 class Stream {
 public:
     using OnRecord = std::function<void(uint32_t cpu, std::span<const std::byte> record)>;
+    // An executable mapping of a file that some process of the machine has made.
+    struct Mapped {
+        uint32_t pid = 0;
+        uint64_t start = 0, size = 0, offset = 0;
+        uint32_t device_major = 0, device_minor = 0;
+        uint64_t inode = 0;
+        std::string path;
+    };
+    using OnMapped = std::function<void(Mapped)>;
     // `bytes` a CPU, rounded up to a power of two of pages; halved while the kernel refuses, down
     // to 256 KiB. A reader is woken by every 64th record; sweep() must be called every 10 ms
     // besides.
-    static Result<Stream> open(const Map& events, size_t bytes, OnRecord on_record);
+    // With `on_mapped`, mappings are told, too.
+    static Result<Stream> open(const Map& events, size_t bytes, OnRecord on_record,
+                               OnMapped on_mapped = nullptr);
     Stream(Stream&&) noexcept;
     Stream& operator=(Stream&&) noexcept;
     ~Stream();

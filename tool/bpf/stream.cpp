@@ -16,10 +16,32 @@ constexpr size_t kPage = 4096;
 constexpr size_t kFewPages = 64;     // fewer are not worth trying, unless they are asked for
 constexpr uint32_t kWakeEvery = 64;  // a wake-up a record would cost more than the probe itself
 
+// PERF_RECORD_MMAP2 behind its header (include/uapi/linux/perf_event.h).
+struct MmapRecord {
+    uint32_t pid, tid;
+    uint64_t address, size, offset;
+    uint32_t device_major, device_minor;
+    uint64_t inode, generation;
+    uint32_t protection, flags;
+    // the file's name follows
+};
+
+Stream::Mapped mapping(const char* body, size_t size) {
+    MmapRecord record{};
+    if (size < sizeof record) return {};
+    std::memcpy(&record, body, sizeof record);
+    const char* name = body + sizeof record;
+    return {record.pid,          record.address,
+            record.size,         record.offset,
+            record.device_major, record.device_minor,
+            record.inode,        std::string(name, strnlen(name, size - sizeof record))};
+}
+
 }  // namespace
 
 struct Stream::State {
     OnRecord on_record;
+    OnMapped on_mapped;
     perf_buffer* buffer = nullptr;
     size_t pages = 0;
     bool lost = false;
@@ -34,6 +56,8 @@ struct Stream::State {
             std::memcpy(&size, body, sizeof size);
             self->on_record(static_cast<uint32_t>(cpu),
                             {reinterpret_cast<const std::byte*>(body + sizeof size), size});
+        } else if (header->type == PERF_RECORD_MMAP2 && self->on_mapped) {
+            self->on_mapped(mapping(body, header->size - sizeof *header));
         } else if (header->type == PERF_RECORD_LOST) {
             self->lost = true;
         }
@@ -46,9 +70,11 @@ Stream::Stream(Stream&&) noexcept = default;
 Stream& Stream::operator=(Stream&&) noexcept = default;
 Stream::~Stream() = default;
 
-Result<Stream> Stream::open(const Map& events, size_t bytes, OnRecord on_record) {
+Result<Stream> Stream::open(const Map& events, size_t bytes, OnRecord on_record,
+                            OnMapped on_mapped) {
     auto state = std::make_unique<State>();
     state->on_record = std::move(on_record);
+    state->on_mapped = std::move(on_mapped);
     perf_event_attr attributes{};
     attributes.size = sizeof attributes;
     attributes.type = PERF_TYPE_SOFTWARE;
@@ -56,6 +82,7 @@ Result<Stream> Stream::open(const Map& events, size_t bytes, OnRecord on_record)
     attributes.sample_type = PERF_SAMPLE_RAW;
     attributes.sample_period = 1;
     attributes.wakeup_events = kWakeEvery;
+    attributes.mmap = attributes.mmap2 = state->on_mapped ? 1 : 0;
     size_t pages = std::bit_ceil(std::max<size_t>(1, (bytes + kPage - 1) / kPage));
     size_t least = std::min(pages, kFewPages);
     int code = 0;

@@ -25,6 +25,7 @@ uint32_t bytes_needed(const plan::RecordLayout& layout, bool is_return) {
         bool text = field.type.kind == Kind::text || field.type.kind == Kind::comm;
         bytes = std::max<size_t>(bytes, field.offset + (text ? field.size : 8));
     }
+    if (layout.unread) bytes = std::max<size_t>(bytes, *layout.unread + 8);
     return static_cast<uint32_t>(std::max<size_t>(bytes, layout.size));
 }
 

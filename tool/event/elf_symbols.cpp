@@ -151,8 +151,8 @@ void ElfSymbols::sort() {
     std::ranges::sort(symbols_, [](const Symbol& a, const Symbol& b) {
         return a.start != b.start ? a.start < b.start : a.rank < b.rank;
     });
-    auto rest = std::ranges::unique(symbols_, {}, &Symbol::start);
-    symbols_.erase(rest.begin(), rest.end());
+    auto same = [](const Symbol& a, const Symbol& b) { return a.start == b.start; };
+    symbols_.erase(std::unique(symbols_.begin(), symbols_.end(), same), symbols_.end());
     symbols_.shrink_to_fit();
     names_.shrink_to_fit();
 }

@@ -40,6 +40,8 @@ public:
     // not know is counted as malformed.
     void add(uint32_t cpu, std::span<const std::byte> record);
     void add_loss(Loss loss);
+    // Only stacks need it.
+    void add_mapping(SeenMapping mapping) { symbolizer_.mapped(std::move(mapping)); }
 
     // Gives the consumer what is older than the window. Cheap to call often: works at most eight
     // times a window. `now_ns` is CLOCK_MONOTONIC.

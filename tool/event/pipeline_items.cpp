@@ -1,5 +1,4 @@
-// What the pipeline does with the items that the merger gives it, one after the other in time
-// order.
+// What the pipeline does with the items that the merger gives it, one by one in time order.
 #include "event/pipeline.h"
 
 #include <algorithm>
@@ -73,9 +72,10 @@ void Pipeline::process_item(const Record& record) {
 void Pipeline::learn(const Current& current) {
     for (const LearnMeaning& one : current.meaning.learns) {
         if ((one.mask & current.hits) == 0) continue;
-        Value value = one.value.read(current.context);
-        tables_.learn(one.table, current.record.header.pid, one.key.read(current.context).bits,
-                      value);
+        Value key = one.key.read(current.context);
+        if (key.unread) continue;
+        tables_.learn(one.table, current.record.header.pid, key.bits,
+                      one.value.read(current.context));
     }
 }
 
@@ -90,6 +90,7 @@ void Pipeline::change_gauges(const Current& current) {
                               one.value.read(current.context),
                               one.stack ? current.stack : nullptr};
         if (one.key) change.key = one.key->read(current.context);
+        if (change.value.unread || (change.key && change.key->unread)) continue;
         gauges_.apply(change);
     }
 }

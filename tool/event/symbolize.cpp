@@ -76,6 +76,7 @@ Symbolizer::Image& Symbolizer::new_image(uint32_t pid, uint64_t time_ns) {
 }
 
 void Symbolizer::forked(uint32_t parent, uint32_t child, uint64_t time_ns) {
+    log_.forked(parent, child);
     auto found = images_.find(parent);
     if (found == images_.end()) return;
     std::vector<Mapping> maps = image_at(parent, time_ns).maps;
@@ -106,9 +107,9 @@ void Symbolizer::exited_long_ago(uint32_t pid, uint64_t time_ns) {
 
 void Symbolizer::load(Image& image, uint32_t pid) {
     Result<std::string> text = read_file(modules_.proc_path(pid, "maps"), kMaxMapsBytes);
-    if (!text) return;
-    std::vector<Mapping> maps = parse_maps(*text);
-    if (maps.empty()) return;  // the process is ending
+    std::vector<Mapping> maps = parse_maps(text ? *text : "");
+    if (maps.empty()) maps = parse_maps(log_.text(pid));  // the process is ending, or gone
+    if (maps.empty()) return;
     image.maps = std::move(maps);
     image.loaded = true;
 }

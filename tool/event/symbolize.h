@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "event/mappings.h"
+#include "event/maps_log.h"
 #include "event/modules.h"
 #include "event/perf_map.h"
 #include "event/stacks.h"
@@ -30,6 +31,8 @@ public:
     // The stack that a process had at `time_ns`; null if the table of stacks is full.
     Stack* stack(uint32_t pid, uint64_t time_ns, const plan::UserStack& from,
                  std::span<const std::byte> memory);
+
+    void mapped(SeenMapping mapping) { log_.mapped(std::move(mapping)); }
 
     // A process changes, told as soon as it is known ...
     void forked(uint32_t parent, uint32_t child, uint64_t time_ns);
@@ -67,6 +70,7 @@ private:
     std::string perf_map_path(uint32_t pid) const;
 
     StackTable& stacks_;
+    MapsLog log_;
     Unwinder unwinder_;
     Modules modules_;
     uint32_t last_image_ = 0;

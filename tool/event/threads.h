@@ -20,7 +20,7 @@ struct OpenSpan {
     uint32_t slot = 0;   // which of the probe's span clauses
     uint64_t event = 0;  // id of its B
     plan::RuleId rule{};
-    uint64_t sp = 0;     // stack pointer at its beginning
+    uint64_t sp = 0;  // stack pointer at its beginning
 };
 
 struct Thread {

@@ -35,8 +35,9 @@ const EnumNames* EnumTable::names(rules::TypeId type) {
     }
     auto by_value = [](const auto& constant) { return constant.first; };
     std::ranges::stable_sort(known->constants, {}, by_value);
-    auto rest = std::ranges::unique(known->constants, {}, by_value);
-    known->constants.erase(rest.begin(), rest.end());
+    auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
+    known->constants.erase(std::unique(known->constants.begin(), known->constants.end(), same),
+                           known->constants.end());
     return known.get();
 }
 

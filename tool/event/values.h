@@ -60,7 +60,7 @@ private:
 
     const plan::ValueType* type_;
     uint32_t offset_, size_;
-    uint8_t unused_bits_ = 0;  // of the 64-bit slot
+    uint8_t unused_bits_ = 0;     // of the 64-bit slot
     uint32_t unread_offset_ = 0;  // of the record's mask
     uint64_t unread_bit_ = 0;     // 0: the record has no mask
     bool sign_extend_ = false, stored_ = true;

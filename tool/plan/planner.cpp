@@ -39,6 +39,11 @@ bool wants_span(const rules::Rule& rule) {
     });
 }
 
+// "/usr/share/mlbcc/rules/cuda.rules:12" is "cuda.rules:12" in every record of a trace.
+std::string short_place(const std::string& place) {
+    return place.substr(place.rfind('/') + 1);
+}
+
 uint32_t record_size(const std::optional<RecordPlan>& record) {
     if (!record) return 0;
     return record->layout.size +
@@ -185,7 +190,7 @@ Plan make_plan(std::vector<target::Probe> targets, const rules::RuleSet& rules,
     plan.types = &types;
     plan.arch = arch;
     for (const rules::Rule& rule : rules.rules) {
-        plan.rules.push_back({rule.place(), sample_of(rule)});
+        plan.rules.push_back({short_place(rule.place()), sample_of(rule)});
     }
     std::vector<std::string> tables = learnt_tables(rules);
     PlanBuilder builder{plan, tables, diagnostics, {}, {}, {}};

@@ -91,7 +91,7 @@ std::vector<Metrics::CpuAccounts> Metrics::accounts() const {
     uint32_t zero = 0;
     if (map == nullptr) return all;
     for (const auto& bytes : map->lookup_per_cpu(&zero)) {
-        CpuAccounts cpu{std::vector<codegen::Account>(plan_.rules.size() + 1),
+        CpuAccounts cpu{std::vector<codegen::Account>(plan_.rules.size() + 2),
                         std::vector<codegen::Total>(plan_.aggregates.size())};
         size_t rules = cpu.rules.size() * sizeof(codegen::Account);
         size_t totals = cpu.totals.size() * sizeof(codegen::Total);
@@ -131,6 +131,12 @@ sink::MetricSnapshot Metrics::snapshot(const event::Pipeline& pipeline) {
     for (const plan::Aggregate& one : plan_.aggregates) add_aggregate(one, pipeline, out);
     add_losses(out);
     return out;
+}
+
+uint64_t Metrics::lost_process_records() const {
+    uint64_t lost = 0;
+    for (const CpuAccounts& cpu : accounts()) lost += cpu.rules.back().lost;
+    return lost;
 }
 
 // The count is of records; a record that several rules share is lost to each of them.

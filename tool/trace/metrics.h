@@ -21,6 +21,7 @@ public:
 
     // What was lost since the last call, a Loss for each CPU that lost something.
     std::vector<event::Loss> new_losses(uint64_t now_ns);
+    uint64_t lost_process_records() const;  // of forks, execs and exits
 
 private:
     struct Group;
@@ -30,7 +31,7 @@ private:
                    sink::MetricSnapshot& out);
     void add_losses(sink::MetricSnapshot& out);
     struct CpuAccounts {
-        std::vector<codegen::Account> rules;  // behind the last rule all records
+        std::vector<codegen::Account> rules;  // behind the last rule all records, then process records
         std::vector<codegen::Total> totals;   // by AggregateId
     };
     std::vector<CpuAccounts> accounts() const;

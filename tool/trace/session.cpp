@@ -73,7 +73,8 @@ Result<std::unique_ptr<Session>> Session::open(const TraceOptions& options, Fron
         bpf::Stream::open(*events, options.buffer_bytes,
                           [session = made.get()](uint32_t cpu, std::span<const std::byte> record) {
                               session->take(cpu, record);
-                          });
+                          },
+                          made->mapping_taker());
     if (!stream) return stream.error();
     made->stream_.emplace(std::move(*stream));
     if (made->stream_->bytes_per_cpu() < options.buffer_bytes) {
@@ -140,6 +141,20 @@ void Session::take(uint32_t cpu, std::span<const std::byte> record) {
     }
     follower_.look_at(record);
     pipeline_.add(cpu, record);
+}
+
+bpf::Stream::OnMapped Session::mapping_taker() {
+    auto with_stack = [](const std::optional<plan::RecordPlan>& record) {
+        return record && record->layout.stack;
+    };
+    for (const plan::ProbePlan& probe : frontend_.plan.probes) {
+        if (!with_stack(probe.entry) && !with_stack(probe.ret)) continue;
+        return [this](bpf::Stream::Mapped m) {
+            pipeline_.add_mapping({m.pid, m.start, m.size, m.offset, m.device_major, m.device_minor,
+                                   m.inode, std::move(m.path)});
+        };
+    }
+    return nullptr;
 }
 
 void Session::sweep() {
@@ -249,6 +264,13 @@ Result<void> Session::finish(End end) {
     pipeline_.finish();
     steps_.done("detach and drain");
     if (failure_) return *failure_;
+    if (uint64_t lost = metrics_.lost_process_records(); lost > 0) {
+        tell_note(
+            options_.verbosity,
+            fmt::format("{} notices of forks, execs and exits found no room in the buffer: spans "
+                        "may stay open longer than their threads",
+                        lost));
+    }
     sink::TraceEnd totals = trace_end(end);
     uint64_t id = pipeline_.take_event_id();
     Result<void> result;

@@ -41,6 +41,7 @@ private:
     Result<void> arm();
     End poll();
     void sweep();
+    bpf::Stream::OnMapped mapping_taker();  // null where no rule takes stacks
     void take(uint32_t cpu, std::span<const std::byte> record);
     void periodically(uint64_t now_ns);
     Result<void> flush();

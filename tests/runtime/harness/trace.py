@@ -170,7 +170,8 @@ def check_summary(trace, open_spans):
     end = trace.records[-1]
     expect(end is trace.summary, end, "the last line is the summary")
     expect({"events", "lost", "stats", "hists", "gauges", "losses"} <= set(end), end, "summary keys")
-    expect(end["events"] == len(trace.events), end, f"there are {len(trace.events)} events")
+    lines = len(trace.events) + len(trace.lost)
+    expect(end["events"] == lines, end, f"there are {lines} events")
     expect(end["lost"] == sum(l["count"] for l in trace.lost), end, "lost is not what lines say")
     for loss in end["losses"]:
         fits = loss["submitted"] == loss["lost"] + loss["received"]

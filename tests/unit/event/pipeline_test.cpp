@@ -133,6 +133,47 @@ TEST_F(Pipelines, OnlyWhatWasHitIsShown) {
     EXPECT_EQ(counts(1).received, 1u);
 }
 
+// A call at the same place on the stack, or further up: what was open below was left by longjmp.
+TEST_F(Pipelines, SpansThatWereLeftAreNoParents) {
+    EXPECT_EQ(run({begin(10).sp(0x9000), begin(20).sp(0x8000), begin(30).sp(0x7000),
+                   begin(40).sp(0x8000), whole(50, 60).sp(0x8800)}),
+              (Text{"1 B cuInit @10 Flags=0", "2 B cuInit @20 parent=1 Flags=0",
+                    "3 B cuInit @30 parent=2 Flags=0", "4 B cuInit @40 parent=1 Flags=0",
+                    "5 X memory.alloc @50 parent=1 took=10 address=0x10 size=4096"}));
+    EXPECT_EQ(counts().unmatched_begin, 4u);
+}
+
+TEST_F(Pipelines, ATailCallIsInsideWhatMadeIt) {
+    EXPECT_EQ(run({begin(10).sp(0x9000), begin(20).sp(0x9000).tail_call(), end(20, 30).sp(0x9000),
+                   end(10, 40).sp(0x9000)}),
+              (Text{"1 B cuInit @10 Flags=0", "2 B cuInit @20 parent=1 Flags=0",
+                    "3 E cuInit @30 begin=2 took=10 ret=CUDA_SUCCESS",
+                    "4 E cuInit @40 begin=1 took=30 ret=CUDA_SUCCESS"}));
+    EXPECT_EQ(counts().unmatched_begin + counts().unmatched_end, 0u);
+}
+
+TEST_F(Pipelines, WhatCouldNotBeReadIsNullAndChangesNothing) {
+    plan::ProbeId call = t.probe("call");
+    uint32_t key = t.number(call, End::ret, kHex), size = t.number(call, End::ret, kBytes);
+    uint32_t handle = t.number(call, End::ret, learnt("names")), name = t.text(call, End::ret, 8);
+    t.record(call, End::ret).layout.unread = t.plan.probes[2].ret->layout.size;
+    t.plan.probes[2].ret->layout.size += 8;
+    t.event(call, End::ret, "call", "", {{"key", key}, {"size", size}, {"handle", handle}});
+    t.gauge(call, End::ret, "held", rules::GaugeOp::set, key, size);
+    t.learn(call, End::ret, "names", handle, name);
+    auto record = [&](uint64_t start, uint64_t number, uint64_t unread) {
+        Wire wire = Wire::ret(call, start, start + 1).number(number).number(number).number(number);
+        return wire.text("gemm", 8).number(unread);
+    };
+    EXPECT_EQ(run({record(10, 5, 0), record(20, 6, 1), record(30, 7, 2), record(40, 8, 4)}),
+              (Text{"1 X call. @10 took=1 key=0x5 size=5 handle=gemm",
+                    "2 X call. @20 took=1 key=null size=6 handle=gemm",
+                    "3 X call. @30 took=1 key=0x7 size=null handle=gemm",
+                    "4 X call. @40 took=1 key=0x8 size=8 handle=null"}));
+    ASSERT_EQ(pipeline->gauges().size(), 1u);
+    EXPECT_EQ(pipeline->gauges()[0].value, 5 + 8);
+}
+
 TEST_F(Pipelines, InstantsAreInsideTheirSpan) {
     plan::ProbeId note = t.probe("note");
     t.span(note, "userspace");
@@ -241,14 +282,16 @@ TEST_F(Pipelines, RubbishIsCountedAndSkipped) {
                               Wire::entry(alloc, 40),
                               Wire::process(Change::fork, 50),
                               begin(60)};
-    records[4].bytes().resize(44);
+    records[4].bytes().resize(sizeof(plan::RecordHeader) + 4);
     records[5].bytes()[12] = std::byte{9};  // of no kind
     EXPECT_EQ(run(records), (Text{"1 B cuInit @10 Flags=0"}));
     EXPECT_EQ(pipeline->totals().malformed, 5u);
-    for (size_t size = 0; size < 48; ++size)
+    size_t whole = records[0].bytes().size();
+    for (size_t size = 0; size < whole; ++size) {
         pipeline->add(0, std::span(records[0].bytes()).first(size));
+    }
     pipeline->add(0, std::vector<std::byte>(100'000));
-    EXPECT_EQ(pipeline->totals().malformed, 54u);
+    EXPECT_EQ(pipeline->totals().malformed, 6 + whole);
 }
 
 TEST_F(Pipelines, UnknownHitsAndProcessChangesDoNoHarm) {

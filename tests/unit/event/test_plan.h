@@ -71,7 +71,8 @@ public:
         std::optional<plan::RecordPlan>& record = end == End::entry ? probe.entry : probe.ret;
         if (record) return *record;
         record.emplace();
-        record->layout.size = end == End::entry ? 40 : 48;
+        record->layout.size = sizeof(plan::RecordHeader);
+        if (end == End::ret) record->layout.size += sizeof(plan::ReturnHeader);
         for (uint32_t i = 0; i < plan.rules.size(); ++i) {
             record->rules.push_back(static_cast<plan::RuleId>(i));
             if (probe.parts.size() <= i) probe.parts.push_back({static_cast<plan::RuleId>(i)});
@@ -138,14 +139,16 @@ private:
     std::deque<target::Probe> targets_;
 };
 
-// The bytes of a record, as the ring carries it.
+// The bytes of a record, as the ring carries it. Unless told otherwise a call that begins later
+// stands further down the stack.
 class Wire {
 public:
     static Wire entry(plan::ProbeId probe, uint64_t time, uint32_t hits = 1) {
         return Wire(time, static_cast<uint32_t>(probe), plan::RecordKind::entry, hits);
     }
     static Wire ret(plan::ProbeId probe, uint64_t start, uint64_t time, uint32_t hits = 1) {
-        return Wire(time, static_cast<uint32_t>(probe), plan::RecordKind::ret, hits).number(start);
+        Wire wire(time, static_cast<uint32_t>(probe), plan::RecordKind::ret, hits);
+        return wire.sp(kStackTop - start).number(start);
     }
     static Wire process(plan::ProcessChange change, uint64_t time, uint32_t other = 0,
                         bool is_thread = false) {
@@ -157,6 +160,14 @@ public:
         std::memcpy(bytes_.data() + 20, &tid, 4);
         std::memset(bytes_.data() + 24, 0, 16);
         std::memcpy(bytes_.data() + 24, comm.data(), std::min<size_t>(comm.size(), 16));
+        return *this;
+    }
+    Wire& sp(uint64_t value) {
+        std::memcpy(bytes_.data() + offsetof(plan::RecordHeader, sp), &value, sizeof value);
+        return *this;
+    }
+    Wire& tail_call() {
+        bytes_[offsetof(plan::RecordHeader, what)] |= std::byte{plan::kTailCall};
         return *this;
     }
     Wire& number(uint64_t value) { return append(value); }
@@ -175,11 +186,13 @@ public:
     operator std::span<const std::byte>() const { return bytes_; }
     std::vector<std::byte>& bytes() { return bytes_; }
 
+    static constexpr uint64_t kStackTop = 0x7fff'0000'0000;
+
 private:
     Wire(uint64_t time, uint32_t probe, plan::RecordKind kind, uint32_t hits) {
-        plan::RecordHeader header{time, probe, static_cast<uint32_t>(kind) | hits << 8,
-                                  70,   70,    "python3"};
-        append(header);
+        plan::RecordHeader header{time, probe, static_cast<uint32_t>(kind) | hits << 8, 70, 70,
+                                  {},   0};
+        append(header).thread(70, 70).sp(kStackTop - time);
     }
     std::vector<std::byte> bytes_;
 };

@@ -17,7 +17,7 @@ protected:
         return read(type, Wire::entry({}, 1).number(bits));
     }
     Value read(const plan::ValueType& type, Wire wire, uint32_t size = 8) {
-        field = {type, 40, size};
+        field = {type, sizeof(plan::RecordHeader), size};
         bytes = wire.bytes();
         EnumTable enums(&t.types);
         Tables tables(t.plan);
@@ -96,7 +96,7 @@ protected:
     }
     static std::vector<std::byte> bytes(uint64_t value) {
         Wire wire = Wire::entry({}, 0).number(value);
-        return {wire.bytes().begin() + 40, wire.bytes().end()};
+        return {wire.bytes().begin() + sizeof(plan::RecordHeader), wire.bytes().end()};
     }
     TestPlan t;
     plan::ProbeId launch{};
