@@ -35,9 +35,10 @@ NEEDS = {
 PUBLIC = {
     "base": None,  # all of them
     "rules": {"rules.h", "types.h", "check.h", "ctypes.h"},
-    "bpf": {"bpf.h", "compiler.h"},
+    "bpf": {"kernel.h", "compiler.h"},
+    "event": {"event.h", "pipeline.h"},
     "system": None,
-    "trace": {"trace.h", "reload.h", "doctor.h", "options.h"},
+    "trace": {"trace.h", "commands.h", "report.h", "options.h"},
     "": {"cli.h"},
 }
 
@@ -49,9 +50,10 @@ RESERVED = [
      r"\b(__NR_bpf|SYS_bpf|__NR_perf_event_open|SYS_perf_event_open)\b", {"bpf", "compiler"}),
     ("threads", r"#\s*include\s*<(thread|mutex|shared_mutex|condition_variable|future|stop_token|"
      r"pthread\.h)>|\bpthread_create\b", {"trace"}),
-    # system/ puts the dispositions of a launched command back; only trace/ handles signals.
+    # system/ puts the dispositions of a launched command back; compiler/ answers a stack overflow of
+    # LLVM with its last words; only trace/ handles signals of the tracer.
     ("signal handling", r"\b(sigaction|signalfd|sigwait|sigtimedwait)\s*\(|\bstd::signal\s*\(",
-     {"trace", "system"}),
+     {"trace", "system", "compiler"}),
     ("wall time", r"\bsystem_clock\b|\bCLOCK_REALTIME\b|\bgettimeofday\b|"
      r"\btime\s*\(\s*(nullptr|NULL|0)\s*\)", {"trace"}),
 ]
