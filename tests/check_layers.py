@@ -37,6 +37,8 @@ PUBLIC = {
     "rules": {"rules.h", "types.h", "check.h", "ctypes.h"},
     "bpf": {"kernel.h", "compiler.h"},
     "event": {"event.h", "pipeline.h"},
+    "sink": {"sink.h", "summary_text.h"},
+    "report": {"saved_trace.h"},
     "system": None,
     "trace": {"trace.h", "commands.h", "report.h", "options.h"},
     "": {"cli.h"},

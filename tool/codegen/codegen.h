@@ -64,8 +64,8 @@ inline constexpr const char* kShapes = "shapes";      // programs by ShapeId, fo
 std::string aggregate(plan::AggregateId id);          // "aggregate_3"
 }  // namespace maps
 
-// One rule's records on one CPU. `accounts` has, by CPU, one for each RuleId, one for all records, and
-// then a Total for each AggregateId.
+// One rule's records on one CPU. `accounts` has, by CPU, one for each RuleId, one for all records,
+// and then a Total for each AggregateId.
 struct Account {
     uint64_t submitted, lost;
     uint64_t full;  // updates of count, sum, hist that found their map full

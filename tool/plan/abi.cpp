@@ -46,6 +46,31 @@ void mark_integer_words(const TypeTable& types, TypeId id, uint64_t offset,
     }
 }
 
+// Floating-point members of a value, if it has no others and all are of one size.
+struct Floats {
+    bool alike = true;
+    uint64_t size = 0, count = 0;  // bytes of one; how many
+};
+Floats floats_of(const TypeTable& types, TypeId id) {
+    const CType& type = types[id];
+    if (const auto* one = std::get_if<rules::FloatType>(&type.kind)) return {true, one->size, 1};
+    Floats all;
+    auto add = [&](TypeId part, uint64_t times, bool overlaid) {
+        Floats more = floats_of(types, part);
+        all.alike &= more.alike && (all.size == 0 || all.size == more.size);
+        all.size = more.size;
+        all.count = overlaid ? std::max(all.count, more.count) : all.count + more.count * times;
+    };
+    if (const auto* array = std::get_if<rules::ArrayType>(&type.kind)) {
+        add(array->of, array->count, false);
+    } else if (const auto* record = std::get_if<RecordType>(&type.kind)) {
+        for (const auto& field : record->fields) add(field.type, 1, record->is_union);
+    } else {
+        all.alike = false;
+    }
+    return all;
+}
+
 class Locator {
 public:
     Locator(const TypeTable& types, Arch arch) : types_(types), arch_(arch) {}
@@ -63,6 +88,7 @@ public:
         bool record = std::holds_alternative<RecordType>(types_[type].kind);
         bool wide_float = std::holds_alternative<rules::FloatType>(types_[type].kind) && size > 8;
         auto words = static_cast<uint32_t>(std::max<uint64_t>(1, (size + 7) / 8));
+        if (arch_ == Arch::arm64 && record) return place_record_arm(type, words);
         if (record && words > 2) return place_large(words);
         if (wide_float) return arch_ == Arch::x86_64 ? on_stack(2) : in_float_registers(1, 2);
         std::vector<bool> integer(words, false);
@@ -97,11 +123,20 @@ private:
         return slots;
     }
 
-    // arm64: a struct of floats alone goes to vector registers, any other wholly to general ones.
     std::vector<ArgSlot> place_arm(const std::vector<bool>& integer) {
         auto words = static_cast<uint32_t>(integer.size());
-        bool all_float = std::none_of(integer.begin(), integer.end(), [](bool b) { return b; });
-        return all_float ? in_float_registers(words, words) : take_register(words);
+        bool is_float = std::none_of(integer.begin(), integer.end(), [](bool b) { return b; });
+        return is_float ? in_float_registers(1, words) : take_register(words);
+    }
+
+    // A struct of one to four floats of one size takes a vector register for each, any other of up
+    // to two words general registers, a larger one is copied and its address passed.
+    std::vector<ArgSlot> place_record_arm(TypeId type, uint32_t words) {
+        Floats floats = floats_of(types_, type);
+        if (floats.alike && floats.count >= 1 && floats.count <= 4) {
+            return in_float_registers(static_cast<uint32_t>(floats.count), words);
+        }
+        return words > 2 ? place_large(words) : take_register(words);
     }
 
     std::vector<ArgSlot> take_register(uint32_t words) {
@@ -117,7 +152,10 @@ private:
     }
 
     std::vector<ArgSlot> in_float_registers(uint32_t count, uint32_t words) {
-        if (next_float_ + count > kFloatRegisters) return on_stack(words);
+        if (next_float_ + count > kFloatRegisters) {
+            next_float_ = kFloatRegisters;
+            return on_stack(words);
+        }
         next_float_ += count;
         return std::vector<ArgSlot>(words);
     }

@@ -38,15 +38,23 @@ void collect_slots(const rules::Typed& value, const ArgSlots& slots, std::string
     };
     if (const auto* leaf = std::get_if<rules::ParamLeaf>(&value.node)) add(leaf->index);
     if (const auto* leaf = std::get_if<rules::StructArgLeaf>(&value.node)) add(leaf->param);
+    // Of these the C type says whether the sign is extended.
+    bool typed = value.show == rules::Show::enumeration || value.show == rules::Show::character;
+    if (typed && value.type) out += fmt::format("t{}", static_cast<uint32_t>(*value.type));
     rules::for_each_operand(value,
                             [&](const rules::TypedPtr& part) { collect_slots(*part, slots, out); });
 }
 
 std::string value_key(const rules::TypedPtr& value, const ArgSlots& slots, bool raw) {
+    // A bare register is stored as it is, whatever its C type: `args` of many functions are alike.
+    const auto* leaf = std::get_if<rules::ParamLeaf>(&value->node);
+    if (raw && leaf != nullptr && leaf->index < slots.size()) {
+        std::string words = "raw ";
+        for (const ArgSlot& slot : slots[leaf->index]) words += to_text(slot);
+        return words;
+    }
     std::string places;
     collect_slots(*value, slots, places);
-    // A bare register is stored as it is, whatever its C type: `args` of many functions are alike.
-    if (raw && std::holds_alternative<rules::ParamLeaf>(value->node)) return "raw " + places;
     return rules::to_text(*value) + " " + places;
 }
 

@@ -126,10 +126,12 @@ bool ProbePlanner::plan() {
 void ProbePlanner::plan_rule(const target::RuleUse& use) {
     const rules::Rule& rule = *use.rule;
     if (probe_.parts.size() == kMaxHits) {
-        builder_.diagnostics
+        Diagnostics found;
+        found
             .error(rule.head_span,
                    "more than " + std::to_string(kMaxHits) + " rules match `" + probe_.symbol + "`")
             .help("join rules, or narrow their targets");
+        builder_.report(found);
         return;
     }
     RuleContext context{.rule = rule,

@@ -87,6 +87,7 @@ TypedPtr Checker::name(const NameExpr& node, const Expr& expr) {
         return make({.node = ConstLeaf{static_cast<uint64_t>(constant->value), Unit::none},
                      .type = constant->type,
                      .show = Show::enumeration,
+                     .size = static_cast<uint8_t>(size_of(constant->type)),
                      .span = expr.span});
     }
     return unknown_name(node.name, expr.span);

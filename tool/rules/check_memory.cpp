@@ -126,7 +126,16 @@ std::optional<Lvalue> Checker::element(const IndexExpr& node, const Expr& expr) 
                            std::holds_alternative<IndexExpr>(node.object->node);
     if (array_of_struct) place = lvalue(*node.object);
     if (place && std::holds_alternative<ArrayType>(type(place->type).kind)) {
-        place->type = std::get<ArrayType>(type(place->type).kind).of;
+        const auto& array = std::get<ArrayType>(type(place->type).kind);
+        const auto* number = std::get_if<ConstLeaf>(&index->node);
+        bool by_value = place->pointer == nullptr && number != nullptr;
+        if (by_value && number->bits >= array.count) {
+            diagnostics_.error(expr.span, "there is no " + quoted(source_text(expr.span)))
+                .note(quoted(source_text(node.object->span)) + " has " +
+                      std::to_string(array.count) + " elements, and they count from 0");
+            return std::nullopt;
+        }
+        place->type = array.of;
     } else {
         TypedPtr pointer = place ? load(*place, *node.object) : value(*node.object);
         if (!pointer) return std::nullopt;
@@ -247,7 +256,7 @@ const std::string* Checker::table_name(const Expr& object) const {
 }
 
 TypedPtr Checker::learnt(const std::string& table, const Expr& key_expr, const Expr& expr) {
-    TypedPtr key = value(key_expr);
+    TypedPtr key = shown(key_expr);
     if (!key || !numeric(key, "the key of a learnt table")) return fail();
     Typed node{.node = LearntNode{table, key},
                .type = key->type,

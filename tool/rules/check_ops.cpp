@@ -77,8 +77,10 @@ TypedPtr Checker::unary(const UnaryExpr& node, const Expr& expr) {
         return place ? load(*place, expr) : nullptr;
     }
     if (node.op == UnaryOp::address) {
+        size_t before = diagnostics_.error_count();
         auto place = lvalue(*node.operand);
         if (place && place->pointer) return address(*place, expr.span);
+        if (diagnostics_.error_count() > before) return fail();
         diagnostics_.error(expr.span, quoted(source_text(node.operand->span)) + " has no address");
         return fail();
     }
@@ -91,7 +93,7 @@ TypedPtr Checker::unary(const UnaryExpr& node, const Expr& expr) {
                  .span = expr.span};
     if (node.op == UnaryOp::logical_not) result.show = Show::boolean;
     if (node.op == UnaryOp::bit_not && !is_signed(*operand)) result.show = operand->show;
-    if (node.op == UnaryOp::plus) result.show = operand->show;
+    if (node.op == UnaryOp::plus && !is_signed(*operand)) result.show = operand->show;
     return make(std::move(result));
 }
 

@@ -13,12 +13,6 @@ namespace {
 
 constexpr size_t kUsualWidth = 100, kLeastWidth = 80, kMostWidth = 120;
 
-size_t terminal_width(int fd) {
-    winsize size{};
-    if (::ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsualWidth;
-    return std::clamp<size_t>(size.ws_col, kLeastWidth, kMostWidth);
-}
-
 Result<void> write_all(int fd, std::string_view text) {
     while (!text.empty()) {
         ssize_t written = ::write(fd, text.data(), text.size());
@@ -44,6 +38,12 @@ private:
 };
 
 }  // namespace
+
+size_t terminal_width(int fd) {
+    winsize size{};
+    if (::ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsualWidth;
+    return std::clamp<size_t>(size.ws_col, kLeastWidth, kMostWidth);
+}
 
 std::unique_ptr<Sink> make_summary(int fd, const TraceInfo& info, const plan::Plan& plan) {
     return std::make_unique<Summary>(fd, info.start_ns, plan);

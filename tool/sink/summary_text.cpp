@@ -17,11 +17,10 @@ std::string upper(std::string text) {
 }
 
 std::string title(const TraceEnd& end, uint64_t start_ns) {
-    uint64_t duration = end.time_ns > start_ns ? end.time_ns - start_ns : 0;
-    std::string text =
-        fmt::format("=== TRACE SUMMARY ===  {}, {}, {}, {}, {} lost", short_duration(duration),
-                    plural(end.processes, "process"), plural(end.threads, "thread"),
-                    plural(end.events, "event"), grouped(end.lost));
+    double seconds = end.time_ns > start_ns ? static_cast<double>(end.time_ns - start_ns) / 1e9 : 0;
+    std::string text = fmt::format("=== TRACE SUMMARY ===  {:.2f} s, {}, {}, {}, {} lost", seconds,
+                                   plural(end.processes, "process"), plural(end.threads, "thread"),
+                                   plural(end.events, "event"), grouped(end.lost));
     return end.end_reason == "interrupted" ? text + " (interrupted)" : text;
 }
 

@@ -31,8 +31,9 @@ private:
                    sink::MetricSnapshot& out);
     void add_losses(sink::MetricSnapshot& out);
     struct CpuAccounts {
-        std::vector<codegen::Account> rules;  // behind the last rule all records, then process records
-        std::vector<codegen::Total> totals;   // by AggregateId
+        std::vector<codegen::Account>
+            rules;  // behind the last rule all records, then process records
+        std::vector<codegen::Total> totals;  // by AggregateId
     };
     std::vector<CpuAccounts> accounts() const;
     void add_total(const plan::Aggregate& aggregate, const std::string& rule,

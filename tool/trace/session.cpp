@@ -69,12 +69,12 @@ Result<std::unique_ptr<Session>> Session::open(const TraceOptions& options, Fron
     made->signals_.emplace(std::move(*signals));
     bpf::Map* events = made->loaded_.kernel.map(codegen::maps::kEvents);
     MLBCC_CHECK(events != nullptr);
-    Result<bpf::Stream> stream =
-        bpf::Stream::open(*events, options.buffer_bytes,
-                          [session = made.get()](uint32_t cpu, std::span<const std::byte> record) {
-                              session->take(cpu, record);
-                          },
-                          made->mapping_taker());
+    Result<bpf::Stream> stream = bpf::Stream::open(
+        *events, options.buffer_bytes,
+        [session = made.get()](uint32_t cpu, std::span<const std::byte> record) {
+            session->take(cpu, record);
+        },
+        made->mapping_taker());
     if (!stream) return stream.error();
     made->stream_.emplace(std::move(*stream));
     if (made->stream_->bytes_per_cpu() < options.buffer_bytes) {

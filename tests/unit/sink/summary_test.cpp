@@ -116,7 +116,7 @@ TEST(Summary, ShowsGroupsLeaksLossesAndNotes) {
 
 TEST(Summary, OfNothingIsOneLine) {
     EXPECT_EQ(text_of({}),
-              "=== TRACE SUMMARY ===  0 ns, 0 processes, 0 threads, 0 events, 0 lost\n");
+              "=== TRACE SUMMARY ===  0.00 s, 0 processes, 0 threads, 0 events, 0 lost\n");
 }
 
 TEST(Summary, KeepsToItsWidth) {
@@ -136,7 +136,7 @@ TEST(Summary, MetricsOfUnknownRulesAreNotDropped) {
     TraceEnd end;
     end.metrics.stats = {{"x.rules:1", AggregateKind::count, "calls", {}, {}, 3}};
     EXPECT_EQ(text_of(end),
-              "=== TRACE SUMMARY ===  0 ns, 0 processes, 0 threads, 0 events, 0 lost\n\n"
+              "=== TRACE SUMMARY ===  0.00 s, 0 processes, 0 threads, 0 events, 0 lost\n\n"
               "OTHER\n  calls                         3\n");
 }
 
@@ -151,7 +151,7 @@ TEST(Summary, GoesToItsDescriptor) {
     ssize_t got = read(ends[0], text, sizeof text);
     close(ends[0]);
     EXPECT_EQ(std::string_view(text, static_cast<size_t>(got)),
-              "=== TRACE SUMMARY ===  0 ns, 0 processes, 0 threads, 0 events, 0 lost\n");
+              "=== TRACE SUMMARY ===  0.00 s, 0 processes, 0 threads, 0 events, 0 lost\n");
 }
 
 TEST(Layers, AreTheTypesOfTheFunctionsSpans) {

@@ -1,0 +1,176 @@
+// What type a checked expression has, and at which end of the call it is known.
+#include <gtest/gtest.h>
+
+#include "rules/checked.h"
+
+namespace mlbcc::test {
+namespace {
+
+Prototypes prototypes() {
+    Prototypes p = cuda_prototypes();
+    p.add("int mixed(bool flag, char letter, unsigned char byte, short s, int i, unsigned int u, "
+          "long long ll, unsigned long long ull, enum sign sign, CUdeviceptr where, size_t bytes)");
+    p.add("const char *texts(const char *name, char *out, const char **names, int *count)");
+    p.add("int shadow(int pid, int duration, const char *comm, int kernel)");
+    return p;
+}
+
+std::string kind(const std::string& function, const std::string& expr) {
+    return Checked(prototypes(), function, expr).kind();
+}
+
+TEST(CheckTypes, AParameterHasItsCType) {
+    EXPECT_EQ(kind("mixed", "flag"), "boolean 1 at entry");
+    EXPECT_EQ(kind("mixed", "letter"), "character 1 at entry");
+    EXPECT_EQ(kind("mixed", "byte"), "character 1 at entry");
+    EXPECT_EQ(kind("mixed", "s"), "signed 2 at entry");
+    EXPECT_EQ(kind("mixed", "i"), "signed 4 at entry");
+    EXPECT_EQ(kind("mixed", "u"), "unsigned 4 at entry");
+    EXPECT_EQ(kind("mixed", "ll"), "signed 8 at entry");
+    EXPECT_EQ(kind("mixed", "ull"), "unsigned 8 at entry");
+    EXPECT_EQ(kind("mixed", "sign"), "enumeration 4 at entry");
+    EXPECT_EQ(kind("mixed", "where"), "hex 8 at entry");
+    EXPECT_EQ(kind("mixed", "bytes"), "unsigned 8 bytes at entry");
+    EXPECT_EQ(kind("cuLaunchKernel", "f"), "hex 8 at entry");
+}
+
+TEST(CheckTypes, ABuiltinHasItsOwn) {
+    EXPECT_EQ(kind("mixed", "ret"), "signed 4 at return");
+    EXPECT_EQ(kind("cuInit", "ret"), "enumeration 4 at return");
+    EXPECT_EQ(kind("mixed", "duration"), "unsigned 8 ns at return");
+    EXPECT_EQ(kind("mixed", "time"), "unsigned 8 ns at entry");
+    EXPECT_EQ(kind("mixed", "pid"), "unsigned 4 at entry");
+    EXPECT_EQ(kind("mixed", "tid"), "unsigned 4 at entry");
+    EXPECT_EQ(kind("mixed", "ppid"), "unsigned 4 at entry");
+    EXPECT_EQ(kind("mixed", "cpu"), "unsigned 4 at entry");
+    EXPECT_EQ(kind("mixed", "comm"), "comm 8 at entry");
+    EXPECT_EQ(kind("mixed", "function"), "function 8 at entry");
+    EXPECT_EQ(kind("mixed", "symbol"), "symbol 8 at entry");
+}
+
+TEST(CheckTypes, AParameterWinsOverABuiltin) {
+    EXPECT_EQ(Checked(prototypes(), "shadow", "pid").tree(), "%0");
+    EXPECT_EQ(kind("shadow", "pid"), "signed 4 at entry");
+    EXPECT_EQ(kind("shadow", "duration"), "signed 4 at entry");
+    EXPECT_EQ(kind("shadow", "comm"), "text 8 at entry");
+    EXPECT_EQ(Checked(prototypes(), "mixed", "pid").tree(), "pid");
+}
+
+TEST(CheckTypes, MemoryIsReadAtEntryBehindConstAndElseAtReturn) {
+    EXPECT_EQ(kind("cuMemAlloc_v2", "*dptr"), "hex 8 at return");
+    EXPECT_EQ(kind("cuMemAlloc_v2", "dptr"), "hex 8 at entry");
+    EXPECT_EQ(kind("cuMemAlloc_v2", "dptr[2]"), "hex 8 at return");
+    EXPECT_EQ(kind("cuMemAlloc_v2", "&*dptr"), "hex 8 at entry");
+    EXPECT_EQ(kind("cuLaunchKernelEx", "config->gridDimX"), "unsigned 4 at entry");
+    EXPECT_EQ(kind("cuLaunchKernelEx", "config->attrs->id"), "signed 4 at return");
+    EXPECT_EQ(kind("texts", "*count"), "signed 4 at return");
+    EXPECT_EQ(kind("cuInit", "Flags + ret"), "signed 8 at return");
+}
+
+TEST(CheckTypes, TextIsWhatAPointerToConstCharactersNames) {
+    EXPECT_EQ(kind("texts", "name"), "text 8 at entry");
+    EXPECT_EQ(Checked(prototypes(), "texts", "name").tree(), "(text %0:28 64)");
+    EXPECT_EQ(kind("texts", "out"), "hex 8 at entry");
+    EXPECT_EQ(kind("texts", "str(out)"), "text 8 at return");
+    EXPECT_EQ(Checked(prototypes(), "texts", "str(name, 16)").tree(), "(text %0:28 16)");
+    EXPECT_EQ(kind("texts", "str(name, 16)"), "text 8 at entry");
+    EXPECT_EQ(kind("texts", "name + 1"), "text 8 at entry");
+    EXPECT_EQ(kind("texts", "name[0]"), "character 1 at entry");
+    EXPECT_EQ(kind("texts", "names[1]"), "text 8 at return");
+    EXPECT_EQ(kind("texts", "ret"), "text 8 at return");
+    EXPECT_EQ(kind("texts", "\"literal\""), "text 8 at entry");
+}
+
+TEST(CheckTypes, ArithmeticIsSignedUnlessA64BitSideIsNot) {
+    EXPECT_EQ(kind("mixed", "u - i"), "signed 8 at entry");
+    EXPECT_EQ(kind("mixed", "u * u"), "signed 8 at entry");
+    EXPECT_EQ(kind("mixed", "byte + 1"), "signed 8 at entry");
+    EXPECT_EQ(kind("mixed", "flag + flag"), "signed 8 at entry");
+    EXPECT_EQ(kind("mixed", "ll / 2"), "signed 8 at entry");
+    EXPECT_EQ(kind("mixed", "ull - 1"), "unsigned 8 at entry");
+    EXPECT_EQ(kind("mixed", "i + bytes"), "unsigned 8 bytes at entry");
+    EXPECT_EQ(kind("mixed", "where + 1"), "hex 8 at entry");
+    EXPECT_EQ(kind("mixed", "~u"), "signed 8 at entry");
+    EXPECT_EQ(kind("mixed", "~ull"), "unsigned 8 at entry");
+    EXPECT_EQ(kind("mixed", "-i"), "signed 8 at entry");
+    EXPECT_EQ(kind("mixed", "+sign"), "signed 8 at entry");
+    EXPECT_EQ(kind("mixed", "!ull"), "boolean 8 at entry");
+    EXPECT_EQ(kind("mixed", "u < i"), "boolean 8 at entry");
+    EXPECT_EQ(kind("mixed", "u && ret"), "boolean 8 at return");
+}
+
+TEST(CheckTypes, UnitsGoWithTheValue) {
+    EXPECT_EQ(kind("mixed", "bytes * u"), "unsigned 8 bytes at entry");
+    EXPECT_EQ(kind("mixed", "bytes / 2"), "unsigned 8 bytes at entry");
+    EXPECT_EQ(kind("mixed", "bytes / 1KiB"), "unsigned 8 at entry");
+    EXPECT_EQ(kind("mixed", "bytes % 4096"), "unsigned 8 bytes at entry");
+    EXPECT_EQ(kind("mixed", "duration - 5ms"), "unsigned 8 ns at return");
+    EXPECT_EQ(kind("mixed", "bytes >= 1MiB"), "boolean 8 at entry");
+    EXPECT_EQ(kind("mixed", "i ? bytes : 0"), "unsigned 8 bytes at entry");
+    EXPECT_EQ(Checked(prototypes(), "mixed", "2MiB").tree(), "2097152");
+    EXPECT_EQ(kind("mixed", "2MiB"), "signed 8 bytes at entry");
+}
+
+TEST(CheckTypes, AnEnumConstantIsItsNumberAndOfItsEnum) {
+    const Checked one(prototypes(), "cuInit", "CUDA_ERROR_INVALID_VALUE");
+    EXPECT_EQ(one.kind(), "enumeration 4 at entry");
+    EXPECT_EQ(one.tree(), "1");
+    EXPECT_EQ(Checked(prototypes(), "cuInit", "SIGN_MINUS").tree(), "18446744073709551615");
+    EXPECT_EQ(kind("mixed", "i / SIGN_PLUS"), "signed 8 at entry");
+    EXPECT_EQ(kind("cuInit", "ret == CUDA_SUCCESS"), "boolean 8 at return");
+    EXPECT_EQ(kind("cuInit", "Flags ? CUDA_SUCCESS : ret"), "enumeration 4 at return");
+    EXPECT_EQ(kind("cuInit", "Flags ? SIGN_PLUS : ret"), "signed 8 at return");
+}
+
+TEST(CheckTypes, ATextIsComparedWithALiteral) {
+    EXPECT_EQ(kind("texts", "name == \"a\""), "boolean 8 at entry");
+    EXPECT_EQ(kind("texts", "\"a\" != name"), "boolean 8 at entry");
+    EXPECT_EQ(kind("texts", "ret == \"a\""), "boolean 8 at return");
+    EXPECT_EQ(kind("mixed", "comm == \"python3\""), "boolean 8 at entry");
+    EXPECT_EQ(kind("texts", "name == 0"), "boolean 8 at entry") << "an address like any other";
+    EXPECT_EQ(Checked(prototypes(), "mixed", "function == \"mixed\"").tree(), "1");
+    EXPECT_EQ(Checked(prototypes(), "mixed", "function != \"mixed\"").tree(), "0");
+    EXPECT_EQ(Checked(prototypes(), "mixed", "symbol == \"mixed_v2\"").tree(), "1");
+}
+
+TEST(CheckTypes, ALearntNameIsItsKey) {
+    const Checked learnt(prototypes(), "cuLaunchKernel", "kernel[f]");
+    EXPECT_EQ(learnt.kind(), "hex 8 at entry");
+    EXPECT_EQ(learnt.tree(), "(learnt kernel %0:28)");
+    EXPECT_EQ(kind("cuModuleGetFunction", "kernel[*hfunc]"), "hex 8 at return");
+}
+
+TEST(CheckTypes, WithoutAPrototypeArgumentsAreWords) {
+    EXPECT_EQ(kind("unknown", "arg(0)"), "hex 8 at entry");
+    EXPECT_EQ(kind("unknown", "arg(15)"), "hex 8 at entry");
+    EXPECT_EQ(kind("unknown", "ret"), "hex 8 at return");
+    EXPECT_EQ(kind("unknown", "str(arg(1))"), "text 8 at entry");
+    EXPECT_EQ(kind("mixed", "arg(4)"), "signed 4 at entry") << "with one it has its type";
+}
+
+TEST(CheckTypes, ConjunctsAreDecidedApart) {
+    const Checked both(prototypes(), "cuInit", "Flags && (ret == 0 && pid) && 1");
+    ASSERT_TRUE(both.value()) << both.messages();
+    std::vector<std::string> parts;
+    for (const auto& part : rules::conjuncts(both.value())) {
+        parts.emplace_back(part->stage == rules::Stage::entry ? "entry" : "return");
+    }
+    EXPECT_EQ(parts, (std::vector<std::string>{"entry", "return", "entry", "entry"}));
+}
+
+TEST(CheckTypes, AlwaysKnownIsWhatNeedsNoCall) {
+    auto always = [](const std::string& expr) {
+        return rules::always_known(*Checked(prototypes(), "cuInit", expr).value());
+    };
+    EXPECT_TRUE(always("1"));
+    EXPECT_TRUE(always("\"text\""));
+    EXPECT_TRUE(always("CUDA_SUCCESS"));
+    EXPECT_TRUE(always("pid"));
+    EXPECT_TRUE(always("comm"));
+    EXPECT_FALSE(always("Flags"));
+    EXPECT_FALSE(always("ret"));
+    EXPECT_FALSE(always("duration"));
+}
+
+}  // namespace
+}  // namespace mlbcc::test

@@ -1,0 +1,171 @@
+#include "report/saved_summary.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace mlbcc::report {
+namespace {
+
+std::string string_of(const Json& object, const char* name) {
+    return std::string(text_of(object, name));
+}
+
+rules::Unit unit_of(const Json& object) {
+    std::string_view unit = text_of(object, "unit");
+    if (unit == "ns") return rules::Unit::nanoseconds;
+    return unit == "bytes" ? rules::Unit::bytes : rules::Unit::none;
+}
+
+// A value back to its JSON text. Integers, texts, booleans and null are all that is written.
+std::string json_of(const Json& value) {
+    uint64_t natural = 0;
+    int64_t integer = 0;
+    if (value.IsString()) {
+        event::Value text;
+        text.text = as_text(value);
+        text.learnt = true;
+        return sink::json_text(text);
+    }
+    if (value.IsBool()) return value.GetBool() ? "true" : "false";
+    if (as_unsigned(value, natural)) return std::to_string(natural);
+    if (as_signed(value, integer)) return std::to_string(integer);
+    return value.IsDouble() ? std::to_string(value.GetDouble()) : "null";
+}
+
+sink::Group group_of(const Json& object) {
+    sink::Group group;
+    auto by = object.FindMember("by");
+    if (by == object.MemberEnd() || !by->value.IsObject()) return group;
+    for (const auto& one : by->value.GetObject()) {
+        group.emplace_back(as_text(one.name), json_of(one.value));
+    }
+    return group;
+}
+
+void read(const Json& json, sink::Stat& stat) {
+    bool is_sum = text_of(json, "kind") == "sum";
+    stat.rule = string_of(json, "rule");
+    stat.kind = is_sum ? plan::AggregateKind::sum : plan::AggregateKind::count;
+    stat.label = string_of(json, "label");
+    stat.unit = unit_of(json);
+    stat.by = group_of(json);
+    int64_t value = signed_of(json, "value");
+    stat.is_signed = value < 0;
+    stat.value = stat.is_signed ? static_cast<uint64_t>(value) : unsigned_of(json, "value");
+    stat.calls = is_sum ? unsigned_of(json, "calls") : stat.value;
+}
+
+void read(const Json& json, sink::Hist& hist) {
+    hist.rule = string_of(json, "rule");
+    hist.label = string_of(json, "label");
+    hist.unit = unit_of(json);
+    hist.by = group_of(json);
+    hist.count = unsigned_of(json, "count");
+    hist.sum = unsigned_of(json, "sum");
+    hist.min = unsigned_of(json, "min");
+    hist.max = unsigned_of(json, "max");
+    const Json* buckets = list_of(json, "buckets");
+    if (buckets == nullptr) return;
+    for (const Json& one : buckets->GetArray()) {
+        sink::Hist::Bucket bucket{};
+        bool is_bucket = one.IsArray() && one.Size() == 3 && as_unsigned(one[0], bucket.low) &&
+                         as_unsigned(one[1], bucket.high) && as_unsigned(one[2], bucket.count);
+        if (is_bucket) hist.buckets.push_back(bucket);
+    }
+}
+
+void read(const Json& json, sink::Gauge::Held& held) {
+    auto key = json.FindMember("key");
+    held.key = key == json.MemberEnd() ? "null" : json_of(key->value);
+    held.value = signed_of(json, "value");
+    held.stack = texts_of(json, "stack");
+}
+
+void read(const Json& json, sink::RuleLoss& loss) {
+    loss.rule = string_of(json, "rule");
+    loss.submitted = unsigned_of(json, "submitted");
+    loss.lost = unsigned_of(json, "lost");
+    loss.received = unsigned_of(json, "received");
+    loss.unmatched_begin = unsigned_of(json, "unmatched_begin");
+    loss.unmatched_end = unsigned_of(json, "unmatched_end");
+    loss.sample = std::max(1u, static_cast<uint32_t>(unsigned_of(json, "sample")));
+}
+
+void read(const Json& json, sink::FunctionTime& time) {
+    time.function = string_of(json, "function");
+    time.library = string_of(json, "library");
+    time.layer = string_of(json, "layer");
+    time.calls = unsigned_of(json, "calls");
+    time.total_ns = unsigned_of(json, "total_ns");
+    time.max_ns = unsigned_of(json, "max_ns");
+}
+
+void read(const Json& json, sink::Layer& layer) {
+    layer.type = string_of(json, "type");
+    layer.libraries = texts_of(json, "libraries");
+    layer.rules = texts_of(json, "rules");
+}
+
+void read(const Json& json, sink::Gauge& gauge);
+
+template <class T> std::vector<T> read_all(const Json& json, const char* name) {
+    std::vector<T> out;
+    const Json* list = list_of(json, name);
+    if (list == nullptr) return out;
+    for (const Json& one : list->GetArray()) {
+        if (one.IsObject()) read(one, out.emplace_back());
+    }
+    return out;
+}
+
+void read(const Json& json, sink::Gauge& gauge) {
+    gauge.rule = string_of(json, "rule");
+    gauge.name = string_of(json, "name");
+    gauge.unit = unit_of(json);
+    gauge.pid = static_cast<uint32_t>(unsigned_of(json, "pid"));
+    gauge.value = signed_of(json, "value");
+    gauge.peak = signed_of(json, "peak");
+    gauge.held = read_all<sink::Gauge::Held>(json, "held");
+    gauge.held_count = std::max<uint64_t>(gauge.held.size(), unsigned_of(json, "held_count"));
+}
+
+// A line shows signs, not types: a clause with one negative group sums signed values.
+void spread_signs(std::vector<sink::Stat>& stats) {
+    auto clause = [](const sink::Stat& stat) { return std::tie(stat.rule, stat.label, stat.kind); };
+    std::set<std::tuple<std::string, std::string, plan::AggregateKind>> with_signs;
+    for (const sink::Stat& stat : stats) {
+        if (stat.is_signed) with_signs.emplace(clause(stat));
+    }
+    for (sink::Stat& stat : stats) stat.is_signed = with_signs.contains(clause(stat));
+}
+
+}  // namespace
+
+sink::TraceEnd saved_end(const Json& summary) {
+    sink::TraceEnd end;
+    end.time_ns = nanoseconds_of(summary, "ts", 1e9);
+    end.events = unsigned_of(summary, "events");
+    end.lost = unsigned_of(summary, "lost");
+    end.late = unsigned_of(summary, "late");
+    end.processes = unsigned_of(summary, "processes");
+    end.threads = unsigned_of(summary, "threads");
+    end.malformed = unsigned_of(summary, "malformed");
+    end.not_learnt = unsigned_of(summary, "not_learnt");
+    end.not_held = unsigned_of(summary, "not_held");
+    end.no_stack = unsigned_of(summary, "no_stack");
+    end.end_reason = string_of(summary, "end");
+    end.metrics.stats = read_all<sink::Stat>(summary, "stats");
+    end.metrics.hists = read_all<sink::Hist>(summary, "hists");
+    end.metrics.gauges = read_all<sink::Gauge>(summary, "gauges");
+    end.metrics.losses = read_all<sink::RuleLoss>(summary, "losses");
+    end.metrics.functions = read_all<sink::FunctionTime>(summary, "functions");
+    spread_signs(end.metrics.stats);
+    return end;
+}
+
+std::vector<sink::Layer> saved_layers(const Json& summary) {
+    return read_all<sink::Layer>(summary, "layers");
+}
+
+}  // namespace mlbcc::report

@@ -1,0 +1,15 @@
+// The `summary` line of a trace back to what it was written from: the inverse of the JSONL sink's.
+#pragma once
+
+#include <vector>
+
+#include "report/json_line.h"
+#include "sink/summary_text.h"
+
+namespace mlbcc::report {
+
+// The time is that since the trace began.
+sink::TraceEnd saved_end(const Json& summary);
+std::vector<sink::Layer> saved_layers(const Json& summary);
+
+}  // namespace mlbcc::report

@@ -1,0 +1,32 @@
+// A JSONL trace to what the terminal showed at its end: from its `summary` line or, where a trace
+// has none because it was cut, as much as its events tell.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "sink/summary_text.h"
+
+namespace mlbcc::report {
+
+struct SavedTrace {
+    sink::TraceEnd end;  // its time is that since the trace began
+    std::vector<sink::Layer> layers;
+    bool has_summary = true;
+    // Without a summary only:
+    std::optional<uint64_t> last_event_id;
+    uint64_t damaged =
+        0;  // lines that are no JSON object; a last one cut in the middle is not counted
+};
+
+// Errors name the file: it is missing or cannot be read; it is no trace; it is of another schema.
+// A pipe is read to its end. Memory does not grow with the number of events.
+Result<SavedTrace> read_trace(const std::string& path);
+
+// What a summary made from events lacks, and why, in lines for the user; "" if there is one.
+std::string note_on(const SavedTrace& trace, const std::string& path);
+
+}  // namespace mlbcc::report
