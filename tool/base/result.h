@@ -27,15 +27,15 @@ inline Error system_error(std::string what, std::string help = {}) {
     return Error{std::move(what), errno, std::move(help)};
 }
 
+[[noreturn]] inline void broken_invariant(const char* file, int line, const char* text) {
+    std::fprintf(stderr, "mlbcc: %s:%d: broken invariant: %s\n", file, line, text);
+    std::abort();
+}
+
 // A broken invariant of the tool itself: never reached by bad input.
 #define MLBCC_CHECK(condition)                                                                     \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            std::fprintf(stderr, "mlbcc: %s:%d: broken invariant: %s\n", __FILE__, __LINE__,       \
-                         #condition);                                                              \
-            std::abort();                                                                          \
-        }                                                                                          \
-    } while (false)
+    ((condition) ? static_cast<void>(0) : ::mlbcc::broken_invariant(__FILE__, __LINE__, #condition))
+#define MLBCC_UNREACHABLE() ::mlbcc::broken_invariant(__FILE__, __LINE__, "unreachable")
 
 template <class T> class [[nodiscard]] Result {
 public:

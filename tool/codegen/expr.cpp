@@ -98,7 +98,7 @@ struct NumberVisitor {
         case rules::Builtin::symbol: return "(u64)probe";
         case rules::Builtin::comm: break;
         }
-        MLBCC_CHECK(false);
+        MLBCC_UNREACHABLE();
     }
     std::string operator()(const rules::ConstLeaf& n) {
         bool negative = value.show == Show::signed_int || value.show == Show::enumeration ||
@@ -107,8 +107,8 @@ struct NumberVisitor {
         if (!negative) return fmt::format("{}ULL", n.bits);
         return fmt::format("(s64){}ULL", n.bits);
     }
-    std::string operator()(const rules::TextLeaf&) { MLBCC_CHECK(false); }
-    std::string operator()(const rules::TextNode&) { MLBCC_CHECK(false); }
+    std::string operator()(const rules::TextLeaf&) { MLBCC_UNREACHABLE(); }
+    std::string operator()(const rules::TextNode&) { MLBCC_UNREACHABLE(); }
     std::string operator()(const rules::LoadNode& n) { return w.load(n, value); }
     std::string operator()(const rules::AddressNode& n) {
         return w.address(n.pointer, n.index, n.scale, n.offset);
@@ -128,7 +128,7 @@ struct NumberVisitor {
         case rules::UnaryOp::deref:
         case rules::UnaryOp::address: break;  // checked into LoadNode, AddressNode
         }
-        MLBCC_CHECK(false);
+        MLBCC_UNREACHABLE();
     }
     std::string operator()(const rules::BinaryNode& n) {
         if (n.left->is_text()) return w.text_equals(n);

@@ -22,9 +22,9 @@ std::string said(const std::string& function, const std::string& expr, bool entr
     return Checked(prototypes(), function, expr, entry).messages();
 }
 
-// The expression stands alone in line 2.
+// The expression stands alone in line 14.
 std::string at(size_t column, const std::string& expr, const std::string& carets) {
-    return "  --> a.rules:2:" + std::to_string(column) + "\n   |\n 2 | " + expr + "\n   | " +
+    return "  --> a.rules:14:" + std::to_string(column) + "\n   |\n14 | " + expr + "\n   | " +
            std::string(column - 1, ' ') + carets + "\n";
 }
 

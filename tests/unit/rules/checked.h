@@ -17,7 +17,8 @@ class Checked {
 public:
     Checked(const Prototypes& types, const std::string& function, const std::string& expr,
             bool entry = false)
-        : parsed_(rules::parse_rules("on cuda:f { count by\n" + expr + "\n}")) {
+        : parsed_(rules::parse_rules("on cuda:f { count by" + std::string(kLine - 1, '\n') + expr +
+                                     "\n}")) {
         rules::Scope scope{&types.table(),   types.table().function(function),
                            &tables_,         function,
                            function + "_v2", entry};
@@ -26,6 +27,7 @@ public:
         value_ = rules::check(*std::get<rules::CountClause>(clause.node).by.at(0), scope,
                               parsed_.diagnostics);
     }
+    static constexpr size_t kLine = 14;  // where the expression stands
     std::string messages() const { return parsed_.messages(); }
     const rules::TypedPtr& value() const { return value_; }
 

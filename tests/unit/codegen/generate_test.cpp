@@ -1,0 +1,211 @@
+// The generated C of one small rule file a feature (tests/golden/codegen), and what all of it has.
+#include <gtest/gtest.h>
+
+#include "codegen/generated.h"
+#include "codegen/template.h"
+#include "sink/golden.h"
+
+namespace mlbcc::test {
+namespace {
+
+using codegen::AttachMode;
+
+void expect_both(const std::string& name, const std::string& rules) {
+    expect_golden("codegen/" + name + ".session.c", generated(rules, AttachMode::session));
+    expect_golden("codegen/" + name + ".multi.c", generated(rules, AttachMode::multi));
+}
+
+TEST(Generate, ASpanWithItsArguments) {
+    expect_both("span_args", "on cuda:cuMemAlloc { span userspace(args) }\n");
+}
+
+TEST(Generate, AnEventWithAConditionAtReturnAGaugeAndAStack) {
+    expect_both("event_where_gauge_stack",
+                "on cuda:cuMemAlloc {\n"
+                "    where ret == CUDA_SUCCESS && bytesize > 0\n"
+                "    event memory.alloc(address = *dptr, size = bytesize)\n"
+                "    gauge gpu_bytes[*dptr] = bytesize\n"
+                "    stack user\n"
+                "}\n");
+}
+
+TEST(Generate, ACountByTextAndAHistogram) {
+    expect_both("count_text_hist", "on cuda:cuModuleGetFunction {\n"
+                                   "    count by name as \"By name\"\n"
+                                   "    hist duration\n"
+                                   "}\n");
+}
+
+TEST(Generate, ALearntName) {
+    expect_both("learn", "on cuda:cuModuleGetFunction { learn kernel[*hfunc] = name }\n"
+                         "on cuda:cuLaunchKernel { count by kernel[f] }\n");
+}
+
+TEST(Generate, ASample) {
+    expect_both("sample", "on cuda:cuInit { sample 1/100 event init(Flags) }\n");
+}
+
+TEST(Generate, OnEntry) {
+    expect_both("on_entry", "on entry cuda:cuLaunchKernel {\n"
+                            "    where gridDimX * gridDimY > 1 && comm == \"py\"\n"
+                            "    event launch(stream = hStream, threads = blockDimX / 32)\n"
+                            "}\n");
+}
+
+std::string source(const std::string& rules, codegen::Options options = {},
+                   plan::Arch arch = plan::Arch::x86_64) {
+    const Planned planned(rules, kDriver, cuda_prototypes(), arch);
+    EXPECT_EQ(planned.messages(), "");
+    if (options.templates == nullptr) options.templates = &shipped_templates();
+    auto program = codegen::generate(planned.plan(), options);
+    return program ? program->source : program.error().message();
+}
+
+size_t count_of(const std::string& text, const std::string& what) {
+    size_t found = 0;
+    for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++found;
+    return found;
+}
+
+TEST(Generate, EveryFragmentNamesItsRule) {
+    std::string text = source("on cuda:cuInit {\n where Flags > 1\n event a(Flags)\n}\n");
+    EXPECT_EQ(count_of(text, "#line 2 \"a.rules\""), 1u);
+    EXPECT_EQ(count_of(text, "#line 3 \"a.rules\""), 1u);
+    EXPECT_EQ(count_of(text, "{{"), 0u) << "no slot is left";
+}
+
+TEST(Generate, ALayoutIsAsserted) {
+    std::string text = source("on cuda:cuModuleGetFunction { event a(name, hmod) stack user }");
+    EXPECT_EQ(count_of(text, "MLBCC_SAME(shape_1_record, f0, 56);"), 1u);
+    EXPECT_EQ(count_of(text, "MLBCC_SAME(shape_1_record, f1, 120);"), 1u);
+    EXPECT_EQ(count_of(text, "MLBCC_SAME(shape_1_record, f2, 128);"), 1u);
+    EXPECT_EQ(count_of(text, "MLBCC_SAME(shape_1_record, stack, 136);"), 1u);
+}
+
+TEST(Generate, TheSettingsFollowTheOptions) {
+    const std::string rules = "on entry cuda:cuInit { count }";
+    EXPECT_EQ(count_of(source(rules), "#define MLBCC_EVERYONE 0\n"), 1u);
+    EXPECT_EQ(count_of(source(rules, {.everyone = true}), "#define MLBCC_EVERYONE 1\n"), 1u);
+    EXPECT_EQ(count_of(source(rules), "#define MLBCC_NAMESPACE 0\n"), 1u);
+    std::string in_namespace = source(rules, {.namespace_ = codegen::PidNamespace{4, 4026531836}});
+    EXPECT_EQ(count_of(in_namespace, "#define MLBCC_NAMESPACE 1\n"
+                                     "#define MLBCC_NAMESPACE_DEVICE 4ULL\n"
+                                     "#define MLBCC_NAMESPACE_INODE 4026531836ULL\n"),
+              1u);
+    EXPECT_EQ(count_of(source(rules), "args_x86_64.h"), 1u);
+    EXPECT_EQ(count_of(source(rules, {}, plan::Arch::arm64), "args_arm64.h"), 1u);
+}
+
+TEST(Generate, FramesAreThereOnlyWhereTheyAreNeeded) {
+    const std::string plain = "on cuda:cuInit { event a(pid) }";
+    auto frames = [](const std::string& rules, AttachMode mode) {
+        return count_of(source(rules, {.mode = mode}), "struct call_frame {") == 1;
+    };
+    EXPECT_FALSE(frames(plain, AttachMode::session)) << "the kernel keeps the start";
+    EXPECT_TRUE(frames(plain, AttachMode::multi));
+    EXPECT_TRUE(frames("on cuda:cuInit { event a(Flags) }", AttachMode::session));
+    EXPECT_FALSE(frames("on entry cuda:cuInit { event a(Flags) }", AttachMode::multi));
+}
+
+TEST(Generate, PerfHasAProgramOfEachShapeAndNoDispatch) {
+    const Planned planned("on cuda:cuInit { event a(pid) } on cuda:cuMemFree { event b(dptr) }");
+    codegen::Options options{.mode = AttachMode::perf, .templates = &shipped_templates()};
+    auto program = codegen::generate(planned.plan(), options);
+    ASSERT_TRUE(program) << program.error().message();
+    EXPECT_EQ(functions(*program), "// entry shape_0 0\n// return shape_1 1\n"
+                                   "// entry shape_2 2\n// return shape_3 3\n");
+    EXPECT_EQ(program->source.find("BPF_PROG_ARRAY"), std::string::npos);
+    EXPECT_EQ(program->functions.size(), 7u);
+    EXPECT_EQ(program->functions.at(4).tracepoint, "task:task_newtask");
+    EXPECT_EQ(program->functions.at(4).name, "tracepoint__task__task_newtask");
+}
+
+TEST(Generate, SeveralShapesAreReachedByTailCalls) {
+    const Planned planned("on cuda:cuInit { event a(pid) } on cuda:cuMemFree { event b(dptr) }");
+    codegen::Options options{.mode = AttachMode::session, .templates = &shipped_templates()};
+    auto program = codegen::generate(planned.plan(), options);
+    ASSERT_TRUE(program) << program.error().message();
+    EXPECT_EQ(functions(*program),
+              "// session shape_0 0\n// session shape_1 1\n// session shape_2 2\n"
+              "// session shape_3 3\n// session on_call -\n");
+    EXPECT_EQ(count_of(program->source, "BPF_PROG_ARRAY(shapes, 4);"), 1u);
+}
+
+TEST(Generate, DivisionFollowsTheSign) {
+    const std::string text = source("on entry cuda:cuMemAlloc { event a(x = bytesize / 2) }\n"
+                                    "on entry cuda:cuLaunchKernel { event a(x = gridDimX / 2) }\n"
+                                    "on entry cuda:cuInit { event a(x = Flags / "
+                                    "CUDA_ERROR_INVALID_VALUE) }");
+    EXPECT_EQ(count_of(text, "record->f0 = mlbcc_unsigned_div((u64)(MLBCC_ARG1(ctx)), (s64)2ULL)"),
+              0u)
+        << "long expressions have a name";
+    EXPECT_EQ(count_of(text, "mlbcc_unsigned_div((u64)(MLBCC_ARG1(ctx)), (s64)2ULL)"), 1u);
+    EXPECT_EQ(count_of(text, "mlbcc_signed_div((s64)(u32)(MLBCC_ARG1(ctx)), (s64)2ULL)"), 1u);
+    EXPECT_EQ(count_of(text, "mlbcc_signed_div((s64)(u32)(MLBCC_ARG0(ctx)), (s64)1ULL)"), 1u);
+}
+
+TEST(Generate, WithoutRulesThereIsNothingToDispatch) {
+    const plan::Plan empty;
+    codegen::Options options{.templates = &shipped_templates()};
+    auto program = codegen::generate(empty, options);
+    ASSERT_TRUE(program) << program.error().message();
+    EXPECT_EQ(functions(*program), "");
+}
+
+TEST(Cookie, HoldsTheProbeItsWordsAndItsShapes) {
+    plan::ProbePlan probe;
+    probe.id = plan::ProbeId{0x123456};
+    probe.entry_shape = plan::ShapeId{0xabcd};
+    EXPECT_EQ(codegen::cookie(probe), 0x0000'abcd'0012'3456ull);
+    probe.return_shape = plan::ShapeId{0xfffe};
+    EXPECT_EQ(codegen::cookie(probe), 0xfffe'abcd'0012'3456ull);
+    probe.entry.emplace();
+    EXPECT_EQ(codegen::cookie(probe), 0xfffe'abcd'0012'3456ull);
+    probe.entry->argument_words = plan::kMaxArgumentWords;
+    EXPECT_EQ(codegen::cookie(probe), 0xfffe'abcd'0d12'3456ull);
+}
+
+TEST(AggregateValues, AreAsLongAsTheirKindNeeds) {
+    EXPECT_EQ(codegen::aggregate_value_size(plan::AggregateKind::count), 8u);
+    EXPECT_EQ(codegen::aggregate_value_size(plan::AggregateKind::sum), 16u);
+    EXPECT_EQ(codegen::aggregate_value_size(plan::AggregateKind::hist), 32u + 64 * 8);
+    EXPECT_EQ(codegen::maps::aggregate(plan::AggregateId{3}), "aggregate_3");
+}
+
+TEST(Template, FillsItsSlots) {
+    const codegen::Templates templates{{"t.h", "int {{name}} = {{value}}; {{name}}"}};
+    auto text = codegen::fill(templates, "t.h", {{"name", "x"}, {"value", "{{no slot}}"}});
+    ASSERT_TRUE(text) << text.error().message();
+    EXPECT_EQ(*text, "#line 1 \"probe_templates/t.h\"\nint x = {{no slot}}; x");
+}
+
+TEST(Template, OfBracesThatDoNotCloseIsText) {
+    const codegen::Templates templates{{"t.h", "a {{ b"}};
+    auto text = codegen::fill(templates, "t.h");
+    ASSERT_TRUE(text) << text.error().message();
+    EXPECT_EQ(*text, "#line 1 \"probe_templates/t.h\"\na {{ b");
+}
+
+TEST(Template, MistakesNameIt) {
+    const codegen::Templates templates{{"t.h", "{{other}}"}};
+    auto unknown = codegen::fill(templates, "t.h", {{"name", "x"}});
+    ASSERT_FALSE(unknown);
+    EXPECT_EQ(unknown.error().what, "the template t.h has an unknown slot {{other}}");
+    auto missing = codegen::fill(templates, "u.h");
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(missing.error().what, "the template u.h is missing");
+    EXPECT_EQ(missing.error().help, "check --templates, or install mlbcc again");
+}
+
+TEST(Generate, EachMissingTemplateIsNamed) {
+    for (const char* name : {"record.h", "args_x86_64.h", "runtime.bpf.c", "call.bpf.c",
+                             "frames.bpf.c", "entry.bpf.c", "return.bpf.c", "follow.bpf.c"}) {
+        codegen::Templates templates = shipped_templates();
+        ASSERT_EQ(templates.erase(name), 1u) << name;
+        std::string said = source("on cuda:cuInit { event a(Flags) }", {.templates = &templates});
+        EXPECT_EQ(said.substr(0, said.find(" is missing")), std::string("the template ") + name);
+    }
+}
+
+}  // namespace
+}  // namespace mlbcc::test

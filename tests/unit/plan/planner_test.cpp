@@ -1,0 +1,266 @@
+// How the rules on one function become its records, and which functions share a shape.
+#include <gtest/gtest.h>
+
+#include "plan/planned.h"
+
+namespace mlbcc::test {
+namespace {
+
+std::string texts(const std::vector<rules::TypedPtr>& values) {
+    std::string out;
+    for (const auto& one : values) out += (out.empty() ? "" : ", ") + Planned::tree(*one);
+    return out;
+}
+
+TEST(Planner, ASpanIsARecordAtEachEnd) {
+    const Planned p("on cuda:cuMemAlloc { span userspace(args, block = *dptr) }");
+    EXPECT_EQ(p.messages(), "");
+    EXPECT_EQ(p.entry("cuMemAlloc_v2"), "%0@48; %1@56; span userspace<1 r0> dptr=0 bytesize=1");
+    EXPECT_EQ(p.ret("cuMemAlloc_v2"),
+              "(load8 %0:28 +0 0.0)@64; ret@72; span userspace<1 r0> block=0");
+    EXPECT_EQ(p.probe("cuMemAlloc_v2").function, "cuMemAlloc_v2");
+    EXPECT_EQ(p.probe("cuMemAlloc_v2").ret->layout.unread, 56u);
+    EXPECT_EQ(p.probe("cuMemAlloc_v2").entry->layout.unread, std::nullopt);
+    EXPECT_EQ(p.probe("cuMemAlloc_v2").entry->argument_words, 2u);
+    EXPECT_EQ(p.probe("cuMemAlloc_v2").entry->layout.size, 64u);
+    EXPECT_EQ(p.probe("cuMemAlloc_v2").ret->layout.size, 80u);
+}
+
+TEST(Planner, AnEventIsOneRecordAtReturnOrAtEntry) {
+    const Planned p("on cuda:cuInit { event one.call(Flags, ret) }\n"
+                    "on entry cuda:cuMemFree { event two(args) }");
+    EXPECT_EQ(p.messages(), "");
+    EXPECT_EQ(p.entry("cuInit"), "no record");
+    EXPECT_EQ(p.ret("cuInit"), "%0@56; ret@64; ret@72; event one.call<1 r0> Flags=0 ret=1");
+    EXPECT_EQ(p.entry("cuMemFree_v2"), "%0@48; event two.<1 r1> dptr=0");
+    EXPECT_EQ(p.ret("cuMemFree_v2"), "no record");
+    EXPECT_FALSE(p.probe("cuMemFree_v2").has_return());
+    EXPECT_FALSE(p.probe("cuMemFree_v2").return_shape);
+    EXPECT_TRUE(p.probe("cuInit").has_return());
+}
+
+TEST(Planner, RulesAddUpAndTheirFieldsJoin) {
+    const Planned p("on cuda:cu* { span userspace(args) }\n"
+                    "on cuda:cuInit { span userspace(who = pid) event other(Flags) }");
+    EXPECT_EQ(p.messages(), "");
+    EXPECT_EQ(p.entry("cuInit"), "%0@48; pid@56; span userspace<3 r1> Flags=0/1 who=1/2");
+    EXPECT_EQ(p.ret("cuInit"), "%0@56; ret@64; span userspace<3 r1>; event other.<2 r1> Flags=0");
+    EXPECT_EQ(p.probe("cuInit").parts.size(), 2u);
+    EXPECT_EQ(p.probe("cuMemFree_v2").parts.size(), 1u);
+}
+
+TEST(Planner, TheMoreExactRuleWinsThenTheLater) {
+    const Planned exact("on cuda:cuInit { span userspace(x = Flags) }\n"
+                        "on cuda:cu* { span userspace(x = pid) }");
+    EXPECT_EQ(exact.entry("cuInit"), "pid@48; %0@56; span userspace<3 r0> x=1/2");
+    const Planned later("on cuda:cuInit { span userspace(x = Flags) }\n"
+                        "on cuda:cuInit { span userspace(x = pid) }");
+    EXPECT_EQ(later.entry("cuInit"), "%0@48; pid@56; span userspace<3 r1> x=1/2");
+    const Planned same("on cuda:cuInit { span userspace(x = Flags) }\n"
+                       "on cuda:cu* { span userspace(x = Flags) }");
+    EXPECT_EQ(same.entry("cuInit"), "%0@48; span userspace<3 r0> x=0");
+}
+
+TEST(Planner, EventsOfOtherNamesStandApart) {
+    const Planned p("on cuda:cuInit { event a.x(Flags) event a.y(Flags) event b.x(pid) }");
+    EXPECT_EQ(p.ret("cuInit"), "%0@56; pid@64; ret@72; event a.x<1 r0> Flags=0; "
+                               "event a.y<1 r0> Flags=0; event b.x<1 r0> pid=1");
+}
+
+TEST(Planner, AConditionIsSplitByWhenItIsKnown) {
+    const Planned p("on cuda:cuMemAlloc { where bytesize > 4 && ret == CUDA_SUCCESS where pid "
+                    "event memory.alloc(size = bytesize) }");
+    EXPECT_EQ(p.messages(), "");
+    const auto& part = p.probe("cuMemAlloc_v2").parts.at(0);
+    EXPECT_EQ(texts(part.entry_where), "(b9 %1:18 4:08), pid");
+    EXPECT_EQ(part.return_where.size(), 1u);
+    EXPECT_TRUE(part.conditional());
+    EXPECT_FALSE(p.probe("cuMemAlloc_v2").hits_vary()) << "only one rule: reaching the end says it";
+}
+
+TEST(Planner, HitsVaryOnlyWhereSeveralRulesActAtReturn) {
+    const Planned p("on cuda:cuInit { where Flags event a(pid) }\n"
+                    "on cuda:cuInit { event b(pid) }\n"
+                    "on cuda:cuMemFree { sample 1/8 event a(pid) }\n"
+                    "on entry cuda:cuMemFree { event b(pid) }");
+    EXPECT_EQ(p.messages(), "");
+    EXPECT_TRUE(p.probe("cuInit").hits_vary());
+    EXPECT_TRUE(p.probe("cuInit").needs_frame());
+    EXPECT_EQ(p.probe("cuInit").return_parts(), 3u);
+    EXPECT_FALSE(p.probe("cuMemFree_v2").hits_vary());
+    EXPECT_FALSE(p.probe("cuMemFree_v2").needs_frame());
+    EXPECT_EQ(p.probe("cuMemFree_v2").return_parts(), 1u);
+    EXPECT_EQ(p.probe("cuMemFree_v2").parts.at(0).sample, 8u);
+    EXPECT_EQ(p.plan().rules.at(2).sample, 8u);
+    EXPECT_EQ(p.plan().rules.at(2).place, "a.rules:3");
+}
+
+TEST(Planner, WhatTheEndNeedsIsSaved) {
+    const Planned p("on cuda:cuMemAlloc { event a(bytesize) }\n"
+                    "on cuda:cuLaunchKernel { event a(hStream) }\n"
+                    "on cuda:cuLaunchKernelEx { event a(config->gridDimX, s = config->hStream) }\n"
+                    "on cuda:cuModuleGetFunction { event a(name, *hfunc) }\n"
+                    "on cuda:cuMemFree { event a(pid, duration) }");
+    EXPECT_EQ(p.messages(), "");
+    EXPECT_EQ(p.probe("cuMemAlloc_v2").saved_words, 6u);
+    EXPECT_EQ(p.probe("cuMemAlloc_v2").saved_bytes(), 48u);
+    EXPECT_EQ(p.probe("cuLaunchKernel").saved_words, 9u);
+    const auto& ex = p.probe("cuLaunchKernelEx");
+    EXPECT_EQ(ex.saved_words, 0u);
+    ASSERT_EQ(ex.saved.size(), 2u);
+    EXPECT_EQ(ex.saved[1].offset, 8u);
+    EXPECT_EQ(ex.saved_bytes(), 16u);
+    const auto& get = p.probe("cuModuleGetFunction");
+    EXPECT_EQ(get.saved_words, 6u) << "hfunc is kept, *hfunc is read at return";
+    ASSERT_EQ(get.saved.size(), 1u);
+    EXPECT_EQ(get.saved[0].offset, 48u);
+    EXPECT_EQ(get.saved[0].size, 64u);
+    EXPECT_FALSE(p.probe("cuMemFree_v2").needs_frame());
+    EXPECT_EQ(p.plan().frame_save_bytes, 112u);
+}
+
+TEST(Planner, AStructByValueKeepsAllItsWords) {
+    const Planned p("on cuda:cudaLaunchKernel { event a(blockDim.z, stream) }");
+    EXPECT_EQ(p.messages(), "");
+    EXPECT_EQ(p.ret("cudaLaunchKernel"),
+              "%2.8:4@56; %5@64; ret@72; event a.<1 r0> blockDim.z=0 stream=1");
+    EXPECT_EQ(p.probe("cudaLaunchKernel").saved_words, 8u);
+}
+
+TEST(Planner, PlainArgumentsAreTheFirstWordsInOrder) {
+    const Planned p("on entry cuda:cuMemAlloc { event a(args) }\n"
+                    "on entry cuda:cuMemcpyHtoD { event a(srcHost) }\n"
+                    "on entry cuda:cuLaunchKernel { event a(args) }\n"
+                    "on entry cuda:cudaLaunchKernel { event a(args) }\n"
+                    "on entry cuda:cuModuleGetFunction { event a(args) }\n"
+                    "on entry cuda:cuMystery { event a(args) }\n"
+                    "on entry cuda:cuInit { event a(args) stack user }");
+    EXPECT_EQ(p.messages(), "");
+    EXPECT_EQ(p.probe("cuMemAlloc_v2").entry->argument_words, 2u);
+    EXPECT_EQ(p.probe("cuMemcpyHtoD_v2").entry->argument_words, std::nullopt);
+    EXPECT_EQ(p.probe("cuLaunchKernel").entry->argument_words, 11u);
+    EXPECT_EQ(p.probe("cudaLaunchKernel").entry->argument_words, std::nullopt);
+    EXPECT_EQ(p.probe("cuModuleGetFunction").entry->argument_words, std::nullopt) << "text";
+    EXPECT_EQ(p.probe("cuMystery").entry->argument_words, 6u);
+    EXPECT_EQ(p.probe("cuInit").entry->argument_words, std::nullopt) << "a stack";
+}
+
+TEST(Planner, ArgsWithoutAPrototypeAreSixWords) {
+    const Planned p("on cuda:cuMystery { span userspace(args) }");
+    EXPECT_EQ(p.entry("cuMystery"),
+              "%0@48; %1@56; %2@64; %3@72; %4@80; %5@88; span userspace<1 r0> arg0=0 arg1=1 "
+              "arg2=2 arg3=3 arg4=4 arg5=5");
+    EXPECT_EQ(p.ret("cuMystery"), "ret@56; span userspace<1 r0>");
+}
+
+TEST(Planner, FieldsAreAlignedAndDoNotOverlap) {
+    const Planned p("on cuda:cuModuleGetFunction { event a(hmod, short = str(name, 9), name, comm, "
+                    "function, *hfunc) stack user }");
+    EXPECT_EQ(p.messages(), "");
+    const plan::RecordLayout& layout = p.probe("cuModuleGetFunction").ret->layout;
+    uint32_t end = *layout.unread + 8;
+    EXPECT_EQ(end, sizeof(plan::RecordHeader) + sizeof(plan::ReturnHeader) + 8);
+    for (const plan::Field& field : layout.fields) {
+        EXPECT_EQ(field.offset, end);
+        EXPECT_EQ(field.offset % 8, 0u);
+        end += field.size;
+    }
+    EXPECT_EQ(layout.fields.at(1).size, 16u);
+    EXPECT_EQ(layout.fields.at(2).size, 64u);
+    EXPECT_EQ(layout.fields.at(3).size, 16u);
+    EXPECT_EQ(layout.size, end);
+    EXPECT_EQ(layout.stack->offset, end);
+    EXPECT_EQ(p.plan().record_bytes, end + sizeof(plan::UserStack) + plan::kMaxStackBytes);
+}
+
+TEST(Planner, OneValueIsOneField) {
+    const Planned p("on cuda:cuMemAlloc { event a(x = *dptr) event b(y = *dptr, z = bytesize) "
+                    "gauge bytes[*dptr] = bytesize }");
+    EXPECT_EQ(p.ret("cuMemAlloc_v2"), "(load8 %0:28 +0 0.0)@64; %1@72; ret@80; event a.<1 r0> x=0; "
+                                      "event b.<1 r0> y=0 z=1; gauge bytes<1 r0>[0] op0 1");
+}
+
+TEST(Planner, GaugesAndLearntNamesAreRecordFields) {
+    const Planned p("on cuda:cuModuleGetFunction { learn kernel[*hfunc] = name }\n"
+                    "on cuda:cuInit { gauge open += 1 }\n"
+                    "on cuda:cuLaunchKernel { event launch(k = kernel[f]) }");
+    EXPECT_EQ(p.messages(), "");
+    EXPECT_EQ(p.ret("cuModuleGetFunction"), "(load8 %0:28 +0 0.0)@64; (text %2:28 64)@72+64; "
+                                            "ret@136; learn kernel<1 r0> 0=1");
+    EXPECT_EQ(p.ret("cuInit"), "1@56; ret@64; gauge open<1 r1> op1 0");
+    const auto& launch = p.probe("cuLaunchKernel").ret->layout.fields.at(0);
+    EXPECT_EQ(launch.type.learnt_table, "kernel");
+    EXPECT_EQ(launch.type.kind, plan::ValueType::Kind::hex);
+}
+
+// 637 functions of three prototypes, `args` of all.
+TEST(Planner, FunctionsOfLikePrototypesShareShapes) {
+    Prototypes types = cuda_prototypes();
+    const char* params[] = {"(unsigned int a)", "(CUdeviceptr *a, size_t b)",
+                            "(CUfunction a, int b, CUstream c)"};
+    std::string functions;
+    for (int i = 0; i < 637; ++i) {
+        std::string name = "cuCall" + std::to_string(1000 + i);
+        types.add("CUresult " + name + params[i % 3]);
+        functions += fmt::format("{}@{:x} ", name, 16 * (i + 1));
+    }
+    const Planned p("on cuda:cu* { span userspace(args) }", functions, types);
+    EXPECT_EQ(p.messages(), "");
+    EXPECT_EQ(p.plan().probes.size(), 637u);
+    EXPECT_EQ(p.plan().shapes.size(), 2u) << "one an end: words are taken as they are";
+    for (size_t i = 0; i < p.plan().probes.size(); ++i) {
+        const plan::ProbePlan& probe = p.plan().probes[i];
+        ASSERT_EQ(static_cast<size_t>(probe.id), i);
+        ASSERT_EQ(probe.entry->argument_words, i % 3 + 1);
+        ASSERT_EQ(probe.entry_shape, p.plan().shapes.at(0).id);
+        ASSERT_EQ(probe.return_shape, p.plan().shapes.at(1).id);
+    }
+    EXPECT_EQ(p.plan().shapes.at(0).end, rules::Stage::entry);
+    EXPECT_EQ(p.plan().shapes.at(1).end, rules::Stage::ret);
+}
+
+TEST(Planner, WhatDiffersIsAnotherShape) {
+    Prototypes types = cuda_prototypes();
+    types.add("int cuA(int a, int b)").add("int cuB(int b, int a)").add("int cuC(int a, float b)");
+    types.add("int cuD(char a)").add("int cuE(unsigned char a)");
+    types.add("int cuF(enum sign a)").add("int cuG(CUresult a)");
+    auto shapes = [&](const std::string& rule, const char* one, const char* other) {
+        const Planned p(rule, "cuA@10 cuB@20 cuC@30 cuD@40 cuE@50 cuF@60 cuG@70", types);
+        EXPECT_EQ(p.messages(), "");
+        return p.probe(one).entry_shape == p.probe(other).entry_shape ? "shared" : "apart";
+    };
+    EXPECT_STREQ(shapes("on entry cuda:cu[AB] { event x(args) }", "cuA", "cuB"), "shared");
+    EXPECT_STREQ(shapes("on entry cuda:cu[AB] { event x(a) }", "cuA", "cuB"), "apart");
+    EXPECT_STREQ(shapes("on entry cuda:cu[AC] { count by a }", "cuA", "cuC"), "shared");
+    EXPECT_STREQ(shapes("on entry cuda:cu[AD] { count by a }", "cuA", "cuD"), "apart");
+    EXPECT_STREQ(shapes("on entry cuda:cu[DE] { count by a }", "cuD", "cuE"), "apart");
+    EXPECT_STREQ(shapes("on entry cuda:cu[FG] { where a == 1 count }", "cuF", "cuG"), "apart");
+    EXPECT_STREQ(shapes("on entry cuda:cu[DE] { event x(args) }", "cuD", "cuE"), "shared");
+    EXPECT_STREQ(shapes("on entry cuda:cuA { event x(args) } on entry cuda:cuB { event y(args) }",
+                        "cuA", "cuB"),
+                 "apart")
+        << "records are accounted for by rule";
+}
+
+TEST(Planner, Arm64HasItsOwnSlots) {
+    const Planned p("on cuda:cuLaunchKernel { event a(hStream) }", kDriver, cuda_prototypes(),
+                    plan::Arch::arm64);
+    EXPECT_EQ(p.messages(), "");
+    EXPECT_EQ(p.probe("cuLaunchKernel").saved_words, 9u);
+    EXPECT_EQ(plan::to_text(p.probe("cuLaunchKernel").slots.at(8).at(0)), "s0");
+    EXPECT_EQ(p.plan().arch, plan::Arch::arm64);
+}
+
+TEST(Planner, TextThatIsReturnedIsAField) {
+    Prototypes types = cuda_prototypes();
+    types.add("const char *cuName(int i)").add("void cuNothing(int i)");
+    const Planned p("on cuda:cu* { span userspace }", "cuName@10 cuNothing@20", types);
+    EXPECT_EQ(p.messages(), "");
+    EXPECT_EQ(p.ret("cuName"), "ret@56+64; span userspace<1 r0>");
+    EXPECT_EQ(p.probe("cuName").ret_type->kind, plan::ValueType::Kind::text);
+    EXPECT_EQ(p.ret("cuNothing"), "span userspace<1 r0>");
+    EXPECT_EQ(p.probe("cuNothing").ret_type, std::nullopt);
+}
+
+}  // namespace
+}  // namespace mlbcc::test
