@@ -164,10 +164,6 @@ void ProbePlanner::gauge(RuleContext& context, const rules::GaugeClause& clause)
     if (value->is_text() || std::holds_alternative<rules::LearntNode>(value->node)) {
         found.error(value->span, "a gauge is a number");
     }
-    if (clause.key && clause.op != rules::GaugeOp::set) {
-        found.error(clause.key->span, "`+=` and `-=` are for a gauge without a key")
-            .help("give the key a value by `=`");
-    }
     if (key && key->is_text()) found.error(key->span, "the key of a gauge is a number");
     builder_.report(found);
     if (found.has_errors()) return;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -52,7 +53,7 @@ std::string bound(uint64_t value, rules::Unit unit) {
 size_t bar_length(uint64_t count, uint64_t most) {
     if (count == 0) return 0;
     double share = static_cast<double>(count) / static_cast<double>(most);
-    return std::max<size_t>(1, static_cast<size_t>(share * kBar + 0.5));
+    return std::max<size_t>(1, static_cast<size_t>(std::lround(share * kBar)));
 }
 
 // How many empty buckets stand from `at` on.

@@ -50,12 +50,13 @@ TEST(PlannerMistakes, AConditionIsANumber) {
 
 TEST(PlannerMistakes, Gauges) {
     EXPECT_EQ(said("on cuda:cuInit { gauge g[Flags] += 1 }"),
-              "error: `+=` and `-=` are for a gauge without a key\n"
-              "  --> a.rules:10:26\n"
+              "error: `+=` is for a gauge without a key\n"
+              "  --> a.rules:10:33\n"
               "   |\n"
               "10 | on cuda:cuInit { gauge g[Flags] += 1 }\n"
-              "   |                          ^^^^^\n"
-              "   = help: give the key a value by `=`\n");
+              "   |                                 ^^\n"
+              "   = help: use `=`, or remove the key\n")
+        << "the parser's, once";
     EXPECT_EQ(said("on cuda:cuInit { gauge g = comm }"), "error: a gauge is a number\n"
                                                          "  --> a.rules:10:28\n"
                                                          "   |\n"

@@ -18,7 +18,7 @@ TEST(Planner, ASpanIsARecordAtEachEnd) {
     EXPECT_EQ(p.entry("cuMemAlloc_v2"), "%0@48; %1@56; span userspace<1 r0> dptr=0 bytesize=1");
     EXPECT_EQ(p.ret("cuMemAlloc_v2"),
               "(load8 %0:28 +0 0.0)@64; ret@72; span userspace<1 r0> block=0");
-    EXPECT_EQ(p.probe("cuMemAlloc_v2").function, "cuMemAlloc_v2");
+    EXPECT_EQ(p.probe("cuMemAlloc_v2").function, "cuMemAlloc");
     EXPECT_EQ(p.probe("cuMemAlloc_v2").ret->layout.unread, 56u);
     EXPECT_EQ(p.probe("cuMemAlloc_v2").entry->layout.unread, std::nullopt);
     EXPECT_EQ(p.probe("cuMemAlloc_v2").entry->argument_words, 2u);
@@ -256,7 +256,7 @@ TEST(Planner, TextThatIsReturnedIsAField) {
     types.add("const char *cuName(int i)").add("void cuNothing(int i)");
     const Planned p("on cuda:cu* { span userspace }", "cuName@10 cuNothing@20", types);
     EXPECT_EQ(p.messages(), "");
-    EXPECT_EQ(p.ret("cuName"), "ret@56+64; span userspace<1 r0>");
+    EXPECT_EQ(p.ret("cuName"), "(text ret:28 64)@56+64; span userspace<1 r0>");
     EXPECT_EQ(p.probe("cuName").ret_type->kind, plan::ValueType::Kind::text);
     EXPECT_EQ(p.ret("cuNothing"), "span userspace<1 r0>");
     EXPECT_EQ(p.probe("cuNothing").ret_type, std::nullopt);

@@ -56,8 +56,11 @@ protected:
     std::string path;
 };
 
-// The sample of docs/events.md.
-TEST_F(Jsonls, HaveTheFormOfTheSample) {
+struct SampleProbes {
+    plan::ProbeId init, ioctl, alloc;
+};
+
+SampleProbes add_sample_probes(TestPlan& t) {
     t.plan.rules[0].place = "cuda.rules:12";
     plan::ProbeId init = t.probe("cuInit"), ioctl = t.probe("nvidia_unlocked_ioctl");
     plan::ProbeId alloc = t.probe("cuMemAlloc", "cuMemAlloc_v2");
@@ -70,21 +73,10 @@ TEST_F(Jsonls, HaveTheFormOfTheSample) {
     t.event(alloc, End::ret, "memory", "alloc",
             {{"address", t.number(alloc, End::ret, kHex)},
              {"size", t.number(alloc, End::ret, kBytes)}});
+    return {init, ioctl, alloc};
+}
 
-    auto sink = open_jsonl(path, info, t.plan);
-    ASSERT_TRUE(sink.ok());
-    event::Pipeline pipeline(t.plan, **sink);
-    pipeline.add(1, Wire::entry(init, kStart + 1 * kMs).number(0));
-    pipeline.add(1, Wire::entry(ioctl, kStart + 3 * kMs).number(0xc020462a));
-    pipeline.add(1, Wire::ret(ioctl, kStart + 3 * kMs, kStart + 5 * kMs).number(0));
-    pipeline.add(1, Wire::ret(init, kStart + 1 * kMs, kStart + 6 * kMs).number(0));
-    pipeline.add(1, Wire::ret(alloc, kStart + 7 * kMs, kStart + 7 * kMs + 12500)
-                        .number(0)
-                        .number(0x7f0000001000)
-                        .number(4096));
-    pipeline.add_loss({kStart + 9 * kMs, 1, 17, {"cuda.rules:12"}});
-    pipeline.finish();
-
+TraceEnd sample_end() {
     TraceEnd end;
     end.time_ns = kStart + 1500 * kMs;
     end.end_reason = "exit";
@@ -119,6 +111,28 @@ TEST_F(Jsonls, HaveTheFormOfTheSample) {
                                  812,
                                  81200000,
                                  {{512, 1024, 3}, {1024, 2048, 311}}});
+    return end;
+}
+
+// The sample of docs/events.md.
+TEST_F(Jsonls, HaveTheFormOfTheSample) {
+    auto [init, ioctl, alloc] = add_sample_probes(t);
+
+    auto sink = open_jsonl(path, info, t.plan);
+    ASSERT_TRUE(sink.ok());
+    event::Pipeline pipeline(t.plan, **sink);
+    pipeline.add(1, Wire::entry(init, kStart + 1 * kMs).number(0));
+    pipeline.add(1, Wire::entry(ioctl, kStart + 3 * kMs).number(0xc020462a));
+    pipeline.add(1, Wire::ret(ioctl, kStart + 3 * kMs, kStart + 5 * kMs).number(0));
+    pipeline.add(1, Wire::ret(init, kStart + 1 * kMs, kStart + 6 * kMs).number(0));
+    pipeline.add(1, Wire::ret(alloc, kStart + 7 * kMs, kStart + 7 * kMs + 12500)
+                        .number(0)
+                        .number(0x7f0000001000)
+                        .number(4096));
+    pipeline.add_loss({kStart + 9 * kMs, 1, 17, {"cuda.rules:12"}});
+    pipeline.finish();
+
+    TraceEnd end = sample_end();
     add_counts(end, pipeline, t.plan);
     Gauge gauge{"cuda.rules:20", "gpu_bytes", rules::Unit::bytes, 70, 4096, 524288000, {}, 1};
     gauge.held.push_back({"\"0x7f00\"", 4096, {"libcuda.so.1:cuMemAlloc_v2+0x0", "app:main+0x10"}});
