@@ -88,6 +88,12 @@ void ShapeWriter::save(Writer& w) {
     }
     for (const plan::Saved& saved : probe_.saved) {
         bool text = saved.value->show == rules::Show::text;
+        // A frame is used again and again: behind the text stands an older one, and as the key of
+        // a group all bytes count.
+        if (text && !probe_.aggregates.empty()) {
+            w.line(fmt::format("__builtin_memset(&MLBCC_SAVED(char, {}), 0, {});", saved.offset,
+                               saved.size));
+        }
         w.store(text ? fmt::format("&MLBCC_SAVED(char, {})", saved.offset)
                      : fmt::format("MLBCC_SAVED(u64, {})", saved.offset),
                 saved.size, *saved.value, false);

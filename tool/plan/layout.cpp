@@ -209,6 +209,8 @@ std::string ProbePlanner::frame_key() const {
     for (const Saved& saved : probe_.saved) {
         key += fmt::format(" {}@{}", value_key(saved.value, probe_.slots, true), saved.offset);
     }
+    // Text that becomes the key of a group is saved with all its bytes.
+    if (!probe_.saved.empty() && !probe_.aggregates.empty()) key += " clean";
     return key;
 }
 

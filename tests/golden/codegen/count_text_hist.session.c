@@ -49,6 +49,7 @@ static __always_inline int shape_0_run(struct pt_regs *ctx) {
     frame->start = now;
     frame->probe = probe;
     frame->hits = hits;
+    __builtin_memset(&MLBCC_SAVED(char, 0), 0, 64);
 #line 2 "a.rules"
     mlbcc_read_text(&MLBCC_SAVED(char, 0), 64, (u64)(MLBCC_ARG2(ctx)));
     return 0;
