@@ -93,7 +93,7 @@ class Command(TracerCase):
 
     def test_a_grandchild_through_programs_that_are_not_traced(self):
         trace = self.trace(rules(), "sh", "-c",
-                           f"(sh -c 'echo call 2 6 | nice {target('driver')}' &) ; sleep 0.5; true")
+                           f"sh -c '(echo call 2 6 | nice {target('driver')}; true) & wait'; true")
         self.assertEqual([e["args"]["tag"] for e in trace.events], [6, 6])
 
 

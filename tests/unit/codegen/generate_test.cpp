@@ -11,8 +11,8 @@ namespace {
 using codegen::AttachMode;
 
 void expect_both(const std::string& name, const std::string& rules) {
-    expect_golden("codegen/" + name + ".session.c", generated(rules, AttachMode::session));
-    expect_golden("codegen/" + name + ".multi.c", generated(rules, AttachMode::multi));
+    expect_golden("codegen/" + name + ".session.c.golden", generated(rules, AttachMode::session));
+    expect_golden("codegen/" + name + ".multi.c.golden", generated(rules, AttachMode::multi));
 }
 
 TEST(Generate, ASpanWithItsArguments) {
