@@ -29,7 +29,10 @@ private:
     struct Clause {
         std::string function, symbol, type, name;
         bool is_span;
-        auto operator<=>(const Clause&) const = default;
+        bool operator<(const Clause& other) const {
+            return std::tie(function, symbol, type, name, is_span) <
+                   std::tie(other.function, other.symbol, other.type, other.name, other.is_span);
+        }
     };
     struct Times {
         uint64_t calls = 0, total_ns = 0, max_ns = 0;
