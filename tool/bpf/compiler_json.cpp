@@ -47,12 +47,12 @@ private:
 };
 
 std::string hexadecimal(std::span<const std::byte> code) {
-    constexpr std::string_view digits = "0123456789abcdef";
+    constexpr std::string_view kDigits = "0123456789abcdef";
     std::string text;
     text.reserve(code.size() * 2);
     for (std::byte byte : code) {
-        text += digits[std::to_integer<unsigned>(byte) >> 4];
-        text += digits[std::to_integer<unsigned>(byte) & 15];
+        text += kDigits[std::to_integer<unsigned>(byte) >> 4];
+        text += kDigits[std::to_integer<unsigned>(byte) & 15];
     }
     return text;
 }
