@@ -1,16 +1,17 @@
-// What ties the two ends of a call together. A probe's cookie holds the probe (24 bits), how many
-// words of arguments its record has (8), and the programs for its entry and its return (16 each).
-#define MLBCC_PROBE(cookie) ((u32)((cookie) & 0xffffff))
-#define MLBCC_WORDS(cookie) ((u32)((cookie) >> 24) & 0xff)
-#define MLBCC_ENTRY_SHAPE(cookie) ((u32)((cookie) >> 32) & 0xffff)
-#define MLBCC_RETURN_SHAPE(cookie) ((u32)((cookie) >> 48))
+// What ties the two ends of a call together, and what all probes do alike.
+
+// A probe's cookie holds the probe (22 bits), how many words of arguments its record has (5), which
+// of them, counted from 1, points to text that it has, too (5), and the shapes of its entry and its
+// return (16 each).
+#define MLBCC_PROBE(cookie) ((u32)((cookie) & 0x3fffff))
+#define MLBCC_WORDS(cookie) ((u32)((cookie) >> 22) & 31)
+#define MLBCC_TEXT(cookie) ((u32)((cookie) >> 27) & 31)
 
 #if MLBCC_SESSION
 // A uprobe session runs one program at both ends and keeps 8 bytes for each call: its start, or the
-// index of its frame. Returning 1 at entry saves the return probe. The two numbers stand for kernel
-// functions; the loader puts their BTF ids there.
+// index of its frame. Returning 1 at entry saves the return probe. The number stands for a kernel
+// function; the loader puts its BTF id there.
 static u64 *(*mlbcc_session_cookie)(void) = (void *)0x7fff0001;
-static bool (*mlbcc_session_is_return)(void) = (void *)0x7fff0002;
 #define MLBCC_SKIP 1
 #define MLBCC_BEGIN(value) (*mlbcc_session_cookie() = (value))
 #define MLBCC_BEGUN() (*mlbcc_session_cookie())
@@ -21,24 +22,143 @@ static bool (*mlbcc_session_is_return)(void) = (void *)0x7fff0002;
 #define MLBCC_BEGUN() 0
 #endif
 
-// `args` of most functions: the first words of the calling convention, as they are; at most 7 of them
-// from the stack.
+struct thread_state;
+struct call_frame;
+
+// One end of a call, while its probe runs.
+struct call {
+    struct pt_regs *ctx;
+    struct accounts *all;
+    struct thread_state *thread;
+    struct call_frame *frame;
+    struct record_header *record;  // to be submitted
+    u64 size;                      // its bytes
+    struct user_stack *stack;      // where in it the stack goes
+    u64 now, start;                // start: of the call; or, at return, what MLBCC_BEGIN kept
+    u64 sp;                        // the same number at both ends
+    u32 probe, words, text;
+    u32 what;                      // as in record_header
+    u32 lost;                      // whether the record found no room
+    u32 hits;                      // the rules that apply: bit i for the i-th of the function
+    u64 rules[MLBCC_RULE_WORDS];   // 16 bits each: 1 + the rule, 0 where it wants no record
+    struct identity id;
+};
+
+// Functions named common_... are compiled once and linked to each program that calls them, by the
+// name mlbcc_...: libbcc makes programs of one function only (tool/compiler/link.h).
+
+// 0 where the call is not to be traced.
+u64 common_enter(struct call *call) {
+    mlbcc_identify(&call->id);
+#if !MLBCC_EVERYONE
+    if (!mlbcc_traced(&call->id)) return 0;
+#endif
+    if (!mlbcc_armed()) return 0;
+    call->all = mlbcc_accounts();
+    if (!call->all) return 0;
+    u64 cookie = bpf_get_attach_cookie(call->ctx);
+    call->probe = MLBCC_PROBE(cookie);
+    call->words = MLBCC_WORDS(cookie);
+    call->text = MLBCC_TEXT(cookie);
+    call->thread = 0;
+    call->sp = MLBCC_ENTRY_SP(call->ctx);
+    call->now = bpf_ktime_get_ns();
+    return 1;
+}
+
+// 0 never; the verifier wants to see that all of `call` is written.
+u64 common_leave(struct call *call) {
+    call->now = bpf_ktime_get_ns();
+    mlbcc_identify(&call->id);
+    call->all = mlbcc_accounts();
+    if (!call->all) return 0;
+    call->probe = MLBCC_PROBE(bpf_get_attach_cookie(call->ctx));
+    call->thread = 0;
+    call->sp = MLBCC_RETURN_SP(call->ctx);
+    call->start = MLBCC_BEGUN();
+    return 1;
+}
+
+// Each record counts for the rules that asked for it, and once for all of them.
+u64 common_account(struct call *call) {
+    u32 any = 0, lost = call->lost;
+#pragma unroll
+    for (int word = 0; word < MLBCC_RULE_WORDS; word++) {
+        u64 rules = call->rules[word], hits = call->hits >> (4 * word);
+        for (u32 i = 0; i < 4; i++, rules >>= 16, hits >>= 1) {
+            asm volatile("" : "+r"(i));  // a loop, not four copies
+            u64 rule = rules & 0xffff;
+            if (rule == 0 || rule > MLBCC_ALL_RULES || !(hits & 1)) continue;
+            mlbcc_account_one(&call->all->rules[rule - 1], lost);
+            any = 1;
+        }
+    }
+    if (any) mlbcc_account_one(&call->all->rules[MLBCC_ALL_RULES], lost);
+    return 0;
+}
+
+static __always_inline u64 mlbcc_put(struct call *call, struct record_header *header, u64 size) {
+    u32 what = call->what;
+    if ((what & 0x7f) == 0) {
+        u64 to = 0;
+        MLBCC_RETURN_ADDRESS(call->ctx, &to);
+        if (to >= MLBCC_TRAMPOLINES) what |= 0x80;
+    }
+    mlbcc_header(header, &call->id, call->now, call->probe, what);
+    header->sp = call->sp;
+    call->lost = events.perf_submit(call->ctx, header, size) != 0;
+    return mlbcc_account(call);
+}
+
+// A record that could not even be put together is accounted for as one that found no room.
+u64 common_lose(struct call *call) {
+    call->lost = 1;
+    return mlbcc_account(call);
+}
+
+// Submits call->record.
+u64 common_submit(struct call *call) {
+    return mlbcc_put(call, call->record, call->size);
+}
+
+// `args` of most functions: the first words of the calling convention, as they are, and behind them
+// the text to which one of them points.
+#define MLBCC_MAX_WORDS 21
+#define MLBCC_TEXT_BYTES 64
 struct arguments_record {
     struct record_header header;
-    u64 words[16];  // at most 13 are used
+    u64 words[MLBCC_MAX_WORDS + MLBCC_TEXT_BYTES / 8];
 };
 MLBCC_SAME(arguments_record, words, 48);
 
-// The masks stand where the verifier sees them; clang would prove them away from the cookie's bits.
-static __always_inline u64 mlbcc_take_arguments(struct pt_regs *ctx,
-                                                struct arguments_record *record, u64 count) {
-    MLBCC_TAKE_REGISTERS(ctx, record->words);
+// The verifier must see each bound where the number is used; clang may know it already.
+#define MLBCC_SEEN(number) asm volatile("" : "+r"(number))
+
+u64 common_submit_arguments(struct call *call) {
+    struct arguments_record record = {};
+    u64 count = call->words, text = (u64)call->text - 1;
+    MLBCC_TAKE_REGISTERS(call->ctx, record.words);
     if (count > MLBCC_REGISTERS) {
         u64 more = count - MLBCC_REGISTERS;
-        asm volatile("" : "+r"(more));
-        bpf_probe_read_user(&record->words[MLBCC_REGISTERS], (more & 7) * 8,
-                            (void *)MLBCC_STACK_ARG(ctx, 0));
+        MLBCC_SEEN(more);
+        bpf_probe_read_user(&record.words[MLBCC_REGISTERS], (more & 15) * 8,
+                            (void *)MLBCC_STACK_ARG(call->ctx, 0));
     }
-    asm volatile("" : "+r"(count));
-    return sizeof(struct record_header) + (count & 15) * 8;
+    MLBCC_SEEN(count);
+    if (count > MLBCC_MAX_WORDS) return 0;
+    u64 size = sizeof(struct record_header) + count * 8;
+    MLBCC_SEEN(text);
+    if (text < MLBCC_MAX_WORDS) {
+        mlbcc_read_text((char *)&record.words[count], MLBCC_TEXT_BYTES, record.words[text]);
+        size += MLBCC_TEXT_BYTES;
+    }
+    return mlbcc_put(call, &record.header, size);
+}
+
+static __always_inline u64 mlbcc_ppid(struct call *call) {
+#if !MLBCC_EVERYONE
+    struct process *known = traced.lookup(&call->id.tgid);
+    if (known) return known->ppid;
+#endif
+    return 0;
 }

@@ -1,64 +1,86 @@
 // Follows the traced processes: children are traced from their first instruction, and the tracer is
 // told of forks, execs and exits in the order of the events around them.
 
-static __always_inline void mlbcc_report(void *ctx, struct identity *id, u32 change, u32 other,
-                                         u32 is_thread) {
+// Of call only these are set: ctx, id, what (the change), probe (the other id), hits (is_thread).
+u64 common_report(struct call *call) {
     struct process_record record = {};
-    mlbcc_header(&record.header, id, bpf_ktime_get_ns(), change, 2);
-    record.other = other;
-    record.is_thread = is_thread;
-    int lost = events.perf_submit(ctx, &record, sizeof(record)) != 0;
+    mlbcc_header(&record.header, &call->id, bpf_ktime_get_ns(), call->what, 2);
+    record.other = call->probe;
+    record.is_thread = call->hits;
+    int lost = events.perf_submit(call->ctx, &record, sizeof(record)) != 0;
     struct accounts *all = mlbcc_accounts();
-    if (all) mlbcc_account(&all->rules[MLBCC_ALL_RULES + 1], lost);
+    if (all) mlbcc_account_one(&all->rules[MLBCC_ALL_RULES + 1], lost);
+    return 0;
 }
 
-TRACEPOINT_PROBE(task, task_newtask) {
-    struct identity id = {};
-    mlbcc_identify(&id);
-    u32 child = args->pid;
-    u32 is_thread = (args->clone_flags & 0x10000) != 0;  // CLONE_THREAD
+static __always_inline int mlbcc_tell(void *ctx, struct call *call, u32 change, u32 other,
+                                      u32 is_thread) {
+    call->ctx = ctx;
+    call->what = change;
+    call->probe = other;
+    call->hits = is_thread;
+    mlbcc_report(call);
+    return 0;
+}
+
+static __always_inline int mlbcc_on_fork(void *ctx, u32 child, u64 clone_flags) {
+    struct call call;
+    mlbcc_identify(&call.id);
+    u32 is_thread = (clone_flags & 0x10000) != 0;  // CLONE_THREAD
 #if !MLBCC_EVERYONE
-    struct process *parent = mlbcc_traced(&id);
+    struct process *parent = mlbcc_traced(&call.id);
     if (!parent) return 0;
     if (is_thread) {
         __sync_fetch_and_add(&parent->threads, 1);
     } else {
-        struct process fresh = {.ppid = id.pid, .pid = MLBCC_NAMESPACE ? 0 : child, .threads = 1};
+        struct process fresh = {.ppid = call.id.pid, .pid = MLBCC_NAMESPACE ? 0 : child, .threads = 1};
         traced.update(&child, &fresh);
     }
 #endif
-    mlbcc_report(args, &id, 0, MLBCC_NAMESPACE ? 0 : child, is_thread);
-    return 0;
+    return mlbcc_tell(ctx, &call, 0, MLBCC_NAMESPACE ? 0 : child, is_thread);
 }
 
-TRACEPOINT_PROBE(sched, sched_process_exec) {
-    struct identity id = {};
-    mlbcc_identify(&id);
+static __always_inline int mlbcc_on_exec(void *ctx, u32 former) {
+    struct call call;
+    mlbcc_identify(&call.id);
 #if !MLBCC_EVERYONE
-    if (!mlbcc_traced(&id)) return 0;
+    if (!mlbcc_traced(&call.id)) return 0;
 #endif
-    u32 former = args->old_pid;
 #if MLBCC_USES_FRAMES
-    threads.delete(&id.thread);
+    threads.delete(&call.id.thread);
     threads.delete(&former);
 #endif
-    mlbcc_report(args, &id, 1, former, 0);
-    return 0;
+    return mlbcc_tell(ctx, &call, 1, former, 0);
 }
 
-TRACEPOINT_PROBE(sched, sched_process_exit) {
-    struct identity id = {};
-    mlbcc_identify(&id);
+static __always_inline int mlbcc_on_exit(void *ctx) {
+    struct call call;
+    mlbcc_identify(&call.id);
 #if MLBCC_USES_FRAMES
-    threads.delete(&id.thread);
+    threads.delete(&call.id.thread);
 #endif
-    u32 others = id.tgid != id.thread;
+    u32 others = call.id.tgid != call.id.thread;
 #if !MLBCC_EVERYONE
-    struct process *mine = mlbcc_traced(&id);
+    struct process *mine = mlbcc_traced(&call.id);
     if (!mine) return 0;
     __sync_fetch_and_add(&mine->threads, -1);
     others = mine->threads > 0;
 #endif
-    mlbcc_report(args, &id, 2, id.tgid, others);
-    return 0;
+    return mlbcc_tell(ctx, &call, 2, call.id.tgid, others);
 }
+
+#if MLBCC_TASK_PID
+// Raw tracepoints end at once where perf events of tracepoints take 80 ms each to close, but they
+// give the kernel's own structures: the offset in task_struct is from the running kernel's BTF.
+RAW_TRACEPOINT_PROBE(task_newtask) {
+    u32 child = 0;
+    bpf_probe_read_kernel(&child, sizeof(child), (void *)(ctx->args[0] + MLBCC_TASK_PID));
+    return mlbcc_on_fork(ctx, child, ctx->args[1]);
+}
+RAW_TRACEPOINT_PROBE(sched_process_exec) { return mlbcc_on_exec(ctx, ctx->args[1]); }
+RAW_TRACEPOINT_PROBE(sched_process_exit) { return mlbcc_on_exit(ctx); }
+#else
+TRACEPOINT_PROBE(task, task_newtask) { return mlbcc_on_fork(args, args->pid, args->clone_flags); }
+TRACEPOINT_PROBE(sched, sched_process_exec) { return mlbcc_on_exec(args, args->old_pid); }
+TRACEPOINT_PROBE(sched, sched_process_exit) { return mlbcc_on_exit(args); }
+#endif

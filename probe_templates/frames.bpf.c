@@ -5,35 +5,37 @@
 struct call_frame {
     u64 sp, start;
     u32 probe, hits;
-    u8 saved[MLBCC_SAVED_BYTES];  // values known at entry and wanted at return
+    u64 unread;                        // of the values below: a bit set for one that is none
+    u64 saved[MLBCC_SAVED_BYTES / 8];  // values known at entry and wanted at return
 };
 
 struct thread_state {
     u32 depth, unused;
     struct call_frame frames[MLBCC_FRAMES];
-    u8 scratch[MLBCC_SCRATCH_BYTES];  // where a record too large for BPF's stack is put together
+    u64 scratch[MLBCC_SCRATCH_BYTES / 8];  // where a record too large for BPF's stack is put together
 };
 
 BPF_F_TABLE("hash", u32, struct thread_state, threads, 65536, BPF_F_NO_PREALLOC);
 BPF_ARRAY(blank_thread, struct thread_state, 1);
 
-static __always_inline struct thread_state *mlbcc_thread(struct identity *id) {
-    struct thread_state *thread = threads.lookup(&id->thread);
-    if (thread) return thread;
-    int zero = 0;
-    struct thread_state *blank = blank_thread.lookup(&zero);
-    if (!blank) return 0;
-    threads.update(&id->thread, blank);
-    return threads.lookup(&id->thread);
-}
-
-// A thread whose frames are all in use: its call has no frame. At return, a session knows that.
+// What a session keeps of a call without a frame.
 #define MLBCC_NO_FRAME (~0ULL)
-#if MLBCC_SESSION
-#define MLBCC_FRAMELESS() 0
-#else
-#define MLBCC_FRAMELESS() (mlbcc_account(&all->rules[MLBCC_ALL_RULES], 1), 0)
-#endif
+#define MLBCC_SAVED(type, offset) (*(type *)((u8 *)frame->saved + (offset)))
+
+// The thread's state, in call->thread; 0 where the map is full.
+u64 common_find_thread(struct call *call) {
+    if (call->thread) return 1;
+    struct thread_state *thread = threads.lookup(&call->id.thread);
+    if (!thread) {
+        int zero = 0;
+        struct thread_state *blank = blank_thread.lookup(&zero);
+        if (!blank) return 0;
+        threads.update(&call->id.thread, blank);
+        thread = threads.lookup(&call->id.thread);
+    }
+    call->thread = thread;
+    return thread != 0;
+}
 
 // The mask must stay where the verifier sees it, though clang may know that it changes nothing.
 static __always_inline struct call_frame *mlbcc_frame(struct thread_state *thread, u64 index) {
@@ -41,41 +43,56 @@ static __always_inline struct call_frame *mlbcc_frame(struct thread_state *threa
     return &thread->frames[index & (MLBCC_FRAMES - 1)];
 }
 
-// Drops a few frames of calls that longjmp left, if there are any: more than one push adds.
-static __always_inline struct call_frame *mlbcc_push(struct thread_state *thread, u64 sp,
-                                                     u64 *index) {
+// A frame for this call, in call->frame; 0 where all are in use. Drops a few frames of calls that
+// longjmp left, if there are any: more than one push adds.
+u64 common_push(struct call *call) {
+    u64 sp = call->sp;
+    MLBCC_BEGIN(MLBCC_NO_FRAME);
+    if (!mlbcc_find_thread(call)) return 0;
+    struct thread_state *thread = call->thread;
+    if (!thread) return 0;
     u64 depth = thread->depth;
-#pragma unroll
     for (int i = 0; i < 4; i++) {
+        asm volatile("" : "+r"(i));  // a loop, not four copies
         if (depth > 0 && mlbcc_frame(thread, depth - 1)->sp < sp) depth--;
     }
     if (depth >= MLBCC_FRAMES) return 0;
     thread->depth = depth + 1;
-    *index = depth;
-    return mlbcc_frame(thread, depth);
+    MLBCC_BEGIN(depth);
+    struct call_frame *frame = mlbcc_frame(thread, depth);
+    frame->sp = sp;
+    frame->start = call->now;
+    frame->probe = call->probe;
+    frame->hits = call->hits;
+    frame->unread = 0;
+    MLBCC_TAKE_REGISTERS(call->ctx, frame->saved);
+    call->frame = frame;
+    return 1;
 }
 
 #if MLBCC_SESSION
+#define MLBCC_FRAMELESS() 0
 // The kernel keeps the frame's index with the call.
-static __always_inline struct call_frame *mlbcc_pop(struct thread_state *thread, u64 sp, u32 probe,
-                                                    u64 index) {
+static __always_inline struct call_frame *mlbcc_pop(struct thread_state *thread, struct call *call) {
+    u64 index = call->start;
     if (index == MLBCC_NO_FRAME) return 0;
     struct call_frame *frame = mlbcc_frame(thread, index);
-    if (frame->sp != sp || frame->probe != probe) return 0;
+    if (frame->sp != call->sp || frame->probe != call->probe) return 0;
     thread->depth = (u32)index & (MLBCC_FRAMES - 1);
     return frame;
 }
 #else
-static __always_inline struct call_frame *mlbcc_pop(struct thread_state *thread, u64 sp, u32 probe,
-                                                    u64 unused) {
+// A thread whose frames are all in use: what its call's return would record is lost here.
+#define MLBCC_FRAMELESS() mlbcc_lose(&call)
+static __always_inline struct call_frame *mlbcc_pop(struct thread_state *thread, struct call *call) {
     u64 depth = thread->depth;
     for (u32 i = 0; i < MLBCC_FRAMES; i++) {
         asm volatile("" : "+r"(i));  // a counter of its own, so that the verifier sees the end
         if (depth == 0) return 0;
         struct call_frame *frame = mlbcc_frame(thread, depth - 1);
-        if (frame->sp > sp) return 0;
+        if (frame->sp > call->sp) return 0;
         depth--;
-        if (frame->sp == sp && frame->probe == probe) {
+        if (frame->sp == call->sp && frame->probe == call->probe) {
             thread->depth = depth;
             return frame;
         }
@@ -84,4 +101,22 @@ static __always_inline struct call_frame *mlbcc_pop(struct thread_state *thread,
 }
 #endif
 
-#define MLBCC_SAVED(type, offset) (*(type *)(frame->saved + (offset)))
+// The end of a call that has a frame: in call->frame. Where it has none, 0; what it would have
+// recorded is lost.
+u64 common_leave_frame(struct call *call) {
+    if (!mlbcc_leave(call)) {
+        call->start = 0;
+        return 0;
+    }
+    struct thread_state *thread = threads.lookup(&call->id.thread);
+    struct call_frame *frame = thread ? mlbcc_pop(thread, call) : 0;
+    if (!frame) {
+        if (call->start == MLBCC_NO_FRAME) mlbcc_lose(call);
+        return 0;
+    }
+    call->thread = thread;
+    call->frame = frame;
+    call->start = frame->start;
+    call->hits = frame->hits;
+    return 1;
+}

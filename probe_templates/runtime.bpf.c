@@ -61,32 +61,15 @@ static __always_inline int mlbcc_armed(void) {
     return on && *on;
 }
 
-static __always_inline int mlbcc_admit(struct identity *id) {
-    mlbcc_identify(id);
-#if !MLBCC_EVERYONE
-    if (!mlbcc_traced(id)) return 0;
-#endif
-    return mlbcc_armed();
-}
-
-static __always_inline u64 mlbcc_ppid_of(struct identity *id) {
-#if !MLBCC_EVERYONE
-    struct process *known = traced.lookup(&id->tgid);
-    if (known) return known->ppid;
-#endif
-    return 0;
-}
-#define mlbcc_ppid() mlbcc_ppid_of(&id)
-
 static __always_inline struct accounts *mlbcc_accounts(void) {
     int zero = 0;
     return accounts.lookup(&zero);
 }
 
 // Atomic, because a probe can be preempted by another on the same CPU.
-static __always_inline void mlbcc_account(struct account *mine, int lost) {
+static __always_inline void mlbcc_account_one(struct account *mine, int lost) {
     __sync_fetch_and_add(&mine->submitted, 1);
-    if (lost) __sync_fetch_and_add(&mine->lost, 1);
+    __sync_fetch_and_add(&mine->lost, lost);
 }
 
 static __always_inline void mlbcc_header(struct record_header *header, struct identity *id,
@@ -99,32 +82,12 @@ static __always_inline void mlbcc_header(struct record_header *header, struct id
     bpf_get_current_comm(&header->comm, sizeof(header->comm));
 }
 
-static __always_inline u32 mlbcc_tail_call(struct pt_regs *ctx) {
-    u64 to = 0;
-    MLBCC_RETURN_ADDRESS(ctx, &to);
-    return to >= MLBCC_TRAMPOLINES ? 0x80 : 0;
-}
-
 // 0xff, 0 stands for text that could not be read: no UTF-8 text begins so.
 static __always_inline void mlbcc_read_text(char *to, u32 size, u64 from) {
     if (bpf_probe_read_user_str(to, size, (void *)from) < 0) {
         to[0] = (char)0xff;
         to[1] = 0;
     }
-}
-
-// Less than all of it near the stack's upper end. Gives the size of what is to be submitted.
-static __always_inline u64 mlbcc_copy_stack(struct user_stack *stack) {
-    void *from = (void *)stack->sp;
-    stack->bytes = 0;
-    if (bpf_probe_read_user(stack->data, 4096, from) == 0) stack->bytes = 4096;
-    else if (bpf_probe_read_user(stack->data, 2048, from) == 0) stack->bytes = 2048;
-    else if (bpf_probe_read_user(stack->data, 1024, from) == 0) stack->bytes = 1024;
-    else if (bpf_probe_read_user(stack->data, 512, from) == 0) stack->bytes = 512;
-    else if (bpf_probe_read_user(stack->data, 256, from) == 0) stack->bytes = 256;
-    u64 read = stack->bytes;
-    if (read > 4096) read = 4096;
-    return __builtin_offsetof(struct user_stack, data) + read;
 }
 
 static __always_inline u64 mlbcc_unsigned_div(u64 a, u64 b) { return b ? a / b : 0; }

@@ -51,7 +51,7 @@ RESERVED = [
     ("BPF system calls", r'#\s*include\s*<(bpf/bpf\.h|bpf/libbpf\.h|linux/bpf\.h)>|'
      r"\b(__NR_bpf|SYS_bpf|__NR_perf_event_open|SYS_perf_event_open)\b", {"bpf", "compiler"}),
     ("threads", r"#\s*include\s*<(thread|mutex|shared_mutex|condition_variable|future|stop_token|"
-     r"pthread\.h)>|\bpthread_create\b", {"trace"}),
+     r"pthread\.h)>|\bpthread_create\b", {"trace", "compiler"}),
     # system/ puts the dispositions of a launched command back; compiler/ answers a stack overflow of
     # LLVM with its last words; only trace/ handles signals of the tracer.
     ("signal handling", r"\b(sigaction|signalfd|sigwait|sigtimedwait)\s*\(|\bstd::signal\s*\(",

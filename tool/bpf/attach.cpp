@@ -24,27 +24,47 @@ std::optional<int> sysfs_number(const std::string& path, std::string_view prefix
 
 }  // namespace
 
-// Attaches the sites of one file. One link is made for all; where the kernel refuses, the sites are
-// halved until those that it refuses stand alone.
+// Attaches the sites of one file.
 class FunctionAttacher {
 public:
-    FunctionAttacher(const std::string& path, const LoadedProgram& loaded,
-                     const codegen::Program& program, AttachMode mode)
-        : path_(path), loaded_(loaded), program_(program), mode_(mode) {}
+    explicit FunctionAttacher(const std::string& path) : path_(path) {}
 
-    Result<Attachment> run(std::span<const Site> sites) {
-        if (mode_ == AttachMode::perf) {
-            if (auto ready = find_pmu(); !ready) return ready.error();
-            for (const Site& site : sites) perf(site);
-        } else if (mode_ == AttachMode::session) {
-            multi(sites, ProgramKind::session);
+    Result<Attachment> by_multi(std::span<const Site> sites, const Dispatcher& dispatcher,
+                                AttachMode mode) {
+        auto attach = [&](std::span<const Site> chosen, ProgramKind kind) {
+            multi(chosen, kind, dispatcher.program(kind), expected_attach_type(mode));
+        };
+        if (mode == AttachMode::session) {
+            attach(sites, ProgramKind::session);
         } else {
             std::vector<Site> returning;
             std::copy_if(sites.begin(), sites.end(), std::back_inserter(returning),
                          [](const Site& site) { return site.probe->has_return(); });
-            multi(returning, ProgramKind::ret);
-            multi(sites, ProgramKind::entry);
+            attach(returning, ProgramKind::ret);
+            attach(sites, ProgramKind::entry);
         }
+        return finish(sites);
+    }
+
+    Result<Attachment> by_perf(std::span<const Site> sites, const LoadedProgram& loaded,
+                               const codegen::Program& program) {
+        if (auto ready = find_pmu(); !ready) return ready.error();
+        auto one = [&](const Site& site, ProgramKind kind, plan::ShapeId shape) {
+            for (const codegen::Function& function : program.functions) {
+                if (function.kind == kind && function.shape == shape)
+                    return perf_one(site, kind, loaded.program(function.name));
+            }
+        };
+        for (const Site& site : sites) {
+            const plan::ProbePlan& probe = *site.probe;
+            if (probe.return_shape) one(site, ProgramKind::ret, *probe.return_shape);
+            one(site, ProgramKind::entry, probe.entry_shape);
+        }
+        return finish(sites);
+    }
+
+private:
+    Result<Attachment> finish(std::span<const Site> sites) {
         if (made_.links_.empty() && !sites.empty()) {
             errno = made_.refused.empty() ? EINVAL : made_.refused.front().code;
             return system_error("cannot attach to " + path_, permission_help());
@@ -52,22 +72,14 @@ public:
         return std::move(made_);
     }
 
-private:
     static std::string permission_help() {
         if (errno != EPERM && errno != EACCES) return {};
         return "run as root, or with CAP_BPF and CAP_PERFMON";
     }
 
-    // The program of a shape; without one, that which serves all shapes of a kind.
-    int program_of(ProgramKind kind, std::optional<plan::ShapeId> shape) const {
-        for (const codegen::Function& function : program_.functions) {
-            if (function.kind == kind && function.shape == shape)
-                return loaded_.program(function.name);
-        }
-        return -1;
-    }
-
-    void multi(std::span<const Site> sites, ProgramKind kind) {
+    // One link for all; where the kernel refuses, the sites are halved until those that it refuses
+    // stand alone.
+    void multi(std::span<const Site> sites, ProgramKind kind, int program, uint32_t type) {
         if (sites.empty()) return;
         std::vector<uint64_t> offsets, cookies;
         for (const Site& site : sites) {
@@ -75,8 +87,8 @@ private:
             cookies.push_back(codegen::cookie(*site.probe));
         }
         sys::UprobeMultiLink link{};
-        link.program = static_cast<uint32_t>(program_of(kind, std::nullopt));
-        link.attach_type = expected_attach_type(mode_);
+        link.program = static_cast<uint32_t>(program);
+        link.attach_type = type;
         link.path = reinterpret_cast<uint64_t>(path_.c_str());
         link.offsets = reinterpret_cast<uint64_t>(offsets.data());
         link.cookies = reinterpret_cast<uint64_t>(cookies.data());
@@ -88,8 +100,8 @@ private:
         } else if (sites.size() == 1 || errno == EPERM || errno == EACCES) {
             refuse(sites, errno);
         } else {
-            multi(sites.first(sites.size() / 2), kind);
-            multi(sites.subspan(sites.size() / 2), kind);
+            multi(sites.first(sites.size() / 2), kind, program, type);
+            multi(sites.subspan(sites.size() / 2), kind, program, type);
         }
     }
 
@@ -112,13 +124,7 @@ private:
         return {};
     }
 
-    void perf(const Site& site) {
-        const plan::ProbePlan& probe = *site.probe;
-        if (probe.return_shape) perf_one(site, ProgramKind::ret, *probe.return_shape);
-        perf_one(site, ProgramKind::entry, probe.entry_shape);
-    }
-
-    void perf_one(const Site& site, ProgramKind kind, plan::ShapeId shape) {
+    void perf_one(const Site& site, ProgramKind kind, int program) {
         perf_event_attr attributes{};
         attributes.size = sizeof attributes;
         attributes.type = pmu_type_;
@@ -128,7 +134,7 @@ private:
         UniqueFd event(sys::perf_event_open(attributes, -1, 0));
         if (!event) return refuse({&site, 1}, errno);
         sys::PerfLink link{};
-        link.program = static_cast<uint32_t>(program_of(kind, shape));
+        link.program = static_cast<uint32_t>(program);
         link.event = static_cast<uint32_t>(event.get());
         link.attach_type = sys::kPerfEvent;
         link.cookie = codegen::cookie(*site.probe);
@@ -138,17 +144,33 @@ private:
     }
 
     const std::string& path_;
-    const LoadedProgram& loaded_;
-    const codegen::Program& program_;
-    AttachMode mode_;
     Attachment made_;
     uint32_t pmu_type_ = 0, return_bit_ = 0;
 };
 
 Result<Attachment> Attachment::functions(const std::string& path, std::span<const Site> sites,
-                                         const LoadedProgram& loaded,
-                                         const codegen::Program& program, AttachMode mode) {
-    return FunctionAttacher(path, loaded, program, mode).run(sites);
+                                         const Dispatcher& dispatcher, AttachMode mode) {
+    return FunctionAttacher(path).by_multi(sites, dispatcher, mode);
+}
+
+Result<Attachment> Attachment::functions_by_perf(const std::string& path,
+                                                 std::span<const Site> sites,
+                                                 const LoadedProgram& loaded,
+                                                 const codegen::Program& program) {
+    return FunctionAttacher(path).by_perf(sites, loaded, program);
+}
+
+Result<Attachment> Attachment::raw_tracepoint(int program, const std::string& name) {
+    sys::RawTracepoint open{};
+    open.name = reinterpret_cast<uint64_t>(name.c_str());
+    open.program = static_cast<uint32_t>(program);
+    // Kernels before 6.11 know no cookie and want to see only what they know.
+    UniqueFd link(static_cast<int>(
+        sys::bpf(sys::kRawTracepointOpen, &open, offsetof(sys::RawTracepoint, cookie))));
+    if (!link) return system_error("cannot attach to the tracepoint " + name);
+    Attachment made;
+    made.links_.push_back(std::move(link));
+    return made;
 }
 
 Result<Attachment> Attachment::tracepoint(int program, uint32_t id, const std::string& name) {

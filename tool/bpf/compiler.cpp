@@ -108,11 +108,15 @@ CompilerProcess::~CompilerProcess() {
     end();
 }
 
+void CompilerProcess::kill() {
+    socket_.reset();
+    if (pid_ > 0) ::kill(pid_, SIGKILL);
+}
+
 // It keeps nothing that could be lost, so it is not waited for to finish what it may be doing.
 int CompilerProcess::end() {
-    socket_.reset();
+    kill();
     if (pid_ <= 0) return 0;
-    ::kill(pid_, SIGKILL);
     int status = 0;
     while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
     }

@@ -69,6 +69,8 @@ struct CompileRequest {
     // Calls of the helper "number" become calls of the kernel function with that BTF id:
     //   static u64 *(*session_cookie)(void) = (void *)0x7fff0001;     {0x7fff0001, 98765}
     std::map<uint32_t, uint32_t> kfuncs;
+    // Likewise, calls of the C function with that name, which is linked to each program that does.
+    std::map<uint32_t, std::string> commons;
     bool emit_only = false;  // compile, load nothing: needs no rights, gives no descriptors
 };
 
@@ -128,6 +130,7 @@ public:
     Result<CompileResult> receive_compile();
     Result<CompileResult> compile(const CompileRequest& request);
 
+    void kill();  // without waiting for its end
     pid_t pid() const { return pid_; }
 
 private:

@@ -82,12 +82,21 @@ void write_programs(Writer& writer, const std::vector<ProgramRequest>& programs)
     writer.EndArray();
 }
 
-void write_kfuncs(Writer& writer, const std::map<uint32_t, uint32_t>& kfuncs) {
-    writer.Key("kfuncs");
+void write_value(Writer& writer, uint32_t id) {
+    writer.Uint(id);
+}
+void write_value(Writer& writer, const std::string& name) {
+    writer.String(name.c_str());
+}
+
+// {"2147418113":98765}
+template <typename Value>
+void write_numbered(Writer& writer, const char* key, const std::map<uint32_t, Value>& numbered) {
+    writer.Key(key);
     writer.StartObject();
-    for (auto [number, id] : kfuncs) {
+    for (const auto& [number, value] : numbered) {
         writer.Key(std::to_string(number).c_str());
-        writer.Uint(id);
+        write_value(writer, value);
     }
     writer.EndObject();
 }
@@ -226,7 +235,8 @@ std::string request_json(const CompileRequest& request) {
     write(json.writer(), "cflags", request.cflags);
     write(json.writer(), "kernel_dir", request.kernel_dir);
     write_programs(json.writer(), request.programs);
-    write_kfuncs(json.writer(), request.kfuncs);
+    write_numbered(json.writer(), "kfuncs", request.kfuncs);
+    write_numbered(json.writer(), "commons", request.commons);
     json.writer().Key("emit_only");
     json.writer().Bool(request.emit_only);
     return json.text();

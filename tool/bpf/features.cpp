@@ -1,6 +1,7 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 
+#include <cstring>
 #include <memory>
 
 #include "bpf/kernel.h"
@@ -35,20 +36,45 @@ bool knows_link(uint32_t attach_type) {
     return made < 0 && errno == EBADF;
 }
 
+// Bytes from the beginning of `struct type` to its member, also of one without a name.
+std::optional<uint32_t> offset_of(const btf* types, uint32_t id, const char* member) {
+    const btf_type* type = btf__type_by_id(types, id);
+    if (type == nullptr || !btf_is_composite(type)) return std::nullopt;
+    for (uint16_t i = 0; i < btf_vlen(type); ++i) {
+        const btf_member& one = btf_members(type)[i];
+        uint32_t at = btf_member_bit_offset(type, i) / 8;
+        const char* name = btf__name_by_offset(types, one.name_off);
+        if (name != nullptr && std::strcmp(name, member) == 0) return at;
+        if (name == nullptr || *name != '\0') continue;
+        if (auto inside = offset_of(types, one.type, member)) return at + *inside;
+    }
+    return std::nullopt;
+}
+
+void read_types(const btf* types, Features& found) {
+    int task = btf__find_by_name_kind(types, "task_struct", BTF_KIND_STRUCT);
+    if (task > 0) found.task_pid_offset = offset_of(types, static_cast<uint32_t>(task), "pid");
+    int cookie = btf__find_by_name_kind(types, "bpf_session_cookie", BTF_KIND_FUNC);
+    int is_return = btf__find_by_name_kind(types, "bpf_session_is_return", BTF_KIND_FUNC);
+    if (!found.session || cookie <= 0 || is_return <= 0) {
+        found.session = false;
+        return;
+    }
+    found.session_cookie = static_cast<uint32_t>(cookie);
+    found.session_is_return = static_cast<uint32_t>(is_return);
+}
+
 }  // namespace
 
 Features find_features() {
     Features found;
     found.multi = knows_link(sys::kUprobeMulti);
-    if (!found.multi || !knows_link(sys::kUprobeSession)) return found;
+    found.session = found.multi && knows_link(sys::kUprobeSession);
     std::unique_ptr<btf, decltype(&btf__free)> types(btf__load_vmlinux_btf(), btf__free);
-    if (!types) return found;
-    int cookie = btf__find_by_name_kind(types.get(), "bpf_session_cookie", BTF_KIND_FUNC);
-    int is_return = btf__find_by_name_kind(types.get(), "bpf_session_is_return", BTF_KIND_FUNC);
-    if (cookie <= 0 || is_return <= 0) return found;
-    found.session = true;
-    found.session_cookie = static_cast<uint32_t>(cookie);
-    found.session_is_return = static_cast<uint32_t>(is_return);
+    if (types)
+        read_types(types.get(), found);
+    else
+        found.session = false;
     return found;
 }
 

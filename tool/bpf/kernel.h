@@ -31,6 +31,7 @@ struct Features {
     bool multi = false;    // uprobe_multi links
     // BTF ids of bpf_session_cookie and bpf_session_is_return.
     uint32_t session_cookie = 0, session_is_return = 0;
+    std::optional<uint32_t> task_pid_offset;  // bytes, of `pid` in struct task_struct
 };
 Features find_features();
 
@@ -64,6 +65,25 @@ struct LoadedProgram {
     int program(std::string_view name) const;  // -1 if there is none
 };
 
+// ---- dispatch
+
+// One link serves a whole library only if it has one program. It passes each call on to the program
+// of its shape, by the probe's cookie. It needs no compiler, so that links can be made while that
+// still works: as long as no shape is connected, calls are passed over.
+class Dispatcher {
+public:
+    Dispatcher() = default;
+    // Empty in perf mode, where each function has a link of its own.
+    static Result<Dispatcher> make(codegen::AttachMode mode, const Features& features,
+                                   size_t shapes);
+    int program(codegen::ProgramKind kind) const;  // -1 if there is none
+    Result<void> connect(const LoadedProgram& loaded, const codegen::Program& program);
+
+private:
+    UniqueFd table_;
+    std::map<codegen::ProgramKind, UniqueFd> programs_;
+};
+
 // ---- attachment
 
 // A function to attach to: where exactly the trap goes was chosen by its instructions.
@@ -82,8 +102,13 @@ public:
     // All sites of one file. What needs no return probe gets none where the mode allows it. Fails
     // only if not one site could be attached.
     static Result<Attachment> functions(const std::string& path, std::span<const Site> sites,
-                                        const LoadedProgram& loaded,
-                                        const codegen::Program& program, codegen::AttachMode mode);
+                                        const Dispatcher& dispatcher, codegen::AttachMode mode);
+    // The same on one perf event a function, each with its shape's own program.
+    static Result<Attachment> functions_by_perf(const std::string& path,
+                                                std::span<const Site> sites,
+                                                const LoadedProgram& loaded,
+                                                const codegen::Program& program);
+    static Result<Attachment> raw_tracepoint(int program, const std::string& name);
     static Result<Attachment> tracepoint(int program, uint32_t id, const std::string& name);
     std::vector<Refusal> refused;
     size_t links() const { return links_.size(); }
@@ -92,9 +117,6 @@ private:
     friend class FunctionAttacher;
     std::vector<UniqueFd> links_;  // destroyed before the events they hold
 };
-
-// Makes tail calls lead to the shapes' programs.
-Result<void> connect_shapes(LoadedProgram& loaded, const codegen::Program& program);
 
 // ---- the rings
 
@@ -114,8 +136,8 @@ public:
     // to 256 KiB. A reader is woken by every 64th record; sweep() must be called every 10 ms
     // besides.
     // With `on_mapped`, mappings are told, too.
-    static Result<Stream> open(const Map& events, size_t bytes, OnRecord on_record,
-                               OnMapped on_mapped = nullptr);
+    static Result<Stream> open(size_t bytes, OnRecord on_record, OnMapped on_mapped = nullptr);
+    Result<void> connect(const Map& events);  // to the programs that submit to that map
     Stream(Stream&&) noexcept;
     Stream& operator=(Stream&&) noexcept;
     ~Stream();

@@ -57,17 +57,4 @@ int LoadedProgram::program(std::string_view name) const {
     return found == programs.end() ? -1 : found->second.get();
 }
 
-Result<void> connect_shapes(LoadedProgram& loaded, const codegen::Program& program) {
-    Map* table = loaded.map(codegen::maps::kShapes);
-    for (const codegen::Function& function : program.functions) {
-        if (table == nullptr || !function.shape) continue;
-        auto index = static_cast<uint32_t>(*function.shape);
-        int fd = loaded.program(function.name);
-        if (auto done = table->update(&index, &fd); !done) {
-            return system_error("cannot connect the program " + function.name);
-        }
-    }
-    return {};
-}
-
 }  // namespace mlbcc::bpf

@@ -1,12 +1,15 @@
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <linux/perf_event.h>
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
 
 #include <fmt/format.h>
 
+#include "base/read_file.h"
 #include "bpf/kernel.h"
 
 namespace mlbcc::bpf {
@@ -26,6 +29,22 @@ struct MmapRecord {
     // the file's name follows
 };
 
+// "0-2,5" -> 0 1 2 5
+Result<std::vector<int>> online_cpus() {
+    Result<std::string> text = read_file("/sys/devices/system/cpu/online", 65536);
+    if (!text) return text.error();
+    std::vector<int> cpus;
+    const char* at = text->c_str();
+    while (*at >= '0' && *at <= '9') {
+        char* end = nullptr;
+        long first = std::strtol(at, &end, 10), last = first;
+        if (*end == '-') last = std::strtol(end + 1, &end, 10);
+        for (long cpu = first; cpu <= last; ++cpu) cpus.push_back(static_cast<int>(cpu));
+        at = *end == ',' ? end + 1 : end;
+    }
+    return cpus;
+}
+
 Stream::Mapped mapping(const char* body, size_t size) {
     MmapRecord record{};
     if (size < sizeof record) return {};
@@ -43,6 +62,7 @@ struct Stream::State {
     OnRecord on_record;
     OnMapped on_mapped;
     perf_buffer* buffer = nullptr;
+    std::vector<int> cpus;  // of each ring
     size_t pages = 0;
     bool lost = false;
 
@@ -70,8 +90,12 @@ Stream::Stream(Stream&&) noexcept = default;
 Stream& Stream::operator=(Stream&&) noexcept = default;
 Stream::~Stream() = default;
 
-Result<Stream> Stream::open(const Map& events, size_t bytes, OnRecord on_record,
-                            OnMapped on_mapped) {
+Result<Stream> Stream::open(size_t bytes, OnRecord on_record, OnMapped on_mapped) {
+    UniqueFd map(bpf_map_create(BPF_MAP_TYPE_PERF_EVENT_ARRAY, "mlbcc_rings", 4, 4,
+                                static_cast<uint32_t>(libbpf_num_possible_cpus()), nullptr));
+    if (!map) return system_error("cannot open the perf buffers");
+    Result<std::vector<int>> cpus = online_cpus();
+    if (!cpus) return cpus.error();
     auto state = std::make_unique<State>();
     state->on_record = std::move(on_record);
     state->on_mapped = std::move(on_mapped);
@@ -83,12 +107,16 @@ Result<Stream> Stream::open(const Map& events, size_t bytes, OnRecord on_record,
     attributes.sample_period = 1;
     attributes.wakeup_events = kWakeEvery;
     attributes.mmap = attributes.mmap2 = state->on_mapped ? 1 : 0;
+    state->cpus = std::move(*cpus);
+    LIBBPF_OPTS(perf_buffer_raw_opts, options);
+    options.cpu_cnt = static_cast<int>(state->cpus.size());
+    options.cpus = options.map_keys = state->cpus.data();
     size_t pages = std::bit_ceil(std::max<size_t>(1, (bytes + kPage - 1) / kPage));
     size_t least = std::min(pages, kFewPages);
     int code = 0;
     for (; pages >= least && pages > 0; pages /= 2) {
-        state->buffer = perf_buffer__new_raw(events.fd(), pages, &attributes, State::on_event,
-                                             state.get(), nullptr);
+        state->buffer = perf_buffer__new_raw(map.get(), pages, &attributes, State::on_event,
+                                             state.get(), &options);
         if (state->buffer != nullptr) break;
         code = errno;
         if (code != ENOMEM && code != EPERM) break;
@@ -100,6 +128,16 @@ Result<Stream> Stream::open(const Map& events, size_t bytes, OnRecord on_record,
     }
     state->pages = pages;
     return Stream(std::move(state));
+}
+
+Result<void> Stream::connect(const Map& events) {
+    for (size_t i = 0; i < state_->cpus.size(); ++i) {
+        int ring = perf_buffer__buffer_fd(state_->buffer, i);
+        if (bpf_map_update_elem(events.fd(), &state_->cpus[i], &ring, 0) != 0) {
+            return system_error("cannot connect the programs to the perf buffers");
+        }
+    }
+    return {};
 }
 
 int Stream::poll_fd() const {

@@ -12,6 +12,7 @@
 namespace mlbcc::bpf::sys {
 
 inline constexpr int kLinkCreate = 28;             // BPF_LINK_CREATE
+inline constexpr int kRawTracepointOpen = 17;      // BPF_RAW_TRACEPOINT_OPEN
 inline constexpr uint32_t kPerfEvent = 41;         // BPF_PERF_EVENT
 inline constexpr uint32_t kUprobeMulti = 48;       // BPF_TRACE_UPROBE_MULTI
 inline constexpr uint32_t kUprobeSession = 57;     // BPF_TRACE_UPROBE_SESSION
@@ -26,6 +27,12 @@ static_assert(sizeof(UprobeMultiLink) == 64);
 
 struct PerfLink {
     uint32_t program, event, attach_type, flags;
+    uint64_t cookie;
+};
+
+struct RawTracepoint {
+    uint64_t name;
+    uint32_t program, padding;
     uint64_t cookie;
 };
 

@@ -32,6 +32,8 @@ struct Options {
     AttachMode mode = AttachMode::session;
     bool everyone = false;                   // --all: no filter by process
     std::optional<PidNamespace> namespace_;  // set where the tracer is not in the initial one
+    // Where `pid` is in the kernel's task_struct: with it, forks are followed by raw tracepoints.
+    std::optional<uint32_t> task_pid_offset;
     const Templates* templates = nullptr;
 };
 
@@ -40,14 +42,16 @@ enum class ProgramKind { session, entry, ret, follow };
 struct Function {
     std::string name;
     ProgramKind kind{};
-    // The shape that it does; without one it passes each call on to the shape's program.
-    std::optional<plan::ShapeId> shape;
-    std::string tracepoint;  // follow programs: "sched:sched_process_exit"
+    std::optional<plan::ShapeId> shape;  // that it does; a follow program has none
+    std::string tracepoint;              // follow programs: "sched:sched_process_exit"
+    bool raw = false;                    // on the raw tracepoint
 };
 
 struct Program {
     std::string source;
     std::vector<Function> functions;
+    // Functions that programs share, by the number with which the C text calls them.
+    std::map<uint32_t, std::string> commons;
 };
 
 // Fails only where a template is missing or lacks a slot.
@@ -60,7 +64,6 @@ inline constexpr const char* kControl = "control";    // [0] is 1 while armed
 inline constexpr const char* kTraced = "traced";      // process id to Process
 inline constexpr const char* kSeeds = "seeds";        // ids in our namespace, to be adopted
 inline constexpr const char* kAccounts = "accounts";  // by rule and CPU
-inline constexpr const char* kShapes = "shapes";      // programs by ShapeId, for tail calls
 std::string aggregate(plan::AggregateId id);          // "aggregate_3"
 }  // namespace maps
 
@@ -85,8 +88,10 @@ struct AggregateValue {  // of each kind the first fields; per CPU
 size_t aggregate_value_size(plan::AggregateKind kind);
 
 // A probe's cookie (probe_templates/call.bpf.c): which probe, how many words of arguments its
-// record has, which shapes its ends are of.
+// record has and which of them points to text, which shapes its ends are of.
 uint64_t cookie(const plan::ProbePlan& probe);
-inline constexpr uint32_t kMaxProbes = 1u << 24, kMaxShapes = 1u << 16;
+inline constexpr unsigned kWordsShift = 22, kTextShift = 27, kEntryShapeShift = 32,
+                          kReturnShapeShift = 48;
+inline constexpr uint32_t kMaxProbes = 1u << 22, kMaxShapes = 1u << 16;
 
 }  // namespace mlbcc::codegen

@@ -88,14 +88,14 @@ struct NumberVisitor {
     std::string operator()(const rules::BuiltinLeaf& n) {
         switch (n.which) {
         case rules::Builtin::ret: return converted("MLBCC_RETURN_VALUE(ctx)", value, w.plan_);
-        case rules::Builtin::duration: return "(now - start)";
-        case rules::Builtin::pid: return "(s64)id.pid";
-        case rules::Builtin::tid: return "(s64)id.tid";
-        case rules::Builtin::ppid: return "(s64)mlbcc_ppid()";
+        case rules::Builtin::duration: return "(call.now - call.start)";
+        case rules::Builtin::pid: return "(s64)call.id.pid";
+        case rules::Builtin::tid: return "(s64)call.id.tid";
+        case rules::Builtin::ppid: return "(s64)mlbcc_ppid(&call)";
         case rules::Builtin::cpu: return "(s64)bpf_get_smp_processor_id()";
-        case rules::Builtin::time: return "now";
+        case rules::Builtin::time: return "call.now";
         case rules::Builtin::function:
-        case rules::Builtin::symbol: return "(u64)probe";
+        case rules::Builtin::symbol: return "(u64)call.probe";
         case rules::Builtin::comm: break;
         }
         MLBCC_UNREACHABLE();
@@ -207,6 +207,26 @@ std::string Writer::read_word(const plan::ArgSlot& slot, uint32_t word, const st
     return known_[key] = name;
 }
 
+// One read for all of a call's arguments on the stack.
+void Writer::read_stack_arguments() {
+    if (stage_ != rules::Stage::entry) return;
+    uint32_t count = 0;
+    for (const auto& words : probe_.slots) {
+        for (const plan::ArgSlot& slot : words) {
+            if (slot.kind == plan::ArgSlot::Kind::stack) count = std::max(count, slot.index + 1);
+        }
+    }
+    if (count < 2) return;
+    std::string name = temporary();
+    line(fmt::format("u64 {0}[{1}] = {{}}; bpf_probe_read_user({0}, {2}, "
+                     "(void *)MLBCC_STACK_ARG(ctx, 0));",
+                     name, count, count * 8));
+    for (uint32_t i = 0; i < count; ++i) {
+        known_[fmt::format("word {} 0", plan::to_text({plan::ArgSlot::Kind::stack, i}))] =
+            fmt::format("{}[{}]", name, i);
+    }
+}
+
 std::string Writer::address(const rules::TypedPtr& pointer, const rules::TypedPtr& index,
                             uint32_t scale, uint32_t offset) {
     std::string out = number(*pointer);
@@ -230,14 +250,20 @@ std::string Writer::load(const rules::LoadNode& node, const Typed& value) {
     return fmt::format("((s64)({} << {}) >> {})", bits, up, up);
 }
 
-std::vector<std::string> Writer::failures(const Typed& value) const {
-    std::vector<std::string> found;
-    auto known = known_.find("failed " + rules::to_text(value));
-    if (known != known_.end()) found.push_back(known->second);
+std::string Writer::failed(const Typed& value) const {
+    if (const plan::Saved* kept = saved(value)) {
+        bool checked = !std::holds_alternative<rules::TextNode>(kept->value->node);
+        return checked ? fmt::format("(frame->unread & {})", unread_bit(*kept)) : "";
+    }
+    std::string all;
+    if (auto known = known_.find("failed " + rules::to_text(value)); known != known_.end()) {
+        all = known->second;
+    }
     rules::for_each_operand(value, [&](const rules::TypedPtr& part) {
-        for (std::string& one : failures(*part)) found.push_back(std::move(one));
+        std::string one = failed(*part);
+        if (!one.empty()) all += (all.empty() ? "" : " | ") + one;
     });
-    return found;
+    return all;
 }
 
 // text == "abc", character by character up to and with the terminating zero.
@@ -246,7 +272,6 @@ std::string Writer::text_equals(const rules::BinaryNode& node) {
     std::string name = temporary();
     // One more than the literal, so that text cut off behind it is not taken for equal.
     auto size = static_cast<uint32_t>((literal.size() + 1) / 8 * 8 + 8);
-    if (const plan::Saved* kept = saved(*node.left)) size = std::max(size, kept->size);
     if (std::holds_alternative<rules::BuiltinLeaf>(node.left->node)) size = std::max(size, 16u);
     line(fmt::format("char {}[{}] = {{}};", name, size));
     text_to(name, size, *node.left);
@@ -259,17 +284,23 @@ std::string Writer::text_equals(const rules::BinaryNode& node) {
 }
 
 void Writer::text_to(const std::string& to, uint32_t size, const Typed& value) {
+    uint32_t written = 0;
     if (const plan::Saved* kept = saved(value)) {
-        line(fmt::format("__builtin_memcpy({}, &MLBCC_SAVED(char, {}), {});", to, kept->offset,
-                         std::min(size, kept->size)));
+        written = std::min(size, kept->size);
+        line(fmt::format("__builtin_memcpy({}, &MLBCC_SAVED(u64, {}), {});", to, kept->offset,
+                         written));
     } else if (const auto* text = std::get_if<rules::TextNode>(&value.node)) {
-        line(fmt::format("mlbcc_read_text({}, {}, {});", to, std::min(size, text->length),
-                         number(*text->pointer)));
+        written = std::min(size, text->length);
+        line(fmt::format("mlbcc_read_text({}, {}, {});", to, written, number(*text->pointer)));
     } else if (const auto* literal = std::get_if<rules::TextLeaf>(&value.node)) {
-        line(fmt::format("__builtin_memcpy({}, {}, {});", to, c_string(literal->text),
-                         literal->text.size() + 1));
+        written = static_cast<uint32_t>(literal->text.size()) + 1;
+        line(fmt::format("__builtin_memcpy({}, {}, {});", to, c_string(literal->text), written));
     } else {
+        written = 16;
         line(fmt::format("bpf_get_current_comm({}, 16);", to));
+    }
+    if (written < size) {
+        line(fmt::format("__builtin_memset({} + {}, 0, {});", to, written, size - written));
     }
 }
 
@@ -290,6 +321,11 @@ const plan::Saved* Writer::saved(const Typed& value) const {
         if (rules::to_text(*one.value) == text) return &one;
     }
     return nullptr;
+}
+
+std::string Writer::unread_bit(const plan::Saved& kept) const {
+    auto index = static_cast<uint32_t>(&kept - probe_.saved.data());
+    return fmt::format("{}ULL", 1ull << (index & 63));
 }
 
 std::string Writer::saved_number(const plan::Saved& kept) {

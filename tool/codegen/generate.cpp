@@ -11,7 +11,8 @@ namespace {
 
 constexpr uint32_t kGroups = 10240;       // of one count, sum or hist
 constexpr uint32_t kThreadBytes = 16384;  // of frames, at most
-constexpr uint32_t kMaxFrames = 64;       // the kernel keeps as many open return probes a thread
+constexpr uint32_t kFirstCommon = 0x7fff0100;
+constexpr uint32_t kMaxFrames = 64;  // the kernel keeps as many open return probes a thread
 
 bool uses_frames(const plan::Plan& plan, AttachMode mode) {
     return std::any_of(plan.probes.begin(), plan.probes.end(), [&](const plan::ProbePlan& probe) {
@@ -23,21 +24,32 @@ bool uses_frames(const plan::Plan& plan, AttachMode mode) {
     });
 }
 
+bool uses_stacks(const plan::Plan& plan) {
+    auto with_stack = [](const std::optional<plan::RecordPlan>& record) {
+        return record && record->layout.stack;
+    };
+    return std::any_of(plan.probes.begin(), plan.probes.end(), [&](const plan::ProbePlan& probe) {
+        return with_stack(probe.entry) || with_stack(probe.ret);
+    });
+}
+
 std::string sizes(const plan::Plan& plan) {
-    uint32_t saved = std::max(8u, plan.frame_save_bytes);
-    uint32_t frame = 24 + saved, frames = kMaxFrames;
+    uint32_t registers = 8 * plan::argument_registers(plan.arch);
+    uint32_t saved = std::max(registers, (plan.frame_save_bytes + 7) / 8 * 8);
+    uint32_t frame = 32 + saved, frames = kMaxFrames;
     while (frames > 8 && frames * frame > kThreadBytes) frames /= 2;
     return fmt::format("#define MLBCC_SAVED_BYTES {}\n#define MLBCC_FRAMES {}\n"
                        "#define MLBCC_SCRATCH_BYTES {}\n"
-                       "#define MLBCC_ALL_RULES {}\n",
+                       "#define MLBCC_ALL_RULES {}\n#define MLBCC_RULE_WORDS {}\n",
                        saved, frames, (std::max(8u, plan.record_bytes) + 7) / 8 * 8,
-                       plan.rules.size());
+                       plan.rules.size(), rule_words(plan));
 }
 
 std::string settings(const plan::Plan& plan, const Options& options, bool frames) {
     std::string out = fmt::format("#define MLBCC_EVERYONE {}\n#define MLBCC_USES_FRAMES {}\n",
                                   options.everyone ? 1 : 0, frames ? 1 : 0);
     out += fmt::format("#define MLBCC_SESSION {}\n", options.mode == AttachMode::session ? 1 : 0);
+    out += fmt::format("#define MLBCC_TASK_PID {}\n", options.task_pid_offset.value_or(0));
     out += fmt::format("#define MLBCC_NAMESPACE {}\n", options.namespace_ ? 1 : 0);
     if (options.namespace_) {
         out += fmt::format(
@@ -82,25 +94,20 @@ public:
         add("record.h");
         add(plan_.arch == plan::Arch::x86_64 ? "args_x86_64.h" : "args_arm64.h");
         text("#line 1 \"settings\"\n" + settings(plan_, options_, frames));
+        size_t before_commons = program_.source.size();
         add("runtime.bpf.c", {{"rules", std::to_string(plan_.rules.size())},
                               {"totals", std::to_string(plan_.aggregates.size())}});
         add("call.bpf.c");
         if (frames) add("frames.bpf.c");
+        if (uses_stacks(plan_)) add("stack.bpf.c");
         maps();
         for (const plan::Shape& one : plan_.shapes) shape(one);
-        if (options_.mode == AttachMode::session) {
-            dispatch_session();
-        } else if (options_.mode == AttachMode::multi) {
-            dispatch(rules::Stage::entry, ProgramKind::entry, "on_entry", "MLBCC_ENTRY_SHAPE");
-            dispatch(rules::Stage::ret, ProgramKind::ret, "on_return", "MLBCC_RETURN_SHAPE");
-        }
         add("follow.bpf.c");
         for (const char* point :
              {"task:task_newtask", "sched:sched_process_exec", "sched:sched_process_exit"}) {
-            std::string name = fmt::format("tracepoint__{}", point);
-            name.replace(name.find(':'), 1, "__");
-            program_.functions.push_back({name, ProgramKind::follow, {}, point});
+            follower(point);
         }
+        declare_commons(before_commons);
         if (!error_.what.empty()) return error_;
         return std::move(program_);
     }
@@ -114,6 +121,33 @@ private:
             error_ = filled.error();
         }
     }
+    void follower(const std::string& point) {
+        size_t colon = point.find(':');
+        bool raw = options_.task_pid_offset.has_value();
+        std::string name = raw ? "raw_tracepoint__" + point.substr(colon + 1)
+                               : fmt::format("tracepoint__{}__{}", point.substr(0, colon),
+                                             point.substr(colon + 1));
+        program_.functions.push_back({name, ProgramKind::follow, {}, point, raw});
+    }
+
+    // A function `common_x` of the templates is called as `mlbcc_x`, a helper with a number that
+    // no helper has; the loader makes it a call of the function.
+    void declare_commons(size_t from) {
+        static constexpr std::string_view kBegin = "\nu64 common_", kEnd = "(struct call *call) {";
+        std::string declarations = "struct call;\n";
+        uint32_t number = kFirstCommon;
+        size_t at = from;
+        while ((at = program_.source.find(kBegin, at)) != std::string::npos) {
+            at += kBegin.size();
+            size_t end = program_.source.find(kEnd, at);
+            if (end == std::string::npos) break;
+            std::string name = program_.source.substr(at, end - at);
+            declarations += fmt::format(
+                "static u64 (*mlbcc_{})(struct call *call) = (void *){:#x};\n", name, number);
+            program_.commons.emplace(number++, "common_" + name);
+        }
+        program_.source.insert(from, declarations);
+    }
     void text(std::string_view more) { program_.source += more; }
 
     void maps() {
@@ -124,20 +158,6 @@ private:
         for (const plan::Aggregate& one : plan_.aggregates) {
             if (!one.is_total()) text(aggregate_map(one));
         }
-        if (tail_calls()) text(fmt::format("BPF_PROG_ARRAY(shapes, {});\n", plan_.shapes.size()));
-    }
-
-    size_t shapes_of(rules::Stage end) const {
-        return static_cast<size_t>(
-            std::count_if(plan_.shapes.begin(), plan_.shapes.end(),
-                          [&](const plan::Shape& one) { return one.end == end; }));
-    }
-
-    // One link serves a whole library only if it has one program. Where that cannot be the shape's
-    // own, it passes the call on to the program of the shape, by the probe's cookie.
-    bool tail_calls() const {
-        if (options_.mode == AttachMode::perf) return false;
-        return shapes_of(rules::Stage::entry) > 1 || shapes_of(rules::Stage::ret) > 1;
     }
 
     void shape(const plan::Shape& one) {
@@ -146,42 +166,10 @@ private:
         text(fmt::format("#line 1 \"{}\"\n{}", name, writer.declarations()));
         bool at_return = one.end == rules::Stage::ret;
         add(at_return ? "return.bpf.c" : "entry.bpf.c", {{"name", name}, {"body", body}});
-        if (!tail_calls() && options_.mode != AttachMode::perf) return;
-        text(fmt::format("int {0}(struct pt_regs *ctx) {{ return {0}_run(ctx); }}\n", name));
         ProgramKind kind = options_.mode == AttachMode::session ? ProgramKind::session
                            : at_return                          ? ProgramKind::ret
                                                                 : ProgramKind::entry;
         program_.functions.push_back({name, kind, one.id, {}});
-    }
-
-    // C that hands the call to the shape of `end`; without tail calls there is at most one.
-    std::string hand_over(rules::Stage end, const char* index) const {
-        if (tail_calls()) {
-            return fmt::format("shapes.call(ctx, {}(bpf_get_attach_cookie(ctx)));", index);
-        }
-        for (const plan::Shape& one : plan_.shapes) {
-            if (one.end == end) return fmt::format("return {}_run(ctx);", shape_name(one.id));
-        }
-        return "";
-    }
-
-    // 1 either way: the verifier wants to see 0 or 1, and at return nobody asks.
-    void dispatch_session() {
-        if (plan_.shapes.empty()) return;
-        text(fmt::format("#line 1 \"dispatch\"\nint on_call(struct pt_regs *ctx) {{\n"
-                         "    if (mlbcc_session_is_return()) {{\n        {}\n    }} else {{\n"
-                         "        {}\n    }}\n    return 1;\n}}\n",
-                         hand_over(rules::Stage::ret, "MLBCC_RETURN_SHAPE"),
-                         hand_over(rules::Stage::entry, "MLBCC_ENTRY_SHAPE")));
-        program_.functions.push_back({"on_call", ProgramKind::session, {}, {}});
-    }
-
-    void dispatch(rules::Stage end, ProgramKind kind, const char* name, const char* index) {
-        if (shapes_of(end) == 0) return;
-        text(fmt::format(
-            "#line 1 \"dispatch\"\nint {}(struct pt_regs *ctx) {{\n    {}\n    return 0;\n}}\n",
-            name, hand_over(end, index)));
-        program_.functions.push_back({name, kind, {}, {}});
     }
 
     const plan::Plan& plan_;
@@ -198,9 +186,11 @@ std::string maps::aggregate(plan::AggregateId id) {
 
 uint64_t cookie(const plan::ProbePlan& probe) {
     uint64_t words = probe.entry ? probe.entry->argument_words.value_or(0) : 0;
+    uint64_t text = probe.entry ? probe.entry->argument_text : 0;
     auto entry = static_cast<uint64_t>(probe.entry_shape);
     auto leave = probe.return_shape ? static_cast<uint64_t>(*probe.return_shape) : 0;
-    return static_cast<uint64_t>(probe.id) | words << 24 | entry << 32 | leave << 48;
+    return static_cast<uint64_t>(probe.id) | words << kWordsShift | text << kTextShift |
+           entry << kEntryShapeShift | leave << kReturnShapeShift;
 }
 
 size_t aggregate_value_size(plan::AggregateKind kind) {

@@ -65,72 +65,66 @@ void ShapeWriter::begin_call(Writer& w) {
     if (framed()) {
         save(w);
     } else {
-        w.line("MLBCC_BEGIN(now);");
+        w.line("MLBCC_BEGIN(call.now);");
     }
     w.line("return 0;");
 }
 
 void ShapeWriter::save(Writer& w) {
-    w.line("u64 index = MLBCC_NO_FRAME;");
-    w.line("struct call_frame *frame = mlbcc_push(thread, MLBCC_ENTRY_SP(ctx), &index);");
-    w.line("MLBCC_BEGIN(index);");
-    w.line("if (!frame) return MLBCC_FRAMELESS();");
-    w.line("frame->sp = MLBCC_ENTRY_SP(ctx);");
-    w.line("frame->start = now;");
-    w.line("frame->probe = probe;");
-    w.line("frame->hits = hits;");
-    if (probe_.saved_words > 0) w.line("MLBCC_TAKE_REGISTERS(ctx, (u64 *)frame->saved);");
+    w.line("call.hits = hits;");
+    if (mode_ != AttachMode::session && probe_.ret) set_rules(w, *probe_.ret);
+    w.line("if (!mlbcc_push(&call)) return MLBCC_FRAMELESS();");
+    if (probe_.saved_words == 0 && probe_.saved.empty()) return;
+    w.line("struct call_frame *frame = call.frame;");
     uint32_t registers = plan::argument_registers(plan_.arch);
     if (probe_.saved_words > registers) {
         w.line(fmt::format(
             "bpf_probe_read_user(frame->saved + {}, {}, (void *)MLBCC_STACK_ARG(ctx, 0));",
-            registers * 8, (probe_.saved_words - registers) * 8));
+            registers, (probe_.saved_words - registers) * 8));
     }
-    for (const plan::Saved& saved : probe_.saved) {
-        bool text = saved.value->show == rules::Show::text;
-        // A frame is used again and again: behind the text stands an older one, and as the key of
-        // a group all bytes count.
-        if (text && !probe_.aggregates.empty()) {
-            w.line(fmt::format("__builtin_memset(&MLBCC_SAVED(char, {}), 0, {});", saved.offset,
-                               saved.size));
-        }
-        w.store(text ? fmt::format("&MLBCC_SAVED(char, {})", saved.offset)
-                     : fmt::format("MLBCC_SAVED(u64, {})", saved.offset),
-                saved.size, *saved.value, false);
+    for (const plan::Saved& saved : probe_.saved) save(w, saved);
+}
+
+void ShapeWriter::save(Writer& w, const plan::Saved& saved) {
+    bool text = saved.value->show == rules::Show::text;
+    // A frame is used again and again: behind the text stands an older one, and as the key of
+    // a group all bytes count.
+    if (text && !probe_.aggregates.empty()) {
+        w.line(fmt::format("__builtin_memset(&MLBCC_SAVED(u64, {}), 0, {});", saved.offset,
+                           saved.size));
+    }
+    w.store(text ? fmt::format("&MLBCC_SAVED(char, {})", saved.offset)
+                 : fmt::format("MLBCC_SAVED(u64, {})", saved.offset),
+            saved.size, *saved.value, false);
+    if (std::string failed = w.failed(*saved.value); !failed.empty()) {
+        w.line(fmt::format("if ({}) frame->unread |= {};", failed, w.unread_bit(saved)));
     }
 }
 
 std::string ShapeWriter::entry() {
     Writer w(plan_, probe_, rules::Stage::entry);
+    w.line("struct accounts *all = call.all;");
     decide(w);
-    bool scratch = probe_.entry && !fits_on_stack(*probe_.entry);
-    if (scratch || (framed() && probe_.has_return())) need_thread(w, "return MLBCC_SKIP;");
-    if (probe_.entry) record(w, *probe_.entry);
     aggregates(w);
+    if (probe_.entry) record(w, *probe_.entry);
     begin_call(w);
     return w.take();
 }
 
 void ShapeWriter::find_call(Writer& w) {
     if (!framed()) {
+        w.line("if (!mlbcc_leave(&call)) return 0;");
+        w.line("struct accounts *all = call.all;");
         w.line(fmt::format("u32 hits = {};", probe_.return_parts()));
-        if (probe_.ret && !fits_on_stack(*probe_.ret)) need_thread(w, "return 0;");
         return;
     }
-    w.line("struct thread_state *thread = threads.lookup(&id.thread);");
-    w.line("struct call_frame *frame = 0;");
-    w.line("if (thread) frame = mlbcc_pop(thread, MLBCC_RETURN_SP(ctx), probe, start);");
-    w.open_block("if (!frame) {");
-    if (probe_.ret && mode_ == AttachMode::session) {
-        w.line(fmt::format("u32 hits = {};", probe_.return_parts()));
-        w.open_block("if (start == MLBCC_NO_FRAME) {");
-        lose(w, *probe_.ret);
-        w.close_block();
-    }
-    w.line("return 0;");
-    w.close_block();
-    w.line("start = frame->start;");
-    w.line("u32 hits = frame->hits;");
+    // Of a call without a frame the beginning is not known: all that it may record is lost.
+    w.line(fmt::format("call.hits = {};", probe_.ret ? probe_.return_parts() : 0));
+    if (probe_.ret) set_rules(w, *probe_.ret);
+    w.line("if (!mlbcc_leave_frame(&call)) return 0;");
+    w.line("struct accounts *all = call.all;");
+    w.line("struct call_frame *frame = call.frame;");
+    w.line("u32 hits = call.hits;");
 }
 
 std::string ShapeWriter::leave() {
@@ -144,8 +138,8 @@ std::string ShapeWriter::leave() {
             w.close_block();
         }
     }
-    if (probe_.ret) record(w, *probe_.ret);
     aggregates(w);
+    if (probe_.ret) record(w, *probe_.ret);
     return w.take();
 }
 

@@ -21,15 +21,17 @@ private:
     void sample(Writer& w, const plan::RulePart& part);
     void begin_call(Writer& w);
     void save(Writer& w);
+    void save(Writer& w, const plan::Saved& saved);
     void find_call(Writer& w);
 
     // Records (shape_record.cpp)
-    void need_thread(Writer& w, const char* otherwise);
+    std::string checks(const plan::RecordLayout& layout);
     void record(Writer& w, const plan::RecordPlan& record);
+    void in_scratch(Writer& w, const plan::RecordPlan& record);
+    void put_together(Writer& w, const plan::RecordPlan& record);
     void fill(Writer& w, const plan::RecordPlan& record);
     void stack(Writer& w, const plan::RecordPlan& record);
-    void submit(Writer& w, const plan::RecordPlan& record, const char* failed);
-    void lose(Writer& w, const plan::RecordPlan& record);
+    void set_rules(Writer& w, const plan::RecordPlan& record);
 
     // Aggregates (shape_aggregate.cpp)
     void aggregates(Writer& w);
@@ -55,6 +57,7 @@ private:
 inline constexpr uint32_t kMaxStackRecord = 200;
 bool fits_on_stack(const plan::RecordPlan& record);
 bool is_text(const plan::Field& field);
+uint32_t rule_words(const plan::Plan& plan);  // of 4 rules: as many as a function has at most
 std::string shape_name(plan::ShapeId id);
 
 }  // namespace mlbcc::codegen

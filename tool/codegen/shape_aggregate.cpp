@@ -60,7 +60,7 @@ void ShapeWriter::group_key(Writer& w, const plan::AggregateUse& use) {
         w.store(fmt::format("key.k{}", i), shared.by[i].field.size, *use.by[i], false);
     }
     if (shared.by.size() > use.by.size()) {
-        w.line(fmt::format("key.k{} = id.pid;", use.by.size()));
+        w.line(fmt::format("key.k{} = call.id.pid;", use.by.size()));
     }
 }
 

@@ -1,4 +1,6 @@
 // The part of a shape that puts a record together and accounts for it.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "codegen/shape.h"
@@ -33,69 +35,84 @@ std::string ShapeWriter::declarations() {
     if (!own_record() || own_record()->argument_words) return {};
     const plan::RecordLayout& layout = own_record()->layout;
     std::string out = fmt::format("struct {}_record {{\n    struct record_header header;\n", name_);
-    std::string checks;
     if (is_return()) out += "    u64 start_ns;\n";
     if (layout.unread) out += "    u64 unread;\n";
     for (size_t i = 0; i < layout.fields.size(); ++i) {
         const plan::Field& field = layout.fields[i];
-        if (!is_stored(field)) {
-            out += fmt::format("    u64 f{};\n", i);  // takes its room, is never read
-            continue;
-        }
-        out += is_text(field) ? fmt::format("    char f{}[{}];\n", i, field.size)
-                              : fmt::format("    u64 f{};\n", i);
-        checks += fmt::format("MLBCC_SAME({}_record, f{}, {});\n", name_, i, field.offset);
+        // Room is taken by what is not stored, too, but it is never read.
+        out += is_stored(field) && is_text(field)
+                   ? fmt::format("    char f{}[{}];\n", i, field.size)
+                   : fmt::format("    u64 f{};\n", i);
     }
-    if (layout.stack) {
-        out += "    struct user_stack stack;\n";
-        checks += fmt::format("MLBCC_SAME({}_record, stack, {});\n", name_, layout.size);
-    }
-    return out + "};\n" + checks;
+    if (layout.stack) out += "    struct user_stack stack;\n";
+    return out + "};\n" + checks(layout);
 }
 
-// A thread's state holds its frames, and room for a record that BPF's stack has not.
-void ShapeWriter::need_thread(Writer& w, const char* otherwise) {
-    w.line("struct thread_state *thread = mlbcc_thread(&id);");
-    w.open_block("if (!thread) {");
-    if (own_record()) lose(w, *own_record());
-    w.line(otherwise);
-    w.close_block();
+// Members follow each other without gaps: where the first and the last are right, all are.
+std::string ShapeWriter::checks(const plan::RecordLayout& layout) {
+    std::string out;
+    auto check = [&](size_t i) {
+        out += fmt::format("MLBCC_SAME({}_record, f{}, {});\n", name_, i, layout.fields[i].offset);
+    };
+    if (!layout.fields.empty()) check(0);
+    if (layout.fields.size() > 1) check(layout.fields.size() - 1);
+    if (layout.stack) out += fmt::format("MLBCC_SAME({}_record, stack, {});\n", name_, layout.size);
+    return out;
 }
 
 void ShapeWriter::record(Writer& w, const plan::RecordPlan& record) {
     uint32_t mask = emitting(record);
     if (mask == 0) return;
     w.open_block(fmt::format("if (hits & {}) {{", mask));
-    std::string type =
-        record.argument_words ? "struct arguments_record" : fmt::format("struct {}_record", name_);
-    if (fits_on_stack(record)) {
-        w.line(fmt::format("{} on_stack = {{}};", type));
-        w.line(fmt::format("{} *record = &on_stack;", type));
+    w.line("call.hits = hits;");
+    if (!is_return() || !framed()) set_rules(w, record);
+    w.line(fmt::format("call.what = {}(hits & {}) << 8;", is_return() ? "1 | " : "", mask));
+    if (record.argument_words) {
+        w.line("mlbcc_submit_arguments(&call);");
+    } else if (fits_on_stack(record)) {
+        w.line(fmt::format("struct {0}_record on_stack, *record = &on_stack;", name_));
+        put_together(w, record);
     } else {
-        w.line(
-            fmt::format("_Static_assert(sizeof({}) <= MLBCC_SCRATCH_BYTES, \"scratch\");", type));
-        w.line(fmt::format("{0} *record = ({0} *)thread->scratch;", type));
+        in_scratch(w, record);
     }
-    w.line(fmt::format("mlbcc_header(&record->header, &id, now, probe, {} | (hits & {}) << 8);",
-                       is_return() ? "1" : "mlbcc_tail_call(ctx)", mask));
-    w.line(fmt::format("record->header.sp = MLBCC_{}_SP(ctx);", is_return() ? "RETURN" : "ENTRY"));
-    fill(w, record);
-    submit(w, record, "events.perf_submit(ctx, record, size) != 0");
     w.close_block();
 }
 
+// What BPF's stack has no room for is put together in the thread's state.
+void ShapeWriter::in_scratch(Writer& w, const plan::RecordPlan& record) {
+    w.line(fmt::format("_Static_assert(sizeof(struct {}_record) <= MLBCC_SCRATCH_BYTES, \"\");",
+                       name_));
+    if (!is_return() || !framed()) w.line("mlbcc_find_thread(&call);");
+    w.line("struct thread_state *thread = call.thread;");
+    w.open_block("if (thread) {");
+    w.line(fmt::format("struct {0}_record *record = (struct {0}_record *)thread->scratch;", name_));
+    put_together(w, record);
+    w.close_block();
+    w.open_block("else {");
+    w.line("mlbcc_lose(&call);");
+    w.close_block();
+}
+
+void ShapeWriter::put_together(Writer& w, const plan::RecordPlan& record) {
+    w.line("call.record = &record->header;");
+    fill(w, record);
+    w.line("mlbcc_submit(&call);");
+}
+
 void ShapeWriter::fill(Writer& w, const plan::RecordPlan& record) {
-    if (record.argument_words) {
-        w.line("u64 size = mlbcc_take_arguments(ctx, record, MLBCC_WORDS(cookie));");
-        return;
-    }
-    if (is_return()) w.line("record->start_ns = start;");
+    if (is_return()) w.line("record->start_ns = call.start;");
     if (record.layout.unread) w.line("record->unread = 0;");
+    for (size_t i = 0; i < record.layout.fields.size(); ++i) {
+        const plan::Field& field = record.layout.fields[i];
+        // The verifier wants all bytes written that are submitted.
+        if (!is_stored(field)) w.line(fmt::format("record->f{} = 0;", i));
+    }
+    w.read_stack_arguments();
     for (const plan::Capture& capture : record.captures) {
         const plan::Field& field = record.layout.fields[capture.field];
         if (!is_stored(field)) continue;
         w.store(fmt::format("record->f{}", capture.field), field.size, *capture.value, true);
-        for (const std::string& failed : w.failures(*capture.value)) {
+        if (std::string failed = w.failed(*capture.value); !failed.empty()) {
             w.line(fmt::format("if ({}) record->unread |= {}ULL;", failed,
                                1ull << (capture.field & 63)));
         }
@@ -103,39 +120,41 @@ void ShapeWriter::fill(Writer& w, const plan::RecordPlan& record) {
     if (record.ret_field && !is_text(record.layout.fields[*record.ret_field])) {
         w.line(fmt::format("record->f{} = MLBCC_RETURN_VALUE(ctx);", *record.ret_field));
     }
-    w.line(fmt::format("u64 size = {};", record.layout.size));
-    if (record.layout.stack) stack(w, record);
+    if (!record.layout.stack)
+        w.line(fmt::format("call.size = {};", record.layout.size));
+    else
+        stack(w, record);
 }
 
 void ShapeWriter::stack(Writer& w, const plan::RecordPlan& record) {
     uint32_t mask = 0;
     for (const plan::Emit& emit : record.emits) mask |= emit.stack ? emit.mask : 0;
+    w.line(fmt::format("u64 size = {};", record.layout.size));
     w.open_block(fmt::format("if (hits & {}) {{", mask));
-    w.line(
-        fmt::format("MLBCC_CALLER_AT_{}(ctx, &record->stack);", is_return() ? "RETURN" : "ENTRY"));
-    w.line("size += mlbcc_copy_stack(&record->stack);");
+    w.line("call.stack = &record->stack;");
+    w.line("size += mlbcc_copy_stack(&call);");
     w.close_block();
+    w.line("call.size = size;");
 }
 
-// `failed` is C that is not 0 where the record found no room.
-void ShapeWriter::submit(Writer& w, const plan::RecordPlan& record, const char* failed) {
+// Which rules the record is accounted to.
+void ShapeWriter::set_rules(Writer& w, const plan::RecordPlan& record) {
     uint32_t mask = emitting(record);
-    w.line(fmt::format("int lost = {};", failed));
-    w.line("mlbcc_account(&all->rules[MLBCC_ALL_RULES], lost);");
-    for (size_t i = 0; i < record.rules.size(); ++i) {
-        if ((mask & 1u << i) == 0) continue;
-        w.line(fmt::format("if (hits & {}) mlbcc_account(&all->rules[{}], lost);", 1u << i,
-                           static_cast<uint32_t>(record.rules[i])));
+    for (uint32_t word = 0; word < rule_words(plan_); ++word) {
+        uint64_t four = 0;
+        for (size_t i = size_t{4} * word; i < std::min<size_t>(4 * (word + 1), record.rules.size());
+             ++i) {
+            if ((mask & 1u << i) == 0) continue;
+            four |= (static_cast<uint64_t>(record.rules[i]) + 1) << (16 * (i % 4));
+        }
+        w.line(fmt::format("call.rules[{}] = {:#x}ULL;", word, four));
     }
 }
 
-// A record that cannot even be put together is accounted for as one that found no room.
-void ShapeWriter::lose(Writer& w, const plan::RecordPlan& record) {
-    uint32_t mask = emitting(record);
-    if (mask == 0) return;
-    w.open_block(fmt::format("if (hits & {}) {{", mask));
-    submit(w, record, "1");
-    w.close_block();
+uint32_t rule_words(const plan::Plan& plan) {
+    size_t most = 1;
+    for (const plan::ProbePlan& probe : plan.probes) most = std::max(most, probe.parts.size());
+    return static_cast<uint32_t>((most + 3) / 4);
 }
 
 }  // namespace mlbcc::codegen

@@ -25,7 +25,10 @@ public:
     void store(const std::string& to, uint32_t size, const rules::Typed& value, bool as_raw);
     std::string condition(const rules::Typed& value);
     // Of a value written before: C that tells whether memory it reads could not be read.
-    std::vector<std::string> failures(const rules::Typed& value) const;
+    std::string failed(const rules::Typed& value) const;     // empty: it reads none
+    std::string unread_bit(const plan::Saved& saved) const;  // in its frame
+
+    void read_stack_arguments();  // where there are several
 
     void line(std::string_view text);  // appends an indented statement
     // Between the two, what is computed is in a C block: its names are not used behind it.

@@ -4,6 +4,13 @@
 #include <bcc/libbpf.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/Transforms/IPO.h>
+#include <llvm/Transforms/IPO/AlwaysInliner.h>
+#include <llvm/Transforms/IPO/PassManagerBuilder.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar.h>
+#include <llvm/Transforms/Utils.h>
 
 #include <cerrno>
 #include <initializer_list>
@@ -44,4 +51,18 @@ extern "C" int bcc_create_map_xattr(bcc_create_map_attr* attributes, bool allow_
     if (real != nullptr) return real(attributes, allow_rlimit);
     errno = ENOSYS;
     return -1;
+}
+
+void llvm::PassManagerBuilder::populateModulePassManager(legacy::PassManagerBase& passes) {
+    passes.add(createGlobalOptimizerPass());  // numbers of helpers are in variables
+    passes.add(createAlwaysInlinerLegacyPass());
+    passes.add(createSROAPass());
+    passes.add(createEarlyCSEPass(true));
+    passes.add(createCFGSimplificationPass());
+    passes.add(createInstructionCombiningPass());
+    passes.add(createLoopRotatePass());
+    passes.add(createSimpleLoopUnrollPass(2));  // where `#pragma unroll` asks for it
+    passes.add(createEarlyCSEPass(true));
+    passes.add(createDeadStoreEliminationPass());
+    passes.add(createCFGSimplificationPass());
 }

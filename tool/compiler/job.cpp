@@ -35,16 +35,14 @@ Result<std::vector<ProgramSpec>> read_programs(const JsonValue& request) {
     return programs;
 }
 
-Kfuncs read_kfuncs(const JsonValue& request) {
-    Kfuncs kfuncs;
-    auto member = request.FindMember("kfuncs");
-    if (member == request.MemberEnd() || !member->value.IsObject()) return kfuncs;
-    for (const auto& [number, id] : member->value.GetObject()) {
-        if (!id.IsInt()) continue;
-        auto key = static_cast<int32_t>(std::strtoul(number.GetString(), nullptr, 0));
-        kfuncs[key] = id.GetInt();
+// {"0x7fff0001":...}: calls `take` with each number and value.
+template <typename Take>
+void for_each_numbered(const JsonValue& request, const char* key, Take take) {
+    auto member = request.FindMember(key);
+    if (member == request.MemberEnd() || !member->value.IsObject()) return;
+    for (const auto& [number, value] : member->value.GetObject()) {
+        take(static_cast<int32_t>(std::strtoul(number.GetString(), nullptr, 0)), value);
     }
-    return kfuncs;
 }
 
 //   #line 1 "what the messages shall call it"
@@ -66,7 +64,12 @@ Result<Job> read_job(const JsonValue& request) {
     job.source += text_field(request, "source");
     job.cflags = texts_field(request, "cflags");
     job.kernel_dir = text_field(request, "kernel_dir");
-    job.kfuncs = read_kfuncs(request);
+    for_each_numbered(request, "kfuncs", [&](int32_t number, const JsonValue& id) {
+        if (id.IsInt()) job.kfuncs[number] = id.GetInt();
+    });
+    for_each_numbered(request, "commons", [&](int32_t number, const JsonValue& name) {
+        if (name.IsString()) job.commons[number] = name.GetString();
+    });
     job.emit_only = flag_field(request, "emit_only");
     auto programs = read_programs(request);
     if (!programs) return programs.error();

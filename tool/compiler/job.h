@@ -7,12 +7,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "compiler/link.h"
 #include "compiler/reply.h"
 
 namespace mlbcc::compiler {
-
-// Number by which the C text calls a kernel function -> its BTF id in the running kernel.
-using Kfuncs = std::map<int32_t, int32_t>;
 
 struct ProgramSpec {
     std::string name;      // of the C function
@@ -26,6 +24,7 @@ struct Job {
     std::string kernel_dir;  // absolute
     std::vector<ProgramSpec> programs;
     Kfuncs kfuncs;
+    std::map<int32_t, std::string> commons;  // C functions by the number that calls them
     bool emit_only = false;
 };
 

@@ -1,18 +1,23 @@
 #include "compiler/program.h"
 
 #include <bcc/bpf_module.h>
+#include <bpf/bpf.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
 
+#include <array>
 #include <chrono>
 #include <memory>
-#include <span>
+#include <optional>
+#include <thread>
+#include <variant>
 
 #include "base/result.h"
 #include "compiler/capture.h"
 #include "compiler/interpose.h"
 #include "compiler/job.h"
 #include "compiler/last_words.h"
+#include "compiler/link.h"
 #include "compiler/loaded.h"
 
 namespace mlbcc::compiler {
@@ -21,8 +26,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr uint8_t kLoadImmediate64 = 0x18;  // BPF_LD | BPF_DW | BPF_IMM
-constexpr int kPseudoKfuncCall = 2;         // BPF_PSEUDO_KFUNC_CALL, linux/bpf.h
 constexpr size_t kVerifierLog = size_t{4} << 20;
 constexpr size_t kShownLog = size_t{256} << 10;
 
@@ -58,59 +61,62 @@ bool compile(ebpf::BPFModule& module, const Job& job) {
 
 // ---- load
 
-//   call 0x7fff0001   ->   call kfunc#98765
-void call_kfuncs(std::span<bpf_insn> instructions, const Kfuncs& kfuncs) {
-    for (size_t i = 0; i < instructions.size(); ++i) {
-        bpf_insn& at = instructions[i];
-        if (at.code == kLoadImmediate64) ++i;  // its second half is no instruction
-        if (at.code != (BPF_JMP | BPF_CALL) || at.src_reg != 0) continue;
-        auto found = kfuncs.find(at.imm);
-        if (found == kfuncs.end()) continue;
-        at.src_reg = kPseudoKfuncCall;
-        at.off = 0;  // a function of the kernel itself, not of a module
-        at.imm = found->second;
-    }
-}
-
-// One program after another, with one buffer for the verifier's log. The kernel writes it only on a
-// failure, so its pages are touched only then.
+// One program after another, with one buffer for the verifier's log, whose pages are touched only
+// on a failure.
 class Loader {
 public:
-    Loader(ebpf::BPFModule& module, const Job& job)
+    Loader(const ebpf::BPFModule& module, const Job& job)
         : module_(module), job_(job), log_(new char[kVerifierLog]) {
         log_[0] = '\0';
+        for (const auto& [number, name] : job.commons) {
+            if (Code code = code_of(name); !code.empty()) commons_[number] = code;
+        }
     }
     Result<LoadedProgram> load(const ProgramSpec& spec);
     std::string log() const { return log_.get(); }  // of the last program that was refused
 
 private:
-    Result<UniqueFd> load(const ProgramSpec& spec, std::span<bpf_insn> code);
-    ebpf::BPFModule& module_;
+    Code code_of(const std::string& function) const;
+    Result<UniqueFd> load(const ProgramSpec& spec, Code code);
+    const ebpf::BPFModule& module_;
     const Job& job_;
     std::unique_ptr<char[]> log_;
+    Commons commons_;
 };
 
+// Empty where there is no such function.
+Code Loader::code_of(const std::string& function) const {
+    auto* start = reinterpret_cast<const bpf_insn*>(module_.function_start(function));
+    if (start == nullptr) return {};
+    return {start, module_.function_size(function) / sizeof(bpf_insn)};
+}
+
 Result<LoadedProgram> Loader::load(const ProgramSpec& spec) {
-    auto* start = reinterpret_cast<bpf_insn*>(module_.function_start(spec.name));
-    if (start == nullptr) return Error{"there is no function `" + spec.name + "` in the program"};
-    std::span code(start, module_.function_size(spec.name) / sizeof(bpf_insn));
+    Code alone = code_of(spec.name);
+    if (alone.empty()) return Error{"there is no function `" + spec.name + "` in the program"};
+    std::vector<bpf_insn> code = link(alone, commons_, job_.kfuncs);
     LoadedProgram loaded{spec.name, code.size(), {}};
     if (job_.emit_only) return loaded;
-    call_kfuncs(code, job_.kfuncs);
     auto fd = load(spec, code);
     if (!fd) return fd.error();
     loaded.fd = std::move(*fd);
     return loaded;
 }
 
-Result<UniqueFd> Loader::load(const ProgramSpec& spec, std::span<bpf_insn> code) {
-    errno = 0;
-    int fd = module_.bcc_func_load(
-        spec.type, spec.name.c_str(), code.data(), static_cast<int>(code.size_bytes()), "GPL",
-        module_.kern_version(), 0, log_.get(), kVerifierLog, nullptr, 0, spec.attach_type);
+// By libbpf, and not by libbcc, which is not made for two threads. Its retry with a log, where the
+// kernel refuses, tells why.
+Result<UniqueFd> Loader::load(const ProgramSpec& spec, Code code) {
+    LIBBPF_OPTS(bpf_prog_load_opts, options);
+    if (spec.attach_type >= 0) {
+        options.expected_attach_type = static_cast<bpf_attach_type>(spec.attach_type);
+    }
+    options.kern_version = module_.kern_version();
+    options.log_buf = log_.get();
+    options.log_size = kVerifierLog;
+    int fd = bpf_prog_load(static_cast<bpf_prog_type>(spec.type), spec.name.c_str(), "GPL",
+                           code.data(), code.size(), &options);
     if (fd >= 0) return UniqueFd(fd);
-    // libbpf returns the error's number; where libbcc itself gives up, -1.
-    return Error{"the kernel refuses the program `" + spec.name + "`", fd < -1 ? -fd : errno, {}};
+    return Error{"the kernel refuses the program `" + spec.name + "`", -fd, {}};
 }
 
 MapInfo declared(const ebpf::BPFModule& module, size_t i) {
@@ -148,6 +154,31 @@ Result<std::vector<LoadedMap>> describe_maps(const ebpf::BPFModule& module, bool
     return maps;
 }
 
+// The verifier is most of the work: every second program by another thread.
+std::variant<std::vector<LoadedProgram>, Failure> load_programs(const ebpf::BPFModule& module,
+                                                                const Job& job) {
+    std::vector<LoadedProgram> programs(job.programs.size());
+    std::array<std::optional<Failure>, 2> failures;
+    auto load = [&](size_t first) {
+        Loader loader(module, job);
+        for (size_t i = first; i < programs.size() && !failures[first]; i += failures.size()) {
+            auto program = loader.load(job.programs[i]);
+            if (program)
+                programs[i] = std::move(*program);
+            else
+                failures[first] =
+                    Failure{program.error(), "load", job.programs[i].name, end_of(loader.log())};
+        }
+    };
+    std::thread other(load, 1);
+    load(0);
+    other.join();
+    for (auto& failed : failures) {
+        if (failed) return std::move(*failed);
+    }
+    return programs;
+}
+
 Reply build(const Job& job, const Capture& capture) {
     Loaded loaded;
     auto start = Clock::now();
@@ -161,12 +192,9 @@ Reply build(const Job& job, const Capture& capture) {
     auto maps = describe_maps(module, job.emit_only);
     if (!maps) return failure({maps.error(), "load", "", capture.text()});
     loaded.maps = std::move(*maps);
-    Loader loader(module, job);
-    for (const ProgramSpec& spec : job.programs) {
-        auto program = loader.load(spec);
-        if (!program) return failure({program.error(), "load", spec.name, end_of(loader.log())});
-        loaded.programs.push_back(std::move(*program));
-    }
+    auto programs = load_programs(module, job);
+    if (const auto* refused = std::get_if<Failure>(&programs)) return failure(*refused);
+    loaded.programs = std::move(std::get<std::vector<LoadedProgram>>(programs));
     loaded.load_ms = ms_since(start);
     return reply_of(std::move(loaded));
 }

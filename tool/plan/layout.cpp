@@ -129,7 +129,7 @@ void ProbePlanner::lay_out(RecordPlan& record, bool is_return) {
                              [](const Emit& emit) { return emit.stack; });
     if (stack) record.layout.stack = StackField{offset};
     record.layout.size = offset;
-    if (!is_return) record.argument_words = plain_arguments(record);
+    if (!is_return) take_as_words(record);
     for (const RulePart& part : probe_.parts) record.rules.push_back(part.rule);
 }
 
@@ -166,22 +166,46 @@ void ProbePlanner::save_argument(uint32_t param) {
     }
 }
 
-// Whether the fields are the first words of the arguments, in order and as they are.
-std::optional<uint32_t> ProbePlanner::plain_arguments(const RecordPlan& record) const {
-    if (record.layout.stack || record.captures.size() > kMaxArgumentWords) return std::nullopt;
-    for (uint32_t i = 0; i < record.captures.size(); ++i) {
-        const Capture& capture = record.captures[i];
-        const auto* leaf = std::get_if<rules::ParamLeaf>(&capture.value->node);
-        if (leaf == nullptr || capture.field != i) return std::nullopt;
-        ArgSlot slot = locate_argument(leaf->index, builder_.plan.arch);
-        if (leaf->index < probe_.slots.size()) {
-            if (probe_.slots[leaf->index].size() != 1) return std::nullopt;
-            slot = probe_.slots[leaf->index].front();
-        }
-        bool word = slot.kind == ArgSlot::Kind::reg || slot.kind == ArgSlot::Kind::stack;
-        if (!word || word_index(slot, builder_.plan.arch) != i) return std::nullopt;
+// The word of the calling convention that a value is as it is; none where it is anything else.
+std::optional<uint32_t> ProbePlanner::argument_word(const rules::Typed& value) const {
+    const auto* leaf = std::get_if<rules::ParamLeaf>(&value.node);
+    if (leaf == nullptr) return std::nullopt;
+    ArgSlot slot = locate_argument(leaf->index, builder_.plan.arch);
+    if (leaf->index < probe_.slots.size()) {
+        if (probe_.slots[leaf->index].size() != 1) return std::nullopt;
+        slot = probe_.slots[leaf->index].front();
     }
-    return static_cast<uint32_t>(record.captures.size());
+    bool word = slot.kind == ArgSlot::Kind::reg || slot.kind == ArgSlot::Kind::stack;
+    return word ? std::make_optional(word_index(slot, builder_.plan.arch)) : std::nullopt;
+}
+
+// Where the record can be one of arguments as they are, its fields move to the words' places.
+void ProbePlanner::take_as_words(RecordPlan& record) const {
+    if (record.layout.stack) return;
+    std::vector<uint32_t> words;
+    uint32_t count = 0;
+    std::optional<size_t> text;
+    for (size_t i = 0; i < record.captures.size(); ++i) {
+        const rules::Typed& value = *record.captures[i].value;
+        const auto* read = std::get_if<rules::TextNode>(&value.node);
+        if (read != nullptr && (text || read->length != kArgumentTextBytes)) return;
+        if (read != nullptr) text = i;
+        std::optional<uint32_t> word = argument_word(read == nullptr ? value : *read->pointer);
+        if (!word) return;
+        words.push_back(*word);
+        count = std::max(count, *word + 1);
+    }
+    // Words that nobody asked for are copied, too; many of them would cost more than a shape.
+    if (count > kMaxArgumentWords || count > words.size() + 2) return;
+    for (size_t i = 0; i < words.size(); ++i) {
+        uint32_t place = text == i ? count : words[i];
+        record.layout.fields[record.captures[i].field].offset =
+            static_cast<uint32_t>(sizeof(RecordHeader)) + 8 * place;
+    }
+    record.layout.size =
+        static_cast<uint32_t>(sizeof(RecordHeader)) + 8 * count + (text ? kArgumentTextBytes : 0);
+    record.argument_words = count;
+    record.argument_text = text ? words[*text] + 1 : 0;
 }
 
 void ProbePlanner::save_for_return() {

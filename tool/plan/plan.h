@@ -108,7 +108,7 @@ struct RecordLayout {
     std::optional<StackField> stack;
     uint32_t size = 0;  // without the stack, bytes
 };
-inline constexpr uint32_t kMaxArgumentWords = 13;
+inline constexpr uint32_t kMaxArgumentWords = 21, kArgumentTextBytes = 64;
 
 // ---- what a record means
 
@@ -153,9 +153,11 @@ struct Capture {
 struct RecordPlan {
     RecordLayout layout;
     std::vector<Capture> captures;  // one a layout field that is computed
-    // The fields are just the first words of the calling convention, as they are: one program does
-    // for all such functions.
+    // The fields are just words of the calling convention, as they are, and at most one text: one
+    // program does for all such functions. The record has the first `argument_words` of them, and
+    // behind them the text to which word `argument_text` - 1 points; 0: no text.
     std::optional<uint32_t> argument_words;
+    uint32_t argument_text = 0;
     std::optional<uint32_t> ret_field;  // in a return record: the function's return value
     std::vector<Emit> emits;
     std::vector<RuleId> rules;  // bit i of `hits` is rules[i]

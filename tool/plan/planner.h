@@ -78,7 +78,8 @@ private:
     void save_argument(uint32_t param);
 
     void lay_out(RecordPlan& record, bool is_return);
-    std::optional<uint32_t> plain_arguments(const RecordPlan& record) const;
+    std::optional<uint32_t> argument_word(const rules::Typed& value) const;
+    void take_as_words(RecordPlan& record) const;
 
     // Probes with equal keys are of one shape.
     std::string frame_key() const;

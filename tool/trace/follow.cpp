@@ -9,9 +9,6 @@
 
 namespace mlbcc::trace {
 
-Follower::Follower(bpf::LoadedProgram& loaded, bool everyone, bool in_namespace)
-    : loaded_(loaded), everyone_(everyone), in_namespace_(in_namespace) {}
-
 Result<void> Follower::add(int pid) {
     roots_.push_back(pid);
     if (everyone_) return {};
@@ -22,7 +19,9 @@ Result<void> Follower::add(int pid) {
     if (!threads) return threads.error();
     process.threads = static_cast<int32_t>(threads->size());
     auto key = static_cast<uint32_t>(pid);
-    bpf::Map* map = loaded_.map(in_namespace_ ? codegen::maps::kSeeds : codegen::maps::kTraced);
+    // In a pid namespace our ids are not the kernel's: processes are adopted by ours.
+    bpf::Map* map = loaded_.map(codegen::maps::kSeeds);
+    if (map == nullptr) map = loaded_.map(codegen::maps::kTraced);
     MLBCC_CHECK(map != nullptr);
     if (auto done = map->update(&key, &process); !done) {
         return system_error(fmt::format("cannot trace process {}", pid));

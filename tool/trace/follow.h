@@ -13,8 +13,8 @@ namespace mlbcc::trace {
 
 class Follower {
 public:
-    // `in_namespace`: our process ids are not the kernel's, so processes are adopted by theirs.
-    Follower(bpf::LoadedProgram& loaded, bool everyone, bool in_namespace);
+    // `loaded` may be filled later, before the first call.
+    Follower(bpf::LoadedProgram& loaded, bool everyone) : loaded_(loaded), everyone_(everyone) {}
 
     Result<void> add(int pid);  // with its threads
     Result<void> add_with_children(int pid);
@@ -35,7 +35,7 @@ private:
     Result<void> set_armed(uint32_t on);
 
     bpf::LoadedProgram& loaded_;
-    bool everyone_, in_namespace_;
+    bool everyone_;
     std::vector<int> roots_;
     std::vector<Ending> ending_;
 };

@@ -21,10 +21,6 @@ constexpr size_t kMaxTemplate = 1u << 20;
 // A function's own code is looked at for the place of its probe; of a longer one its beginning.
 constexpr uint64_t kMaxFunction = 64u << 10;
 
-constexpr const char* kTemplateFiles[] = {"record.h",      "args_x86_64.h", "args_arm64.h",
-                                          "runtime.bpf.c", "call.bpf.c",    "frames.bpf.c",
-                                          "entry.bpf.c",   "return.bpf.c",  "follow.bpf.c"};
-
 std::optional<std::string> existing(const fs::path& path) {
     std::error_code code;
     if (!fs::is_regular_file(path, code)) return std::nullopt;
@@ -204,10 +200,16 @@ Result<void> Frontend::choose_entries() {
 Result<void> Frontend::read_templates() {
     Result<std::string> folder = paths_.templates();
     if (!folder) return folder.error();
-    for (const char* name : kTemplateFiles) {
-        Result<std::string> text = read_file(*folder + "/" + name, kMaxTemplate);
+    std::error_code code;
+    for (const auto& entry : fs::directory_iterator(*folder, code)) {
+        if (!entry.is_regular_file(code)) continue;
+        Result<std::string> text = read_file(entry.path().string(), kMaxTemplate);
         if (!text) return text.error();
-        templates_[name] = std::move(*text);
+        templates_[entry.path().filename().string()] = std::move(*text);
+    }
+    if (code) {
+        errno = code.value();
+        return system_error("cannot read the folder " + *folder);
     }
     kernel_dir = *folder + "/include/kernel";
     return {};

@@ -15,8 +15,7 @@ namespace {
 using codegen::AttachMode;
 using codegen::ProgramKind;
 
-constexpr uint32_t kSessionCookieCall = 0x7fff0001;  // as session.bpf.c calls them
-constexpr uint32_t kSessionIsReturnCall = 0x7fff0002;
+constexpr uint32_t kSessionCookieCall = 0x7fff0001;  // as call.bpf.c calls it
 
 const char* mode_name(AttachMode mode) {
     switch (mode) {
@@ -25,6 +24,16 @@ const char* mode_name(AttachMode mode) {
     case AttachMode::perf: return "perf events";
     }
     return "";
+}
+
+constexpr size_t kShownLines = 25;
+
+std::string_view last_lines(std::string_view log) {
+    size_t at = log.size();
+    for (size_t lines = 0; lines < kShownLines && at != std::string_view::npos && at > 0; ++lines) {
+        at = log.rfind('\n', at - 1);
+    }
+    return at == std::string_view::npos || at == 0 ? log : log.substr(at + 1);
 }
 
 }  // namespace
@@ -55,65 +64,80 @@ void Loader::find_features() {
     steps_.done("kernel features");
 }
 
-Result<Loaded> Loader::load(const RuleOptions& options, bool everyone) {
+Result<void> Loader::start(const RuleOptions& options, bool everyone) {
     find_features();
-    const bpf::Features& features = *features_;
-    Result<AttachMode> mode = choose_mode(options.attach, features);
+    Result<AttachMode> mode = choose_mode(options.attach, *features_);
     if (!mode) return mode.error();
     auto own = own_namespace();
     if (!own) return own.error();
-    Result<codegen::Program> program = frontend_.generate({*mode, everyone, *own, nullptr});
+    Result<codegen::Program> program =
+        frontend_.generate({*mode, everyone, *own, features_->task_pid_offset, nullptr});
     if (!program) return program.error();
-    Loaded loaded;
-    loaded.mode = *mode;
-    loaded.program = std::move(*program);
-    Result<std::string> tracefs =
-        system::ensure_tracefs();  // libbcc reads tracepoints' formats there
-    if (!tracefs) return tracefs.error();
-    Result<bpf::LoadedProgram> kernel = compile(loaded.program, *mode, features);
-    if (!kernel) return kernel.error();
-    loaded.kernel = std::move(*kernel);
-    if (auto done = bpf::connect_shapes(loaded.kernel, loaded.program); !done) return done.error();
-    return loaded;
+    loaded_.mode = *mode;
+    loaded_.program = std::move(*program);
+    Result<bpf::Dispatcher> dispatcher =
+        bpf::Dispatcher::make(*mode, *features_, frontend_.plan.shapes.size());
+    if (!dispatcher) return dispatcher.error();
+    loaded_.dispatcher = std::move(*dispatcher);
+    if (!features_->task_pid_offset) {
+        // libbcc reads tracepoints' formats there
+        Result<std::string> tracefs = system::ensure_tracefs();
+        if (!tracefs) return tracefs.error();
+    }
+    return frontend_.compiler->send_compile(request());
 }
 
-Result<bpf::LoadedProgram> Loader::compile(const codegen::Program& program, AttachMode mode,
-                                           const bpf::Features& features) {
+bpf::CompileRequest Loader::request() const {
     bpf::CompileRequest request;
-    request.source = program.source;
+    request.source = loaded_.program.source;
     request.file = "mlbcc.bpf.c";
     request.kernel_dir = frontend_.kernel_dir;
+    request.commons = loaded_.program.commons;
     // libbcc optimises what clang hands it: clang need not do so first. No debug information:
     // nobody reads it while programs load, and without both the time is six tenths.
     request.cflags = {"-g0", "-Xclang", "-disable-llvm-passes"};
-    for (const codegen::Function& function : program.functions) {
-        bool follow = function.kind == ProgramKind::follow;
+    for (const codegen::Function& function : loaded_.program.functions) {
         bpf::ProgramRequest one;
         one.name = function.name;
-        one.type = follow ? bpf::ProgramType::tracepoint : bpf::ProgramType::kprobe;
-        if (!follow && mode != AttachMode::perf) one.attach_type = bpf::expected_attach_type(mode);
+        if (function.kind == ProgramKind::follow) {
+            one.type =
+                function.raw ? bpf::ProgramType::raw_tracepoint : bpf::ProgramType::tracepoint;
+        } else if (loaded_.mode != AttachMode::perf) {
+            one.attach_type = bpf::expected_attach_type(loaded_.mode);
+        }
         request.programs.push_back(std::move(one));
     }
-    if (mode == AttachMode::session) {
-        request.kfuncs = {{kSessionCookieCall, features.session_cookie},
-                          {kSessionIsReturnCall, features.session_is_return}};
+    if (loaded_.mode == AttachMode::session) {
+        request.kfuncs = {{kSessionCookieCall, features_->session_cookie}};
     }
-    Result<bpf::CompileResult> result = frontend_.compiler->compile(request);
+    return request;
+}
+
+Result<Loaded> Loader::finish() {
+    Result<bpf::CompileResult> result = frontend_.compiler->receive_compile();
     if (!result) return result.error();
     if (const auto* failed = std::get_if<bpf::CompileError>(&*result))
-        return refused(*failed, program);
+        return refused(*failed, loaded_.program);
     auto* compiled = std::get_if<bpf::Compiled>(&*result);
     steps_.tell(fmt::format("clang {:.1f} ms, verifier {:.1f} ms, {} bytes of C",
-                            compiled->compile_ms, compiled->load_ms, program.source.size()));
+                            compiled->compile_ms, compiled->load_ms,
+                            loaded_.program.source.size()));
     steps_.done("compile and load");
-    bpf::LoadedProgram loaded;
     for (bpf::CompiledMap& map : compiled->maps) {
-        loaded.maps.emplace(map.name, bpf::Map(std::move(map.fd), map.key_size, map.value_size));
+        loaded_.kernel.maps.emplace(map.name,
+                                    bpf::Map(std::move(map.fd), map.key_size, map.value_size));
     }
     for (bpf::CompiledProgram& one : compiled->programs) {
-        loaded.programs.emplace(one.name, std::move(one.fd));
+        loaded_.kernel.programs.emplace(one.name, std::move(one.fd));
     }
-    return loaded;
+    if (loaded_.mode == AttachMode::perf) {
+        if (auto done = attach_functions(); !done) return done.error();
+    }
+    if (auto done = attach_followers(); !done) return done.error();
+    if (auto done = loaded_.dispatcher.connect(loaded_.kernel, loaded_.program); !done)
+        return done.error();
+    steps_.done("connect");
+    return std::move(loaded_);
 }
 
 Error Loader::refused(const bpf::CompileError& failed, const codegen::Program& program) {
@@ -124,65 +148,73 @@ Error Loader::refused(const bpf::CompileError& failed, const codegen::Program& p
 }
 
 // What we generated should always compile and pass the verifier: if not, that is a defect here, and
-// whoever mends it needs the text.
+// whoever mends it needs the text. The end of the log says what is wrong.
 Error Loader::defect(const bpf::CompileError& failed, const codegen::Program& program) {
     std::string path = "/tmp/mlbcc-XXXXXX.bpf.c";
     if (UniqueFd file(::mkstemps(path.data(), 6)); file) {
-        (void)!::write(file.get(), program.source.data(), program.source.size());
+        std::string text = program.source + "\n/*\n" + failed.log + "\n*/\n";
+        (void)!::write(file.get(), text.data(), text.size());
     }
-    fmt::print(stderr, "{}\n", failed.log);
+    fmt::print(stderr, "{}\n", last_lines(failed.log));
     return Error{fmt::format("{}: this is a defect of mlbcc, not of your rules", failed.what), 0,
-                 "the generated program is in " + path +
-                     ": please report it with the messages above"};
+                 "the generated program and the whole log are in " + path +
+                     ": please report it with them"};
 }
 
-Result<void> Loader::attach_functions(Loaded& loaded) {
+Result<void> Loader::attach() {
+    if (loaded_.mode == AttachMode::perf) return {};  // needs the programs
+    return attach_functions();
+}
+
+Result<void> Loader::attach_functions() {
     std::map<std::string, std::vector<bpf::Site>> by_file;
     for (const plan::ProbePlan& probe : frontend_.plan.probes) {
         const target::UserFunction& function = frontend_.function(probe.id);
         const EntryPlace& place = frontend_.entries[static_cast<uint32_t>(probe.id)];
         if (place.refused) {
-            loaded.refused.push_back({probe.id, ENOTSUP});
+            loaded_.refused.push_back({probe.id, ENOTSUP});
             continue;
         }
         by_file[function.path].push_back({&probe, function.offset + place.offset});
     }
+    size_t links = 0;
     for (const auto& [path, sites] : by_file) {
         Result<bpf::Attachment> made =
-            bpf::Attachment::functions(path, sites, loaded.kernel, loaded.program, loaded.mode);
+            loaded_.mode == AttachMode::perf
+                ? bpf::Attachment::functions_by_perf(path, sites, loaded_.kernel, loaded_.program)
+                : bpf::Attachment::functions(path, sites, loaded_.dispatcher, loaded_.mode);
         if (!made) return made.error();
-        loaded.probes += sites.size() - made->refused.size();
-        loaded.refused.insert(loaded.refused.end(), made->refused.begin(), made->refused.end());
-        loaded.attachments.push_back(std::move(*made));
+        loaded_.probes += sites.size() - made->refused.size();
+        loaded_.refused.insert(loaded_.refused.end(), made->refused.begin(), made->refused.end());
+        links += made->links();
+        loaded_.attachments.push_back(std::move(*made));
     }
+    steps_.tell(fmt::format("{} functions by {}, {} links, {} shapes", loaded_.probes,
+                            mode_name(loaded_.mode), links, frontend_.plan.shapes.size()));
+    steps_.done("attach");
     return {};
 }
 
-Result<void> Loader::attach_followers(Loaded& loaded) {
+Result<bpf::Attachment> Loader::attach_follower(const codegen::Function& function) {
+    int program = loaded_.kernel.program(function.name);
+    size_t colon = function.tracepoint.find(':');
+    std::string name = function.tracepoint.substr(colon + 1);
+    if (function.raw) return bpf::Attachment::raw_tracepoint(program, name);
     Result<std::string> tracefs = system::ensure_tracefs();
     if (!tracefs) return tracefs.error();
-    for (const codegen::Function& function : loaded.program.functions) {
-        if (function.kind != ProgramKind::follow) continue;
-        size_t colon = function.tracepoint.find(':');
-        Result<uint64_t> id = system::tracepoint_id(*tracefs, function.tracepoint.substr(0, colon),
-                                                    function.tracepoint.substr(colon + 1));
-        if (!id) return id.error();
-        Result<bpf::Attachment> made = bpf::Attachment::tracepoint(
-            loaded.kernel.program(function.name), static_cast<uint32_t>(*id), function.tracepoint);
-        if (!made) return made.error();
-        loaded.attachments.push_back(std::move(*made));
-    }
-    return {};
+    Result<uint64_t> id =
+        system::tracepoint_id(*tracefs, function.tracepoint.substr(0, colon), name);
+    if (!id) return id.error();
+    return bpf::Attachment::tracepoint(program, static_cast<uint32_t>(*id), function.tracepoint);
 }
 
-Result<void> Loader::attach(Loaded& loaded) {
-    if (auto done = attach_followers(loaded); !done) return done;
-    if (auto done = attach_functions(loaded); !done) return done;
-    size_t links = 0;
-    for (const bpf::Attachment& one : loaded.attachments) links += one.links();
-    steps_.tell(fmt::format("{} functions by {}, {} links, {} shapes", loaded.probes,
-                            mode_name(loaded.mode), links, frontend_.plan.shapes.size()));
-    steps_.done("attach");
+Result<void> Loader::attach_followers() {
+    for (const codegen::Function& function : loaded_.program.functions) {
+        if (function.kind != ProgramKind::follow) continue;
+        Result<bpf::Attachment> made = attach_follower(function);
+        if (!made) return made.error();
+        loaded_.attachments.push_back(std::move(*made));
+    }
     return {};
 }
 

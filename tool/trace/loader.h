@@ -16,6 +16,7 @@ namespace mlbcc::trace {
 struct Loaded {
     codegen::AttachMode mode{};
     codegen::Program program;
+    bpf::Dispatcher dispatcher;
     bpf::LoadedProgram kernel;
     std::vector<bpf::Attachment> attachments;
     size_t probes = 0;  // functions that are attached
@@ -35,21 +36,26 @@ class Loader {
 public:
     Loader(Frontend& frontend, Steps& steps) : frontend_(frontend), steps_(steps) {}
     void find_features();  // optional: load() does so itself if need be
-    // Compiles and loads. What the compiler says of the generated C goes to standard error.
-    Result<Loaded> load(const RuleOptions& options, bool everyone);
-    Result<void> attach(Loaded& loaded);
+    // Generates the C and hands it to the compiler, which works meanwhile ...
+    Result<void> start(const RuleOptions& options, bool everyone);
+    // Puts the probes into place. They pass calls over until finish().
+    Result<void> attach();
+    // Waits for the compiler and connects its programs to the probes. What it says of the generated
+    // C goes to standard error.
+    Result<Loaded> finish();
 
 private:
-    Result<bpf::LoadedProgram> compile(const codegen::Program& program, codegen::AttachMode mode,
-                                       const bpf::Features& features);
-    Result<void> attach_functions(Loaded& loaded);
-    Result<void> attach_followers(Loaded& loaded);
+    bpf::CompileRequest request() const;
+    Result<void> attach_functions();
+    Result<void> attach_followers();
+    Result<bpf::Attachment> attach_follower(const codegen::Function& function);
     Error refused(const bpf::CompileError& failed, const codegen::Program& program);
     Error defect(const bpf::CompileError& failed, const codegen::Program& program);
 
     Frontend& frontend_;
     Steps& steps_;
     std::optional<bpf::Features> features_;
+    Loaded loaded_;
 };
 
 }  // namespace mlbcc::trace

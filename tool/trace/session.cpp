@@ -53,24 +53,18 @@ sink::TraceInfo trace_info(const TraceOptions& options, const Frontend& frontend
 
 }  // namespace
 
-Session::Session(const TraceOptions& options, Frontend& frontend, Loaded loaded, Steps& steps)
-    : options_(options), frontend_(frontend), loaded_(std::move(loaded)), steps_(steps),
-      pipeline_(frontend.plan, *this),
-      follower_(loaded_.kernel, options.everyone,
-                loaded_.kernel.map(codegen::maps::kSeeds) != nullptr),
-      metrics_(frontend.plan, loaded_.kernel) {}
+Session::Session(const TraceOptions& options, Frontend& frontend, Steps& steps)
+    : options_(options), frontend_(frontend), steps_(steps), pipeline_(frontend.plan, *this),
+      follower_(loaded_.kernel, options.everyone), metrics_(frontend.plan, loaded_.kernel) {}
 
 Result<std::unique_ptr<Session>> Session::open(const TraceOptions& options, Frontend& frontend,
-                                               Loaded loaded, const std::string& output,
                                                Steps& steps) {
-    std::unique_ptr<Session> made(new Session(options, frontend, std::move(loaded), steps));
+    std::unique_ptr<Session> made(new Session(options, frontend, steps));
     Result<Signals> signals = Signals::block();
     if (!signals) return signals.error();
     made->signals_.emplace(std::move(*signals));
-    bpf::Map* events = made->loaded_.kernel.map(codegen::maps::kEvents);
-    MLBCC_CHECK(events != nullptr);
     Result<bpf::Stream> stream = bpf::Stream::open(
-        *events, options.buffer_bytes,
+        options.buffer_bytes,
         [session = made.get()](uint32_t cpu, std::span<const std::byte> record) {
             session->take(cpu, record);
         },
@@ -81,9 +75,7 @@ Result<std::unique_ptr<Session>> Session::open(const TraceOptions& options, Fron
         tell_note(options.verbosity, fmt::format("the kernel gives only {} KiB of buffer a CPU",
                                                  made->stream_->bytes_per_cpu() / 1024));
     }
-    made->start_ns_ = monotonic_ns();
-    if (auto done = made->open_sinks(output); !done) return done.error();
-    steps.done("open rings and files");
+    steps.done("open rings");
     return made;
 }
 
@@ -106,8 +98,13 @@ Result<void> Session::hold_command(const system::LaunchOptions& launch) {
     return {};
 }
 
-Result<void> Session::attach(Loader& loader) {
-    if (auto done = loader.attach(loaded_); !done) return done;
+Result<void> Session::take(Loaded loaded, const std::string& output) {
+    loaded_ = std::move(loaded);
+    bpf::Map* events = loaded_.kernel.map(codegen::maps::kEvents);
+    MLBCC_CHECK(events != nullptr);
+    if (auto done = stream_->connect(*events); !done) return done;
+    start_ns_ = monotonic_ns();
+    if (auto done = open_sinks(output); !done) return done;
     for (const bpf::Refusal& one : loaded_.refused) {
         tell_note(options_.verbosity,
                   fmt::format("the kernel will not probe {}: {}",

@@ -21,18 +21,18 @@ namespace mlbcc::trace {
 
 class Session : private event::EventConsumer {
 public:
-    // Opens the rings and the sinks.
+    // Opens the rings, which takes its time: best done while the compiler works.
     static Result<std::unique_ptr<Session>> open(const TraceOptions& options, Frontend& frontend,
-                                                 Loaded loaded, const std::string& output,
                                                  Steps& steps);
     Result<void> hold_command(const system::LaunchOptions& launch);
-    Result<void> attach(Loader& loader);
+    // The probes, which nothing records until run(); opens the sinks.
+    Result<void> take(Loaded loaded, const std::string& output);
     int run();  // to the end; the exit status
 
 private:
     enum class End { none, command, processes, interrupted, duration, failed };
 
-    Session(const TraceOptions& options, Frontend& frontend, Loaded loaded, Steps& steps);
+    Session(const TraceOptions& options, Frontend& frontend, Steps& steps);
     Result<void> open_sinks(const std::string& output);
 
     void event(const event::Event& event) override;
@@ -55,8 +55,8 @@ private:
 
     const TraceOptions& options_;
     Frontend& frontend_;
-    Loaded loaded_;
     Steps& steps_;
+    Loaded loaded_;
     event::Pipeline pipeline_;
     Follower follower_;
     Metrics metrics_;

@@ -72,20 +72,20 @@ int run_trace(const TraceOptions& options) {
     if (tell(frontend.diagnostics, options.verbosity)) return kExitUsage;
     if (auto done = frontend.choose_entries(); !done) return tell(done.error());
 
-    Result<Loaded> loaded = loader.load(options.rules, options.everyone);
-    if (!loaded) return tell(loaded.error());
-    Result<std::string> output = output_path(options);
-    if (!output) return tell(output.error());
-
-    Result<std::unique_ptr<Session>> session =
-        Session::open(options, frontend, std::move(*loaded), *output, steps);
+    if (auto done = loader.start(options.rules, options.everyone); !done) return tell(done.error());
+    Result<std::unique_ptr<Session>> session = Session::open(options, frontend, steps);
     if (!session) return tell(session.error());
     if (!options.command.empty()) {
         if (auto done = (*session)->hold_command(launch_options(options)); !done)
             return tell(done.error());
     }
-    if (auto done = (*session)->attach(loader); !done) return tell(done.error());
-    frontend.compiler.reset();  // LLVM's memory goes with it
+    if (auto done = loader.attach(); !done) return tell(done.error());
+    Result<Loaded> loaded = loader.finish();
+    if (!loaded) return tell(loaded.error());
+    Result<std::string> output = output_path(options);
+    if (!output) return tell(output.error());
+    if (auto done = (*session)->take(std::move(*loaded), *output); !done) return tell(done.error());
+    frontend.compiler->kill();  // LLVM's memory goes with it
     return (*session)->run();
 }
 

@@ -104,6 +104,47 @@ std::map<uint32_t, uint32_t> session_functions() {
             {kIsReturnCall, static_cast<uint32_t>(is_return)}};
 }
 
+// `outer` calls `inner`, twice; the program calls `outer` and then `inner` itself.
+constexpr const char* kSharing = R"(
+#include <uapi/linux/ptrace.h>
+struct call { struct pt_regs *ctx; u64 sum; };
+static u64 (*inner)(struct call *call) = (void *)0x7fff0100;
+static u64 (*outer)(struct call *call) = (void *)0x7fff0101;
+u64 common_inner(struct call *call) { call->sum += 7; return call->sum; }
+u64 common_outer(struct call *call) { return inner(call) + inner(call); }
+int first(struct pt_regs *ctx) {
+    struct call call = {.ctx = ctx, .sum = 100};
+    return outer(&call) == 107 + 114 && inner(&call) == 121 ? 42 : 1;
+}
+int second(struct pt_regs *ctx) { return 3; }
+)";
+
+TEST_F(ProgramTest, SharedFunctionsAreLinkedToTheProgramsThatCallThem) {
+    NEEDS_BPF();
+    CompileRequest compile = request(kSharing);
+    compile.programs = {{"first", ProgramType::raw_tracepoint, std::nullopt},
+                        {"second", ProgramType::raw_tracepoint, std::nullopt}};
+    compile.commons = {{0x7fff0100, "common_inner"}, {0x7fff0101, "common_outer"}};
+    Compiled compiled = good(compile);
+    EXPECT_EQ(compiled.programs.at(1).instructions, 2u) << "it calls none";
+    uint64_t arguments[2] = {};
+    LIBBPF_OPTS(bpf_test_run_opts, options);
+    options.ctx_in = arguments;
+    options.ctx_size_in = sizeof arguments;
+    ASSERT_EQ(bpf_prog_test_run_opts(compiled.programs.at(0).fd.get(), &options), 0);
+    EXPECT_EQ(options.retval, 42u);
+}
+
+TEST_F(ProgramTest, ACallOfNoSharedFunctionIsRefusedByTheKernel) {
+    NEEDS_BPF();
+    CompileRequest compile = request(kSharing);
+    compile.programs = {{"first", ProgramType::raw_tracepoint, std::nullopt}};
+    compile.commons = {{0x7fff0100, "common_inner"}, {0x7fff0101, "common_missing"}};
+    CompileError error = bad(compile);
+    EXPECT_EQ(error.stage, CompileError::Stage::load);
+    EXPECT_NE(error.log.find("invalid func"), std::string::npos) << error.log;
+}
+
 TEST_F(ProgramTest, IsLoadedWithItsMaps) {
     NEEDS_BPF();
     CompileRequest compile = request(kProgram);

@@ -77,7 +77,6 @@ TEST(Generate, EveryFragmentNamesItsRule) {
 TEST(Generate, ALayoutIsAsserted) {
     std::string text = source("on cuda:cuModuleGetFunction { event a(name, hmod) stack user }");
     EXPECT_EQ(count_of(text, "MLBCC_SAME(shape_1_record, f0, 56);"), 1u);
-    EXPECT_EQ(count_of(text, "MLBCC_SAME(shape_1_record, f1, 120);"), 1u);
     EXPECT_EQ(count_of(text, "MLBCC_SAME(shape_1_record, f2, 128);"), 1u);
     EXPECT_EQ(count_of(text, "MLBCC_SAME(shape_1_record, stack, 136);"), 1u);
 }
@@ -107,28 +106,55 @@ TEST(Generate, FramesAreThereOnlyWhereTheyAreNeeded) {
     EXPECT_FALSE(frames("on entry cuda:cuInit { event a(Flags) }", AttachMode::multi));
 }
 
-TEST(Generate, PerfHasAProgramOfEachShapeAndNoDispatch) {
+TEST(Generate, EachShapeIsAProgramOfTheModesKind) {
     const Planned planned("on cuda:cuInit { event a(pid) } on cuda:cuMemFree { event b(dptr) }");
-    codegen::Options options{.mode = AttachMode::perf, .templates = &shipped_templates()};
-    auto program = codegen::generate(planned.plan(), options);
-    ASSERT_TRUE(program) << program.error().message();
-    EXPECT_EQ(functions(*program), "// entry shape_0 0\n// return shape_1 1\n"
-                                   "// entry shape_2 2\n// return shape_3 3\n");
-    EXPECT_EQ(program->source.find("BPF_PROG_ARRAY"), std::string::npos);
-    EXPECT_EQ(program->functions.size(), 7u);
-    EXPECT_EQ(program->functions.at(4).tracepoint, "task:task_newtask");
-    EXPECT_EQ(program->functions.at(4).name, "tracepoint__task__task_newtask");
+    auto made = [&](AttachMode mode) {
+        auto program =
+            codegen::generate(planned.plan(), {.mode = mode, .templates = &shipped_templates()});
+        return program ? functions(*program) : program.error().message();
+    };
+    std::string two_kinds = "// entry shape_0 0\n// return shape_1 1\n"
+                            "// entry shape_2 2\n// return shape_3 3\n";
+    EXPECT_EQ(made(AttachMode::perf), two_kinds);
+    EXPECT_EQ(made(AttachMode::multi), two_kinds);
+    EXPECT_EQ(made(AttachMode::session), "// session shape_0 0\n// session shape_1 1\n"
+                                         "// session shape_2 2\n// session shape_3 3\n");
 }
 
-TEST(Generate, SeveralShapesAreReachedByTailCalls) {
-    const Planned planned("on cuda:cuInit { event a(pid) } on cuda:cuMemFree { event b(dptr) }");
-    codegen::Options options{.mode = AttachMode::session, .templates = &shipped_templates()};
+TEST(Generate, ForksAreFollowedByRawTracepointsWhereTheTaskIsKnown) {
+    const Planned planned("on entry cuda:cuInit { count }");
+    codegen::Options options{.templates = &shipped_templates()};
     auto program = codegen::generate(planned.plan(), options);
     ASSERT_TRUE(program) << program.error().message();
-    EXPECT_EQ(functions(*program),
-              "// session shape_0 0\n// session shape_1 1\n// session shape_2 2\n"
-              "// session shape_3 3\n// session on_call -\n");
-    EXPECT_EQ(count_of(program->source, "BPF_PROG_ARRAY(shapes, 4);"), 1u);
+    ASSERT_EQ(program->functions.size(), 4u);
+    EXPECT_EQ(program->functions.at(1).tracepoint, "task:task_newtask");
+    EXPECT_EQ(program->functions.at(1).name, "tracepoint__task__task_newtask");
+    EXPECT_FALSE(program->functions.at(1).raw);
+    options.task_pid_offset = 2480;
+    program = codegen::generate(planned.plan(), options);
+    ASSERT_TRUE(program) << program.error().message();
+    EXPECT_EQ(count_of(program->source, "#define MLBCC_TASK_PID 2480\n"), 1u);
+    EXPECT_EQ(program->functions.at(1).name, "raw_tracepoint__task_newtask");
+    EXPECT_TRUE(program->functions.at(1).raw);
+}
+
+TEST(Generate, SharedFunctionsAreCalledByNumber) {
+    const Planned planned("on cuda:cuInit { event a(pid) stack user }");
+    auto program = codegen::generate(planned.plan(), {.templates = &shipped_templates()});
+    ASSERT_TRUE(program) << program.error().message();
+    std::vector<std::string> names;
+    for (const auto& [number, name] : program->commons) {
+        names.push_back(name);
+        std::string shown = fmt::format("static u64 (*mlbcc_{})(struct call *call) = "
+                                        "(void *){:#x};\n",
+                                        name.substr(7), number);
+        EXPECT_EQ(count_of(program->source, shown), 1u) << shown;
+        EXPECT_EQ(count_of(program->source, "u64 " + name + "(struct call *call) {\n"), 1u) << name;
+    }
+    for (const char* name : {"common_enter", "common_leave", "common_submit", "common_push",
+                             "common_copy_stack", "common_report"}) {
+        EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
+    }
 }
 
 TEST(Generate, DivisionFollowsTheSign) {
@@ -154,15 +180,17 @@ TEST(Generate, WithoutRulesThereIsNothingToDispatch) {
 
 TEST(Cookie, HoldsTheProbeItsWordsAndItsShapes) {
     plan::ProbePlan probe;
-    probe.id = plan::ProbeId{0x123456};
+    probe.id = plan::ProbeId{0x323456};
     probe.entry_shape = plan::ShapeId{0xabcd};
-    EXPECT_EQ(codegen::cookie(probe), 0x0000'abcd'0012'3456ull);
+    EXPECT_EQ(codegen::cookie(probe), 0x0000'abcd'0032'3456ull);
     probe.return_shape = plan::ShapeId{0xfffe};
-    EXPECT_EQ(codegen::cookie(probe), 0xfffe'abcd'0012'3456ull);
+    EXPECT_EQ(codegen::cookie(probe), 0xfffe'abcd'0032'3456ull);
     probe.entry.emplace();
-    EXPECT_EQ(codegen::cookie(probe), 0xfffe'abcd'0012'3456ull);
-    probe.entry->argument_words = plan::kMaxArgumentWords;
-    EXPECT_EQ(codegen::cookie(probe), 0xfffe'abcd'0d12'3456ull);
+    EXPECT_EQ(codegen::cookie(probe), 0xfffe'abcd'0032'3456ull);
+    probe.entry->argument_words = 3;
+    EXPECT_EQ(codegen::cookie(probe), 0xfffe'abcd'00f2'3456ull);
+    probe.entry->argument_text = 31;
+    EXPECT_EQ(codegen::cookie(probe), 0xfffe'abcd'f8f2'3456ull);
 }
 
 TEST(AggregateValues, AreAsLongAsTheirKindNeeds) {

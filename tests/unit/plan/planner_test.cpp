@@ -127,7 +127,7 @@ TEST(Planner, AStructByValueKeepsAllItsWords) {
     EXPECT_EQ(p.probe("cudaLaunchKernel").saved_words, 8u);
 }
 
-TEST(Planner, PlainArgumentsAreTheFirstWordsInOrder) {
+TEST(Planner, PlainArgumentsAreWordsAsTheyAreAndAtMostOneText) {
     const Planned p("on entry cuda:cuMemAlloc { event a(args) }\n"
                     "on entry cuda:cuMemcpyHtoD { event a(srcHost) }\n"
                     "on entry cuda:cuLaunchKernel { event a(args) }\n"
@@ -137,12 +137,32 @@ TEST(Planner, PlainArgumentsAreTheFirstWordsInOrder) {
                     "on entry cuda:cuInit { event a(args) stack user }");
     EXPECT_EQ(p.messages(), "");
     EXPECT_EQ(p.probe("cuMemAlloc_v2").entry->argument_words, 2u);
-    EXPECT_EQ(p.probe("cuMemcpyHtoD_v2").entry->argument_words, std::nullopt);
+    EXPECT_EQ(p.probe("cuMemcpyHtoD_v2").entry->argument_words, 2u);
+    EXPECT_EQ(p.probe("cuMemcpyHtoD_v2").entry->layout.fields.at(0).offset, 56u);
     EXPECT_EQ(p.probe("cuLaunchKernel").entry->argument_words, 11u);
+    EXPECT_EQ(p.probe("cuLaunchKernel").entry->argument_text, 0u);
     EXPECT_EQ(p.probe("cudaLaunchKernel").entry->argument_words, std::nullopt);
-    EXPECT_EQ(p.probe("cuModuleGetFunction").entry->argument_words, std::nullopt) << "text";
+    const plan::RecordPlan& named = *p.probe("cuModuleGetFunction").entry;
+    EXPECT_EQ(named.argument_words, 3u);
+    EXPECT_EQ(named.argument_text, 3u);
+    EXPECT_EQ(named.layout.fields.at(2).offset, 48u + 3 * 8) << "text is behind the words";
+    EXPECT_EQ(named.layout.size, 48u + 3 * 8 + 64);
     EXPECT_EQ(p.probe("cuMystery").entry->argument_words, 6u);
     EXPECT_EQ(p.probe("cuInit").entry->argument_words, std::nullopt) << "a stack";
+}
+
+TEST(Planner, WhatIsMoreThanWordsAndOneTextIsARecordOfItsOwn) {
+    Prototypes types = cuda_prototypes();
+    types.add("int cuTwo(const char *a, const char *b)").add("int cuLong(const char *a)");
+    types.add("int cuFar(int a, int b, int c, int d, int e)");
+    const Planned p("on entry cuda:cuTwo { event a(args) }\n"
+                    "on entry cuda:cuLong { event a(str(a, 128)) }\n"
+                    "on entry cuda:cuFar { event a(e) }",
+                    "cuTwo@10 cuLong@20 cuFar@30", types);
+    EXPECT_EQ(p.messages(), "");
+    EXPECT_EQ(p.probe("cuTwo").entry->argument_words, std::nullopt) << "two texts";
+    EXPECT_EQ(p.probe("cuLong").entry->argument_words, std::nullopt) << "not of 64 bytes";
+    EXPECT_EQ(p.probe("cuFar").entry->argument_words, std::nullopt) << "four words for nothing";
 }
 
 TEST(Planner, ArgsWithoutAPrototypeAreSixWords) {
@@ -230,7 +250,8 @@ TEST(Planner, WhatDiffersIsAnotherShape) {
         return p.probe(one).entry_shape == p.probe(other).entry_shape ? "shared" : "apart";
     };
     EXPECT_STREQ(shapes("on entry cuda:cu[AB] { event x(args) }", "cuA", "cuB"), "shared");
-    EXPECT_STREQ(shapes("on entry cuda:cu[AB] { event x(a) }", "cuA", "cuB"), "apart");
+    EXPECT_STREQ(shapes("on entry cuda:cu[AB] { event x(a) }", "cuA", "cuB"), "shared");
+    EXPECT_STREQ(shapes("on entry cuda:cu[AB] { event x(a + 1) }", "cuA", "cuB"), "apart");
     EXPECT_STREQ(shapes("on entry cuda:cu[AC] { count by a }", "cuA", "cuC"), "shared");
     EXPECT_STREQ(shapes("on entry cuda:cu[AD] { count by a }", "cuA", "cuD"), "apart");
     EXPECT_STREQ(shapes("on entry cuda:cu[DE] { count by a }", "cuD", "cuE"), "apart");

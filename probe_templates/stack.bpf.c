@@ -1,0 +1,18 @@
+// The registers and the top of the caller's stack, for a record whose rule has `stack user`.
+
+// The bytes of call->stack that are to be submitted: less than all near the stack's upper end.
+u64 common_copy_stack(struct call *call) {
+    struct user_stack *stack = call->stack;
+    if (call->what & 1) MLBCC_CALLER_AT_RETURN(call->ctx, stack);
+    else MLBCC_CALLER_AT_ENTRY(call->ctx, stack);
+    void *from = (void *)stack->sp;
+    stack->bytes = 0;
+    if (bpf_probe_read_user(stack->data, 4096, from) == 0) stack->bytes = 4096;
+    else if (bpf_probe_read_user(stack->data, 2048, from) == 0) stack->bytes = 2048;
+    else if (bpf_probe_read_user(stack->data, 1024, from) == 0) stack->bytes = 1024;
+    else if (bpf_probe_read_user(stack->data, 512, from) == 0) stack->bytes = 512;
+    else if (bpf_probe_read_user(stack->data, 256, from) == 0) stack->bytes = 256;
+    u64 read = stack->bytes;
+    if (read > 4096) read = 4096;
+    return __builtin_offsetof(struct user_stack, data) + read;
+}

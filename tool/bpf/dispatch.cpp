@@ -1,0 +1,139 @@
+#include <bpf/bpf.h>
+
+#include <initializer_list>
+
+#include "bpf/kernel.h"
+#include "bpf/sys.h"
+
+namespace mlbcc::bpf {
+namespace {
+
+constexpr uint8_t kKfuncCall = 2;  // BPF_PSEUDO_KFUNC_CALL, linux/bpf.h
+constexpr int32_t kGetAttachCookie = 174, kTailCall = 12;
+
+bpf_insn instruction(int code, uint8_t to, uint8_t from, int16_t offset, int32_t value) {
+    bpf_insn made{};
+    made.code = static_cast<uint8_t>(code);
+    made.dst_reg = to & 15u;
+    made.src_reg = from & 15u;
+    made.off = offset;
+    made.imm = value;
+    return made;
+}
+bpf_insn copy(uint8_t to, uint8_t from) {
+    return instruction(BPF_ALU64 | BPF_MOV | BPF_X, to, from, 0, 0);
+}
+bpf_insn compute(int operation, uint8_t to, int32_t value) {
+    return instruction(BPF_ALU64 | operation | BPF_K, to, 0, 0, value);
+}
+bpf_insn call(uint8_t kind, int32_t number) {
+    return instruction(BPF_JMP | BPF_CALL, 0, kind, 0, number);
+}
+
+void append(std::vector<bpf_insn>& code, std::initializer_list<bpf_insn> more) {
+    code.insert(code.end(), more);
+}
+
+// r3 = (cookie >> shift) & 0xffff
+void shape_from_cookie(std::vector<bpf_insn>& code, unsigned shift) {
+    append(code,
+           {copy(BPF_REG_3, BPF_REG_0), compute(BPF_RSH, BPF_REG_3, static_cast<int32_t>(shift)),
+            compute(BPF_AND, BPF_REG_3, 0xffff)});
+}
+
+// tail_call(ctx, table, r3); return `otherwise`
+void pass_on(std::vector<bpf_insn>& code, int table, int32_t otherwise) {
+    append(code,
+           {copy(BPF_REG_1, BPF_REG_6),
+            instruction(BPF_LD | BPF_DW | BPF_IMM, BPF_REG_2, BPF_PSEUDO_MAP_FD, 0, table),
+            instruction(0, 0, 0, 0, 0), call(0, kTailCall), compute(BPF_MOV, BPF_REG_0, otherwise),
+            instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)});
+}
+
+// While there is nothing to pass a call on to, its return is not probed: 1.
+std::vector<bpf_insn> session_code(const Features& features, int table) {
+    std::vector<bpf_insn> code{
+        copy(BPF_REG_6, BPF_REG_1),
+        call(kKfuncCall, static_cast<int32_t>(features.session_is_return)),
+        copy(BPF_REG_7, BPF_REG_0),
+        compute(BPF_AND, BPF_REG_7, 1),
+        copy(BPF_REG_1, BPF_REG_6),
+        call(0, kGetAttachCookie),
+        instruction(BPF_JMP | BPF_JEQ | BPF_K, BPF_REG_7, 0, 4, 0),
+    };
+    shape_from_cookie(code, codegen::kReturnShapeShift);
+    append(code, {instruction(BPF_JMP | BPF_JA, 0, 0, 3, 0)});
+    shape_from_cookie(code, codegen::kEntryShapeShift);
+    pass_on(code, table, 1);
+    return code;
+}
+
+std::vector<bpf_insn> one_end_code(unsigned shift, int table) {
+    std::vector<bpf_insn> code{copy(BPF_REG_6, BPF_REG_1), call(0, kGetAttachCookie)};
+    shape_from_cookie(code, shift);
+    pass_on(code, table, 0);
+    return code;
+}
+
+Result<UniqueFd> load(const char* name, std::span<const bpf_insn> code, codegen::AttachMode mode) {
+    LIBBPF_OPTS(bpf_prog_load_opts, options);
+    options.expected_attach_type = static_cast<bpf_attach_type>(expected_attach_type(mode));
+    UniqueFd program(
+        bpf_prog_load(BPF_PROG_TYPE_KPROBE, name, "GPL", code.data(), code.size(), &options));
+    if (program) return program;
+    return system_error(std::string("cannot load the BPF program ") + name,
+                        errno == EPERM ? "run as root, or with CAP_BPF and CAP_PERFMON" : "");
+}
+
+}  // namespace
+
+Result<Dispatcher> Dispatcher::make(codegen::AttachMode mode, const Features& features,
+                                    size_t shapes) {
+    Dispatcher made;
+    if (mode == codegen::AttachMode::perf) return made;
+    made.table_.reset(bpf_map_create(BPF_MAP_TYPE_PROG_ARRAY, "mlbcc_shapes", 4, 4,
+                                     static_cast<uint32_t>(shapes == 0 ? 1 : shapes), nullptr));
+    if (!made.table_) {
+        return system_error("cannot make a BPF map", "run as root, or with CAP_BPF");
+    }
+    auto add = [&](codegen::ProgramKind kind, const char* name,
+                   std::span<const bpf_insn> code) -> Result<void> {
+        Result<UniqueFd> program = load(name, code, mode);
+        if (!program) return program.error();
+        made.programs_.emplace(kind, std::move(*program));
+        return {};
+    };
+    int table = made.table_.get();
+    if (mode == codegen::AttachMode::session) {
+        auto done = add(codegen::ProgramKind::session, "on_call", session_code(features, table));
+        if (!done) return done.error();
+        return made;
+    }
+    auto entry = add(codegen::ProgramKind::entry, "on_entry",
+                     one_end_code(codegen::kEntryShapeShift, table));
+    if (!entry) return entry.error();
+    auto leave = add(codegen::ProgramKind::ret, "on_return",
+                     one_end_code(codegen::kReturnShapeShift, table));
+    if (!leave) return leave.error();
+    return made;
+}
+
+int Dispatcher::program(codegen::ProgramKind kind) const {
+    auto found = programs_.find(kind);
+    return found == programs_.end() ? -1 : found->second.get();
+}
+
+Result<void> Dispatcher::connect(const LoadedProgram& loaded, const codegen::Program& program) {
+    if (!table_) return {};
+    for (const codegen::Function& function : program.functions) {
+        if (!function.shape) continue;
+        auto index = static_cast<uint32_t>(*function.shape);
+        int fd = loaded.program(function.name);
+        if (bpf_map_update_elem(table_.get(), &index, &fd, BPF_ANY) != 0) {
+            return system_error("cannot connect the program " + function.name);
+        }
+    }
+    return {};
+}
+
+}  // namespace mlbcc::bpf
