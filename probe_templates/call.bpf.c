@@ -13,19 +13,21 @@
 // function; the loader puts its BTF id there.
 static u64 *(*mlbcc_session_cookie)(void) = (void *)0x7fff0001;
 #define MLBCC_SKIP 1
+#define MLBCC_KEPT() mlbcc_session_cookie()
 #define MLBCC_BEGIN(value) (*mlbcc_session_cookie() = (value))
 #define MLBCC_BEGUN() (*mlbcc_session_cookie())
 #else
 // An entry and a return program; all that an end must know of its beginning is in the frame.
 #define MLBCC_SKIP 0
+#define MLBCC_KEPT() (&(u64){0})
 #define MLBCC_BEGIN(value)
 #define MLBCC_BEGUN() 0
 #endif
 
-struct thread_state;
 struct call_frame;
 
-// One end of a call, while its probe runs.
+// One end of a call, while its probe runs. Set to zero only where it becomes registers: there, what
+// is not set is no memory but nothing at all to clang, and to the verifier.
 struct call {
     struct pt_regs *ctx;
     struct accounts *all;
@@ -44,56 +46,74 @@ struct call {
     struct identity id;
 };
 
-// Functions named common_... are compiled once and linked to each program that calls them, by the
-// name mlbcc_...: libbcc makes programs of one function only (tool/compiler/link.h).
+// Functions named common_... are called by the name mlbcc_... Where there are many shapes, they are
+// compiled once and linked to each program that calls them (tool/compiler/link.h), for libbcc makes
+// programs of one function only; where there are few, they are inlined.
 
-// 0 where the call is not to be traced.
-u64 common_enter(struct call *call) {
+// 0 where the call is not to be traced. A thread with a slot is one of a traced process.
+MLBCC_COMMON u64 common_enter(struct call *call) {
     mlbcc_identify(&call->id);
+    if (!mlbcc_slot(call->id.thread)) {
 #if !MLBCC_EVERYONE
-    if (!mlbcc_traced(&call->id)) return 0;
+        if (!mlbcc_traced(&call->id)) return 0;
 #endif
-    if (!mlbcc_armed()) return 0;
+        if (!mlbcc_armed()) return 0;
+        mlbcc_claim(call->id.thread);
+    }
     call->all = mlbcc_accounts();
     if (!call->all) return 0;
     u64 cookie = bpf_get_attach_cookie(call->ctx);
     call->probe = MLBCC_PROBE(cookie);
     call->words = MLBCC_WORDS(cookie);
     call->text = MLBCC_TEXT(cookie);
-    call->thread = 0;
     call->sp = MLBCC_ENTRY_SP(call->ctx);
     call->now = bpf_ktime_get_ns();
     return 1;
 }
 
-// 0 never; the verifier wants to see that all of `call` is written.
-u64 common_leave(struct call *call) {
+// The end of a call without a frame.
+MLBCC_COMMON u64 common_leave(struct call *call) {
     call->now = bpf_ktime_get_ns();
-    mlbcc_identify(&call->id);
-    call->all = mlbcc_accounts();
-    if (!call->all) return 0;
-    call->probe = MLBCC_PROBE(bpf_get_attach_cookie(call->ctx));
-    call->thread = 0;
-    call->sp = MLBCC_RETURN_SP(call->ctx);
     call->start = MLBCC_BEGUN();
-    return 1;
+    call->all = mlbcc_accounts();
+    return call->all != 0;
 }
 
-// Each record counts for the rules that asked for it, and once for all of them.
-u64 common_account(struct call *call) {
-    u32 any = 0, lost = call->lost;
+// Who called what; a bare count wants to know neither.
+MLBCC_COMMON u64 common_know_caller(struct call *call) {
+    mlbcc_identify(&call->id);
+    call->probe = MLBCC_PROBE(bpf_get_attach_cookie(call->ctx));
+    call->sp = MLBCC_RETURN_SP(call->ctx);
+    return 0;
+}
+
+// How many rules the record is for, or with `account` set, counts it for each of them.
+static __always_inline u32 mlbcc_for_rules(struct call *call, int account) {
+    u32 counted = 0;
 #pragma unroll
     for (int word = 0; word < MLBCC_RULE_WORDS; word++) {
         u64 rules = call->rules[word], hits = call->hits >> (4 * word);
-        for (u32 i = 0; i < 4; i++, rules >>= 16, hits >>= 1) {
+        for (u32 i = 0; i < 4 && rules != 0; i++, rules >>= 16, hits >>= 1) {
             asm volatile("" : "+r"(i));  // a loop, not four copies
             u64 rule = rules & 0xffff;
-            if (rule == 0 || rule > MLBCC_ALL_RULES || !(hits & 1)) continue;
-            mlbcc_account_one(&call->all->rules[rule - 1], lost);
-            any = 1;
+            if (rule == 0 || rule > MLBCC_SHARED || !(hits & 1)) continue;
+            if (account) mlbcc_account_one(&call->all->rules[rule - 1], 1, call->lost);
+            counted++;
         }
     }
-    if (any) mlbcc_account_one(&call->all->rules[MLBCC_ALL_RULES], lost);
+    return counted;
+}
+
+// A record counts for each rule that asked for it; `shared` says how much more than once that was.
+// It comes first, so that who reads meanwhile never sees more records than there were.
+MLBCC_COMMON u64 common_account(struct call *call) {
+    if (MLBCC_RULE_WORDS > 1 || call->rules[0] >> 16) {
+        u32 counted = mlbcc_for_rules(call, 0);
+        if (counted > 1) {
+            mlbcc_account_one(&call->all->rules[MLBCC_SHARED], counted - 1, call->lost);
+        }
+    }
+    mlbcc_for_rules(call, 1);
     return 0;
 }
 
@@ -111,13 +131,13 @@ static __always_inline u64 mlbcc_put(struct call *call, struct record_header *he
 }
 
 // A record that could not even be put together is accounted for as one that found no room.
-u64 common_lose(struct call *call) {
+MLBCC_COMMON u64 common_lose(struct call *call) {
     call->lost = 1;
     return mlbcc_account(call);
 }
 
 // Submits call->record.
-u64 common_submit(struct call *call) {
+MLBCC_COMMON u64 common_submit(struct call *call) {
     return mlbcc_put(call, call->record, call->size);
 }
 
@@ -134,7 +154,7 @@ MLBCC_SAME(arguments_record, words, 48);
 // The verifier must see each bound where the number is used; clang may know it already.
 #define MLBCC_SEEN(number) asm volatile("" : "+r"(number))
 
-u64 common_submit_arguments(struct call *call) {
+MLBCC_COMMON u64 common_submit_arguments(struct call *call) {
     struct arguments_record record = {};
     u64 count = call->words, text = (u64)call->text - 1;
     MLBCC_TAKE_REGISTERS(call->ctx, record.words);
@@ -157,7 +177,8 @@ u64 common_submit_arguments(struct call *call) {
 
 static __always_inline u64 mlbcc_ppid(struct call *call) {
 #if !MLBCC_EVERYONE
-    struct process *known = traced.lookup(&call->id.tgid);
+    u32 tgid = call->id.tgid;
+    struct process *known = traced.lookup(&tgid);
     if (known) return known->ppid;
 #endif
     return 0;

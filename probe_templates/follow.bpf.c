@@ -2,14 +2,14 @@
 // told of forks, execs and exits in the order of the events around them.
 
 // Of call only these are set: ctx, id, what (the change), probe (the other id), hits (is_thread).
-u64 common_report(struct call *call) {
+MLBCC_COMMON u64 common_report(struct call *call) {
     struct process_record record = {};
     mlbcc_header(&record.header, &call->id, bpf_ktime_get_ns(), call->what, 2);
     record.other = call->probe;
     record.is_thread = call->hits;
     int lost = events.perf_submit(call->ctx, &record, sizeof(record)) != 0;
     struct accounts *all = mlbcc_accounts();
-    if (all) mlbcc_account_one(&all->rules[MLBCC_ALL_RULES + 1], lost);
+    if (all) mlbcc_account_one(&all->rules[MLBCC_PROCESS_RECORDS], 1, lost);
     return 0;
 }
 
@@ -24,7 +24,7 @@ static __always_inline int mlbcc_tell(void *ctx, struct call *call, u32 change, 
 }
 
 static __always_inline int mlbcc_on_fork(void *ctx, u32 child, u64 clone_flags) {
-    struct call call;
+    struct call call MLBCC_UNSET;
     mlbcc_identify(&call.id);
     u32 is_thread = (clone_flags & 0x10000) != 0;  // CLONE_THREAD
 #if !MLBCC_EVERYONE
@@ -41,24 +41,20 @@ static __always_inline int mlbcc_on_fork(void *ctx, u32 child, u64 clone_flags) 
 }
 
 static __always_inline int mlbcc_on_exec(void *ctx, u32 former) {
-    struct call call;
+    struct call call MLBCC_UNSET;
     mlbcc_identify(&call.id);
 #if !MLBCC_EVERYONE
     if (!mlbcc_traced(&call.id)) return 0;
 #endif
-#if MLBCC_USES_FRAMES
-    threads.delete(&call.id.thread);
-    threads.delete(&former);
-#endif
+    mlbcc_release(call.id.thread);
+    mlbcc_release(former);
     return mlbcc_tell(ctx, &call, 1, former, 0);
 }
 
 static __always_inline int mlbcc_on_exit(void *ctx) {
-    struct call call;
+    struct call call MLBCC_UNSET;
     mlbcc_identify(&call.id);
-#if MLBCC_USES_FRAMES
-    threads.delete(&call.id.thread);
-#endif
+    mlbcc_release(call.id.thread);
     u32 others = call.id.tgid != call.id.thread;
 #if !MLBCC_EVERYONE
     struct process *mine = mlbcc_traced(&call.id);
@@ -76,6 +72,15 @@ RAW_TRACEPOINT_PROBE(task_newtask) {
     u32 child = 0;
     bpf_probe_read_kernel(&child, sizeof(child), (void *)(ctx->args[0] + MLBCC_TASK_PID));
     return mlbcc_on_fork(ctx, child, ctx->args[1]);
+}
+RAW_TRACEPOINT_PROBE(task_rename) {
+    u32 thread = 0;
+    bpf_probe_read_kernel(&thread, sizeof(thread), (void *)(ctx->args[0] + MLBCC_TASK_PID));
+    struct thread_state *state = mlbcc_slot(thread);
+    if (state) {
+        bpf_probe_read_kernel_str(&state->comm, sizeof(state->comm), (void *)ctx->args[1]);
+    }
+    return 0;
 }
 RAW_TRACEPOINT_PROBE(sched_process_exec) { return mlbcc_on_exec(ctx, ctx->args[1]); }
 RAW_TRACEPOINT_PROBE(sched_process_exit) { return mlbcc_on_exit(ctx); }

@@ -2,39 +2,24 @@
 // recursion and tail calls find their own, and calls that longjmp left are dropped by the next one
 // above them.
 
-struct call_frame {
-    u64 sp, start;
-    u32 probe, hits;
-    u64 unread;                        // of the values below: a bit set for one that is none
-    u64 saved[MLBCC_SAVED_BYTES / 8];  // values known at entry and wanted at return
-};
-
-struct thread_state {
-    u32 depth, unused;
-    struct call_frame frames[MLBCC_FRAMES];
-    u64 scratch[MLBCC_SCRATCH_BYTES / 8];  // where a record too large for BPF's stack is put together
-};
-
-BPF_F_TABLE("hash", u32, struct thread_state, threads, 65536, BPF_F_NO_PREALLOC);
-BPF_ARRAY(blank_thread, struct thread_state, 1);
-
 // What a session keeps of a call without a frame.
 #define MLBCC_NO_FRAME (~0ULL)
 #define MLBCC_SAVED(type, offset) (*(type *)((u8 *)frame->saved + (offset)))
 
-// The thread's state, in call->thread; 0 where the map is full.
-u64 common_find_thread(struct call *call) {
-    if (call->thread) return 1;
-    struct thread_state *thread = threads.lookup(&call->id.thread);
-    if (!thread) {
+// The thread's state, in call->thread; 0 where there is no room for it.
+MLBCC_COMMON u64 common_find_thread(struct call *call) {
+    u32 thread = call->id.thread;
+    struct thread_state *state = mlbcc_slot(thread);
+    if (!state) state = threads.lookup(&thread);
+    if (!state) {
         int zero = 0;
         struct thread_state *blank = blank_thread.lookup(&zero);
         if (!blank) return 0;
-        threads.update(&call->id.thread, blank);
-        thread = threads.lookup(&call->id.thread);
+        threads.update(&thread, blank);
+        state = threads.lookup(&thread);
     }
-    call->thread = thread;
-    return thread != 0;
+    call->thread = state;
+    return state != 0;
 }
 
 // The mask must stay where the verifier sees it, though clang may know that it changes nothing.
@@ -45,9 +30,10 @@ static __always_inline struct call_frame *mlbcc_frame(struct thread_state *threa
 
 // A frame for this call, in call->frame; 0 where all are in use. Drops a few frames of calls that
 // longjmp left, if there are any: more than one push adds.
-u64 common_push(struct call *call) {
+MLBCC_COMMON u64 common_push(struct call *call) {
     u64 sp = call->sp;
-    MLBCC_BEGIN(MLBCC_NO_FRAME);
+    u64 *kept = MLBCC_KEPT();
+    *kept = MLBCC_NO_FRAME;
     if (!mlbcc_find_thread(call)) return 0;
     struct thread_state *thread = call->thread;
     if (!thread) return 0;
@@ -58,7 +44,7 @@ u64 common_push(struct call *call) {
     }
     if (depth >= MLBCC_FRAMES) return 0;
     thread->depth = depth + 1;
-    MLBCC_BEGIN(depth);
+    *kept = depth;
     struct call_frame *frame = mlbcc_frame(thread, depth);
     frame->sp = sp;
     frame->start = call->now;
@@ -77,7 +63,8 @@ static __always_inline struct call_frame *mlbcc_pop(struct thread_state *thread,
     u64 index = call->start;
     if (index == MLBCC_NO_FRAME) return 0;
     struct call_frame *frame = mlbcc_frame(thread, index);
-    if (frame->sp != call->sp || frame->probe != call->probe) return 0;
+    if (frame->sp != call->sp) return 0;
+    call->probe = frame->probe;
     thread->depth = (u32)index & (MLBCC_FRAMES - 1);
     return frame;
 }
@@ -86,29 +73,35 @@ static __always_inline struct call_frame *mlbcc_pop(struct thread_state *thread,
 #define MLBCC_FRAMELESS() mlbcc_lose(&call)
 static __always_inline struct call_frame *mlbcc_pop(struct thread_state *thread, struct call *call) {
     u64 depth = thread->depth;
-    for (u32 i = 0; i < MLBCC_FRAMES; i++) {
+    struct call_frame *found = 0;
+    call->probe = MLBCC_PROBE(bpf_get_attach_cookie(call->ctx));
+    for (u32 i = 0; i < MLBCC_FRAMES && depth > 0; i++) {
         asm volatile("" : "+r"(i));  // a counter of its own, so that the verifier sees the end
-        if (depth == 0) return 0;
         struct call_frame *frame = mlbcc_frame(thread, depth - 1);
-        if (frame->sp > call->sp) return 0;
+        if (frame->sp > call->sp) break;
         depth--;
         if (frame->sp == call->sp && frame->probe == call->probe) {
-            thread->depth = depth;
-            return frame;
+            found = frame;
+            break;
         }
     }
-    return 0;
+    if (found) thread->depth = depth;
+    return found;
 }
 #endif
 
 // The end of a call that has a frame: in call->frame. Where it has none, 0; what it would have
 // recorded is lost.
-u64 common_leave_frame(struct call *call) {
-    if (!mlbcc_leave(call)) {
-        call->start = 0;
-        return 0;
-    }
-    struct thread_state *thread = threads.lookup(&call->id.thread);
+MLBCC_COMMON u64 common_leave_frame(struct call *call) {
+    call->now = bpf_ktime_get_ns();
+    call->start = MLBCC_BEGUN();
+    mlbcc_identify(&call->id);
+    call->sp = MLBCC_RETURN_SP(call->ctx);
+    call->all = mlbcc_accounts();
+    if (!call->all) return 0;
+    u32 id = call->id.thread;
+    struct thread_state *thread = mlbcc_slot(id);
+    if (!thread) thread = threads.lookup(&id);
     struct call_frame *frame = thread ? mlbcc_pop(thread, call) : 0;
     if (!frame) {
         if (call->start == MLBCC_NO_FRAME) mlbcc_lose(call);

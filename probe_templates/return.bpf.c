@@ -1,6 +1,6 @@
 // The end of a call.
-int {{name}}(struct pt_regs *ctx) {
-    struct call call;
+{{linkage}}int {{name}}(struct pt_regs *ctx) {
+    struct call call MLBCC_UNSET;
     call.ctx = ctx;
 {{body}}    return 0;
 }

@@ -1,9 +1,9 @@
-// What every probe needs: who is traced, the frames of open calls, the account of each record.
+// What every probe needs: who is traced, what is known of each thread, the account of each record.
 
 BPF_PERF_OUTPUT(events);
 BPF_ARRAY(control, u32, 1);  // 1 while armed
 struct accounts {
-    struct account rules[{{rules}} + 2];  // behind the last rule: all its records; process records
+    struct account rules[{{rules}} + 2];  // behind the last rule: MLBCC_SHARED, MLBCC_PROCESS_RECORDS
     struct {
         u64 count, sum;
     } totals[{{totals}}];  // of counts and sums that have no groups
@@ -41,14 +41,16 @@ static __always_inline void mlbcc_identify(struct identity *id) {
 // In a pid namespace the tracer cannot name a process by the kernel's number: a process that it
 // asked for by its own number is taken in when it first shows itself.
 static __always_inline struct process *mlbcc_traced(struct identity *id) {
-    struct process *known = traced.lookup(&id->tgid);
+    u32 tgid = id->tgid;
+    struct process *known = traced.lookup(&tgid);
 #if MLBCC_NAMESPACE
     if (!known) {
-        struct process *seed = seeds.lookup(&id->pid);
+        u32 pid = id->pid;
+        struct process *seed = seeds.lookup(&pid);
         if (!seed) return 0;
         struct process fresh = *seed;
-        traced.update(&id->tgid, &fresh);
-        known = traced.lookup(&id->tgid);
+        traced.update(&tgid, &fresh);
+        known = traced.lookup(&tgid);
     }
 #endif
     return known;
@@ -67,11 +69,72 @@ static __always_inline struct accounts *mlbcc_accounts(void) {
 }
 
 // Atomic, because a probe can be preempted by another on the same CPU.
-static __always_inline void mlbcc_account_one(struct account *mine, int lost) {
-    __sync_fetch_and_add(&mine->submitted, 1);
-    __sync_fetch_and_add(&mine->lost, lost);
+static __always_inline void mlbcc_account_one(struct account *mine, u64 times, int lost) {
+    __sync_fetch_and_add(&mine->submitted, times);
+    if (lost) __sync_fetch_and_add(&mine->lost, times);
 }
 
+#if MLBCC_USES_FRAMES
+// An open call, for its return.
+struct call_frame {
+    u64 sp, start;
+    u32 probe, hits;
+    u64 unread;                        // of the values below: a bit set for one that is none
+    u64 saved[MLBCC_SAVED_BYTES / 8];  // values known at entry and wanted at return
+};
+#endif
+
+struct thread_state {
+    u32 owner, depth;  // owner: its kernel id, of a slot; depth: open calls
+    u64 comm[2];
+#if MLBCC_USES_FRAMES
+    struct call_frame frames[MLBCC_FRAMES];
+    u64 scratch[MLBCC_SCRATCH_BYTES / 8];  // where a record too large for BPF's stack is put together
+#endif
+};
+
+// A hash table costs 30 ns a lookup, an array next to nothing: a traced thread has the slot with the
+// last bits of its id, if no other has it. Only then its frames are in the hash table.
+BPF_ARRAY(slots, struct thread_state, MLBCC_SLOTS);
+BPF_HASH(claims, u32, u32, MLBCC_SLOTS);
+#if MLBCC_USES_FRAMES
+BPF_F_TABLE("hash", u32, struct thread_state, threads, 65536, BPF_F_NO_PREALLOC);
+BPF_ARRAY(blank_thread, struct thread_state, 1);
+#endif
+
+// The slot that the thread has, if it has one.
+static __always_inline struct thread_state *mlbcc_slot(u32 thread) {
+    u32 index = thread & (MLBCC_SLOTS - 1);
+    struct thread_state *slot = slots.lookup(&index);
+    return slot && slot->owner == thread ? slot : 0;
+}
+
+static __always_inline void mlbcc_name(struct thread_state *state, u32 thread) {
+    bpf_get_current_comm(&state->comm, sizeof(state->comm));
+    state->depth = 0;
+    state->owner = thread;
+}
+
+static __always_inline void mlbcc_claim(u32 thread) {
+    u32 index = thread & (MLBCC_SLOTS - 1);
+    if (claims.insert(&index, &thread) != 0) return;  // another thread has it
+    struct thread_state *slot = slots.lookup(&index);
+    if (slot) mlbcc_name(slot, thread);
+}
+
+static __always_inline void mlbcc_release(u32 thread) {
+    struct thread_state *slot = mlbcc_slot(thread);
+    if (slot) {
+        u32 index = thread & (MLBCC_SLOTS - 1);
+        slot->owner = 0;
+        claims.delete(&index);
+    }
+#if MLBCC_USES_FRAMES
+    threads.delete(&thread);
+#endif
+}
+
+// A comm is asked for once a thread where renaming is followed: the kernel takes 36 ns for it.
 static __always_inline void mlbcc_header(struct record_header *header, struct identity *id,
                                          u64 now, u32 probe, u32 what) {
     header->time_ns = now;
@@ -79,7 +142,14 @@ static __always_inline void mlbcc_header(struct record_header *header, struct id
     header->what = what;
     header->pid = id->pid;
     header->tid = id->tid;
-    bpf_get_current_comm(&header->comm, sizeof(header->comm));
+    struct thread_state *slot = MLBCC_TASK_PID ? mlbcc_slot(id->thread) : 0;
+    if (slot) {
+        u64 *comm = (u64 *)header->comm;
+        comm[0] = slot->comm[0];
+        comm[1] = slot->comm[1];
+    } else {
+        bpf_get_current_comm(&header->comm, sizeof(header->comm));
+    }
 }
 
 // 0xff, 0 stands for text that could not be read: no UTF-8 text begins so.

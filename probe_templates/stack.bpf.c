@@ -1,7 +1,7 @@
 // The registers and the top of the caller's stack, for a record whose rule has `stack user`.
 
 // The bytes of call->stack that are to be submitted: less than all near the stack's upper end.
-u64 common_copy_stack(struct call *call) {
+MLBCC_COMMON u64 common_copy_stack(struct call *call) {
     struct user_stack *stack = call->stack;
     if (call->what & 1) MLBCC_CALLER_AT_RETURN(call->ctx, stack);
     else MLBCC_CALLER_AT_ENTRY(call->ctx, stack);

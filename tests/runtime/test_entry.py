@@ -65,7 +65,7 @@ class Ways(TracerCase):
         trace = self.trace(f"""
             library t = "{target('libtarget_cet.so')}"
             header "{ROOT}/tests/runtime/targets/target.h"
-            on t:take_*, t:mix, t:is_even {{ span user(args) }}
+            on t:take_*, t:mix, t:is_even except take_cold_text {{ span user(args) }}  # in memory or not
             on t:fill_out {{ where *out < 0 event seen.out(*out, ret) count by ret as "outs" }}
             on t:take_many {{ where a == 1 hist j as "j" }}
             on t:take_small {{ where a > 0 span user(args) }}

@@ -29,10 +29,11 @@ class FunctionAttacher {
 public:
     explicit FunctionAttacher(const std::string& path) : path_(path) {}
 
-    Result<Attachment> by_multi(std::span<const Site> sites, const Dispatcher& dispatcher,
+    Result<Attachment> by_multi(std::span<const Site> sites, const Programs& programs,
                                 AttachMode mode) {
         auto attach = [&](std::span<const Site> chosen, ProgramKind kind) {
-            multi(chosen, kind, dispatcher.program(kind), expected_attach_type(mode));
+            if (chosen.empty()) return;
+            multi(chosen, kind, programs.at(kind), expected_attach_type(mode));
         };
         if (mode == AttachMode::session) {
             attach(sites, ProgramKind::session);
@@ -149,8 +150,8 @@ private:
 };
 
 Result<Attachment> Attachment::functions(const std::string& path, std::span<const Site> sites,
-                                         const Dispatcher& dispatcher, AttachMode mode) {
-    return FunctionAttacher(path).by_multi(sites, dispatcher, mode);
+                                         const Programs& programs, AttachMode mode) {
+    return FunctionAttacher(path).by_multi(sites, programs, mode);
 }
 
 Result<Attachment> Attachment::functions_by_perf(const std::string& path,

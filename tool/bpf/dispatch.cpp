@@ -118,9 +118,10 @@ Result<Dispatcher> Dispatcher::make(codegen::AttachMode mode, const Features& fe
     return made;
 }
 
-int Dispatcher::program(codegen::ProgramKind kind) const {
-    auto found = programs_.find(kind);
-    return found == programs_.end() ? -1 : found->second.get();
+Programs Dispatcher::programs() const {
+    Programs all;
+    for (const auto& [kind, program] : programs_) all.emplace(kind, program.get());
+    return all;
 }
 
 Result<void> Dispatcher::connect(const LoadedProgram& loaded, const codegen::Program& program) {

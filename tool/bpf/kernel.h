@@ -67,6 +67,9 @@ struct LoadedProgram {
 
 // ---- dispatch
 
+// The program of each kind that links hold.
+using Programs = std::map<codegen::ProgramKind, int>;
+
 // One link serves a whole library only if it has one program. It passes each call on to the program
 // of its shape, by the probe's cookie. It needs no compiler, so that links can be made while that
 // still works: as long as no shape is connected, calls are passed over.
@@ -76,7 +79,8 @@ public:
     // Empty in perf mode, where each function has a link of its own.
     static Result<Dispatcher> make(codegen::AttachMode mode, const Features& features,
                                    size_t shapes);
-    int program(codegen::ProgramKind kind) const;  // -1 if there is none
+    // Descriptors by kind.
+    Programs programs() const;
     Result<void> connect(const LoadedProgram& loaded, const codegen::Program& program);
 
 private:
@@ -102,7 +106,7 @@ public:
     // All sites of one file. What needs no return probe gets none where the mode allows it. Fails
     // only if not one site could be attached.
     static Result<Attachment> functions(const std::string& path, std::span<const Site> sites,
-                                        const Dispatcher& dispatcher, codegen::AttachMode mode);
+                                        const Programs& programs, codegen::AttachMode mode);
     // The same on one perf event a function, each with its shape's own program.
     static Result<Attachment> functions_by_perf(const std::string& path,
                                                 std::span<const Site> sites,
@@ -133,8 +137,8 @@ public:
     };
     using OnMapped = std::function<void(Mapped)>;
     // `bytes` a CPU, rounded up to a power of two of pages; halved while the kernel refuses, down
-    // to 256 KiB. A reader is woken by every 64th record; sweep() must be called every 10 ms
-    // besides.
+    // to 256 KiB. A reader is woken when a ring is a quarter full; sweep() must be called every
+    // 10 ms besides.
     // With `on_mapped`, mappings are told, too.
     static Result<Stream> open(size_t bytes, OnRecord on_record, OnMapped on_mapped = nullptr);
     Result<void> connect(const Map& events);  // to the programs that submit to that map

@@ -16,8 +16,7 @@ namespace mlbcc::bpf {
 namespace {
 
 constexpr size_t kPage = 4096;
-constexpr size_t kFewPages = 64;     // fewer are not worth trying, unless they are asked for
-constexpr uint32_t kWakeEvery = 64;  // a wake-up a record would cost more than the probe itself
+constexpr size_t kFewPages = 64;  // fewer are not worth trying, unless they are asked for
 
 // PERF_RECORD_MMAP2 behind its header (include/uapi/linux/perf_event.h).
 struct MmapRecord {
@@ -105,7 +104,7 @@ Result<Stream> Stream::open(size_t bytes, OnRecord on_record, OnMapped on_mapped
     attributes.config = PERF_COUNT_SW_BPF_OUTPUT;
     attributes.sample_type = PERF_SAMPLE_RAW;
     attributes.sample_period = 1;
-    attributes.wakeup_events = kWakeEvery;
+    attributes.watermark = 1;
     attributes.mmap = attributes.mmap2 = state->on_mapped ? 1 : 0;
     state->cpus = std::move(*cpus);
     LIBBPF_OPTS(perf_buffer_raw_opts, options);
@@ -115,6 +114,9 @@ Result<Stream> Stream::open(size_t bytes, OnRecord on_record, OnMapped on_mapped
     size_t least = std::min(pages, kFewPages);
     int code = 0;
     for (; pages >= least && pages > 0; pages /= 2) {
+        // Sweeps read the rings in time. A wake-up, even for 64 records, costs each of them half as
+        // much as submitting it: in a virtual machine it is an interrupt to oneself.
+        attributes.wakeup_watermark = static_cast<uint32_t>(pages * kPage / 4);
         state->buffer = perf_buffer__new_raw(map.get(), pages, &attributes, State::on_event,
                                              state.get(), &options);
         if (state->buffer != nullptr) break;

@@ -50,6 +50,8 @@ struct Function {
 struct Program {
     std::string source;
     std::vector<Function> functions;
+    // With one shape an end at most, the first function of a kind serves all probes itself.
+    bool direct = false;
     // Functions that programs share, by the number with which the C text calls them.
     std::map<uint32_t, std::string> commons;
 };
@@ -67,8 +69,9 @@ inline constexpr const char* kAccounts = "accounts";  // by rule and CPU
 std::string aggregate(plan::AggregateId id);          // "aggregate_3"
 }  // namespace maps
 
-// One rule's records on one CPU. `accounts` has, by CPU, one for each RuleId, one for all records,
-// and then a Total for each AggregateId.
+// One rule's records on one CPU. `accounts` has, by CPU, one for each RuleId, one for records that
+// rules share (how many times more than once each was counted), one for process records, and then a
+// Total for each AggregateId.
 struct Account {
     uint64_t submitted, lost;
     uint64_t full;  // updates of count, sum, hist that found their map full

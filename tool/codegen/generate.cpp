@@ -9,10 +9,12 @@
 namespace mlbcc::codegen {
 namespace {
 
-constexpr uint32_t kGroups = 10240;       // of one count, sum or hist
-constexpr uint32_t kThreadBytes = 16384;  // of frames, at most
+constexpr uint32_t kGroups = 10240;                      // of one count, sum or hist
+constexpr uint32_t kThreadBytes = 16384;                 // of frames, at most
+constexpr uint32_t kSlots = 4096, kSlotsOfFrames = 256;  // threads with state of their own
 constexpr uint32_t kFirstCommon = 0x7fff0100;
-constexpr uint32_t kMaxFrames = 64;  // the kernel keeps as many open return probes a thread
+constexpr size_t kInlinedShapes = 4;  // with more, what they share is linked to them
+constexpr uint32_t kMaxFrames = 64;   // the kernel keeps as many open return probes a thread
 
 bool uses_frames(const plan::Plan& plan, AttachMode mode) {
     return std::any_of(plan.probes.begin(), plan.probes.end(), [&](const plan::ProbePlan& probe) {
@@ -33,16 +35,18 @@ bool uses_stacks(const plan::Plan& plan) {
     });
 }
 
-std::string sizes(const plan::Plan& plan) {
+std::string sizes(const plan::Plan& plan, bool uses_frames) {
     uint32_t registers = 8 * plan::argument_registers(plan.arch);
     uint32_t saved = std::max(registers, (plan.frame_save_bytes + 7) / 8 * 8);
     uint32_t frame = 32 + saved, frames = kMaxFrames;
     while (frames > 8 && frames * frame > kThreadBytes) frames /= 2;
+    size_t rules = plan.rules.size();
     return fmt::format("#define MLBCC_SAVED_BYTES {}\n#define MLBCC_FRAMES {}\n"
-                       "#define MLBCC_SCRATCH_BYTES {}\n"
-                       "#define MLBCC_ALL_RULES {}\n#define MLBCC_RULE_WORDS {}\n",
+                       "#define MLBCC_SCRATCH_BYTES {}\n#define MLBCC_SLOTS {}\n"
+                       "#define MLBCC_SHARED {}\n#define MLBCC_PROCESS_RECORDS {}\n"
+                       "#define MLBCC_RULE_WORDS {}\n",
                        saved, frames, (std::max(8u, plan.record_bytes) + 7) / 8 * 8,
-                       plan.rules.size(), rule_words(plan));
+                       uses_frames ? kSlotsOfFrames : kSlots, rules, rules + 1, rule_words(plan));
 }
 
 std::string settings(const plan::Plan& plan, const Options& options, bool frames) {
@@ -56,7 +60,7 @@ std::string settings(const plan::Plan& plan, const Options& options, bool frames
             "#define MLBCC_NAMESPACE_DEVICE {}ULL\n#define MLBCC_NAMESPACE_INODE {}ULL\n",
             options.namespace_->device, options.namespace_->inode);
     }
-    return out + sizes(plan);
+    return out + sizes(plan, frames);
 }
 
 std::string aggregate_map(const plan::Aggregate& aggregate) {
@@ -101,12 +105,15 @@ public:
         if (frames) add("frames.bpf.c");
         if (uses_stacks(plan_)) add("stack.bpf.c");
         maps();
+        program_.direct = shapes_of(rules::Stage::entry) <= 1 && shapes_of(rules::Stage::ret) <= 1;
         for (const plan::Shape& one : plan_.shapes) shape(one);
+        if (is_both_ends()) both_ends();
         add("follow.bpf.c");
         for (const char* point :
              {"task:task_newtask", "sched:sched_process_exec", "sched:sched_process_exit"}) {
             follower(point);
         }
+        if (options_.task_pid_offset) follower("task:task_rename");
         declare_commons(before_commons);
         if (!error_.what.empty()) return error_;
         return std::move(program_);
@@ -130,11 +137,15 @@ private:
         program_.functions.push_back({name, ProgramKind::follow, {}, point, raw});
     }
 
-    // A function `common_x` of the templates is called as `mlbcc_x`, a helper with a number that
-    // no helper has; the loader makes it a call of the function.
+    // A function `common_x` of the templates is called as `mlbcc_x`. Linked, it is called as a
+    // helper with a number that no helper has; the loader makes it a call of the function.
     void declare_commons(size_t from) {
-        static constexpr std::string_view kBegin = "\nu64 common_", kEnd = "(struct call *call) {";
-        std::string declarations = "struct call;\n";
+        static constexpr std::string_view kBegin = "\nMLBCC_COMMON u64 common_";
+        static constexpr std::string_view kEnd = "(struct call *call) {";
+        bool linked = plan_.shapes.size() > kInlinedShapes;
+        std::string out = linked ? "#define MLBCC_COMMON\n#define MLBCC_UNSET\nstruct call;\n"
+                                 : "#define MLBCC_COMMON static __always_inline\n"
+                                   "#define MLBCC_UNSET = {}\n";
         uint32_t number = kFirstCommon;
         size_t at = from;
         while ((at = program_.source.find(kBegin, at)) != std::string::npos) {
@@ -142,11 +153,15 @@ private:
             size_t end = program_.source.find(kEnd, at);
             if (end == std::string::npos) break;
             std::string name = program_.source.substr(at, end - at);
-            declarations += fmt::format(
-                "static u64 (*mlbcc_{})(struct call *call) = (void *){:#x};\n", name, number);
+            if (!linked) {
+                out += fmt::format("#define mlbcc_{0} common_{0}\n", name);
+                continue;
+            }
+            out += fmt::format("static u64 (*mlbcc_{})(struct call *call) = (void *){:#x};\n", name,
+                               number);
             program_.commons.emplace(number++, "common_" + name);
         }
-        program_.source.insert(from, declarations);
+        program_.source.insert(from, out);
     }
     void text(std::string_view more) { program_.source += more; }
 
@@ -160,12 +175,37 @@ private:
         }
     }
 
+    size_t shapes_of(rules::Stage end) const {
+        return static_cast<size_t>(
+            std::count_if(plan_.shapes.begin(), plan_.shapes.end(),
+                          [&](const plan::Shape& one) { return one.end == end; }));
+    }
+
+    // A session's one program for a plan of one shape an end: libbcc cannot call a program.
+    bool is_both_ends() const {
+        return program_.direct && options_.mode == AttachMode::session && plan_.shapes.size() == 2;
+    }
+    void both_ends() {
+        bool entry_first = plan_.shapes.front().end == rules::Stage::entry;
+        text(fmt::format("#line 1 \"both ends\"\n"
+                         "static bool (*mlbcc_session_is_return)(void) = (void *)0x7fff0002;\n"
+                         "int on_call(struct pt_regs *ctx) {{\n"
+                         "    return mlbcc_session_is_return() ? {}(ctx) : {}(ctx);\n}}\n",
+                         shape_name(plan_.shapes[entry_first ? 1 : 0].id),
+                         shape_name(plan_.shapes[entry_first ? 0 : 1].id)));
+        program_.functions.push_back({"on_call", ProgramKind::session, {}, {}});
+    }
+
     void shape(const plan::Shape& one) {
         ShapeWriter writer(plan_, one, options_.mode);
         std::string name = shape_name(one.id), body = writer.body();
         text(fmt::format("#line 1 \"{}\"\n{}", name, writer.declarations()));
         bool at_return = one.end == rules::Stage::ret;
-        add(at_return ? "return.bpf.c" : "entry.bpf.c", {{"name", name}, {"body", body}});
+        add(at_return ? "return.bpf.c" : "entry.bpf.c",
+            {{"name", name},
+             {"linkage", is_both_ends() ? "static __always_inline " : ""},
+             {"body", body}});
+        if (is_both_ends()) return;
         ProgramKind kind = options_.mode == AttachMode::session ? ProgramKind::session
                            : at_return                          ? ProgramKind::ret
                                                                 : ProgramKind::entry;

@@ -5,6 +5,14 @@
 #include <fmt/format.h>
 
 namespace mlbcc::codegen {
+namespace {
+
+bool is_duration(const plan::AggregateUse& use) {
+    const auto* leaf = use.value ? std::get_if<rules::BuiltinLeaf>(&use.value->node) : nullptr;
+    return leaf != nullptr && leaf->which == rules::Builtin::duration;
+}
+
+}  // namespace
 
 std::string shape_name(plan::ShapeId id) {
     return fmt::format("shape_{}", static_cast<uint32_t>(id));
@@ -111,9 +119,21 @@ std::string ShapeWriter::entry() {
     return w.take();
 }
 
+// Whether anything at the call's end is about who called what.
+bool ShapeWriter::needs_caller() const {
+    auto grouped = [](const plan::AggregateUse& use) { return !use.by.empty() || use.value; };
+    auto asked = [](const plan::RulePart& part) { return !part.return_where.empty(); };
+    bool timed = std::all_of(probe_.aggregates.begin(), probe_.aggregates.end(),
+                             [&](const plan::AggregateUse& use) {
+                                 return !grouped(use) || (use.by.empty() && is_duration(use));
+                             });
+    return probe_.ret || !timed || std::any_of(probe_.parts.begin(), probe_.parts.end(), asked);
+}
+
 void ShapeWriter::find_call(Writer& w) {
     if (!framed()) {
         w.line("if (!mlbcc_leave(&call)) return 0;");
+        if (needs_caller()) w.line("mlbcc_know_caller(&call);");
         w.line("struct accounts *all = call.all;");
         w.line(fmt::format("u32 hits = {};", probe_.return_parts()));
         return;

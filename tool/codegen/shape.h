@@ -22,6 +22,7 @@ private:
     void begin_call(Writer& w);
     void save(Writer& w);
     void save(Writer& w, const plan::Saved& saved);
+    bool needs_caller() const;
     void find_call(Writer& w);
 
     // Records (shape_record.cpp)
@@ -54,7 +55,7 @@ private:
 };
 
 // Records up to this size are put together on BPF's stack of 512 bytes.
-inline constexpr uint32_t kMaxStackRecord = 200;
+inline constexpr uint32_t kMaxStackRecord = 160;
 bool fits_on_stack(const plan::RecordPlan& record);
 bool is_text(const plan::Field& field);
 uint32_t rule_words(const plan::Plan& plan);  // of 4 rules: as many as a function has at most

@@ -82,8 +82,9 @@ void ShapeWriter::record(Writer& w, const plan::RecordPlan& record) {
 void ShapeWriter::in_scratch(Writer& w, const plan::RecordPlan& record) {
     w.line(fmt::format("_Static_assert(sizeof(struct {}_record) <= MLBCC_SCRATCH_BYTES, \"\");",
                        name_));
-    if (!is_return() || !framed()) w.line("mlbcc_find_thread(&call);");
-    w.line("struct thread_state *thread = call.thread;");
+    bool known = is_return() && framed();
+    w.line(fmt::format("struct thread_state *thread = {}call.thread{};",
+                       known ? "" : "mlbcc_find_thread(&call) ? ", known ? "" : " : 0"));
     w.open_block("if (thread) {");
     w.line(fmt::format("struct {0}_record *record = (struct {0}_record *)thread->scratch;", name_));
     put_together(w, record);

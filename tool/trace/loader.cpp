@@ -15,7 +15,8 @@ namespace {
 using codegen::AttachMode;
 using codegen::ProgramKind;
 
-constexpr uint32_t kSessionCookieCall = 0x7fff0001;  // as call.bpf.c calls it
+constexpr uint32_t kSessionCookieCall = 0x7fff0001;  // as the C text calls them
+constexpr uint32_t kSessionIsReturnCall = 0x7fff0002;
 
 const char* mode_name(AttachMode mode) {
     switch (mode) {
@@ -75,16 +76,22 @@ Result<void> Loader::start(const RuleOptions& options, bool everyone) {
     if (!program) return program.error();
     loaded_.mode = *mode;
     loaded_.program = std::move(*program);
-    Result<bpf::Dispatcher> dispatcher =
-        bpf::Dispatcher::make(*mode, *features_, frontend_.plan.shapes.size());
-    if (!dispatcher) return dispatcher.error();
-    loaded_.dispatcher = std::move(*dispatcher);
+    if (dispatched()) {
+        Result<bpf::Dispatcher> dispatcher =
+            bpf::Dispatcher::make(*mode, *features_, frontend_.plan.shapes.size());
+        if (!dispatcher) return dispatcher.error();
+        loaded_.dispatcher = std::move(*dispatcher);
+    }
     if (!features_->task_pid_offset) {
         // libbcc reads tracepoints' formats there
         Result<std::string> tracefs = system::ensure_tracefs();
         if (!tracefs) return tracefs.error();
     }
     return frontend_.compiler->send_compile(request());
+}
+
+bool Loader::dispatched() const {
+    return loaded_.mode != AttachMode::perf && !loaded_.program.direct;
 }
 
 bpf::CompileRequest Loader::request() const {
@@ -108,7 +115,8 @@ bpf::CompileRequest Loader::request() const {
         request.programs.push_back(std::move(one));
     }
     if (loaded_.mode == AttachMode::session) {
-        request.kfuncs = {{kSessionCookieCall, features_->session_cookie}};
+        request.kfuncs = {{kSessionCookieCall, features_->session_cookie},
+                          {kSessionIsReturnCall, features_->session_is_return}};
     }
     return request;
 }
@@ -130,7 +138,7 @@ Result<Loaded> Loader::finish() {
     for (bpf::CompiledProgram& one : compiled->programs) {
         loaded_.kernel.programs.emplace(one.name, std::move(one.fd));
     }
-    if (loaded_.mode == AttachMode::perf) {
+    if (!dispatched()) {
         if (auto done = attach_functions(); !done) return done.error();
     }
     if (auto done = attach_followers(); !done) return done.error();
@@ -162,8 +170,17 @@ Error Loader::defect(const bpf::CompileError& failed, const codegen::Program& pr
 }
 
 Result<void> Loader::attach() {
-    if (loaded_.mode == AttachMode::perf) return {};  // needs the programs
+    if (!dispatched()) return {};  // needs the programs
     return attach_functions();
+}
+
+bpf::Programs Loader::programs() const {
+    if (dispatched()) return loaded_.dispatcher.programs();
+    bpf::Programs all;
+    for (const codegen::Function& one : loaded_.program.functions) {
+        all.emplace(one.kind, loaded_.kernel.program(one.name));
+    }
+    return all;
 }
 
 Result<void> Loader::attach_functions() {
@@ -182,7 +199,7 @@ Result<void> Loader::attach_functions() {
         Result<bpf::Attachment> made =
             loaded_.mode == AttachMode::perf
                 ? bpf::Attachment::functions_by_perf(path, sites, loaded_.kernel, loaded_.program)
-                : bpf::Attachment::functions(path, sites, loaded_.dispatcher, loaded_.mode);
+                : bpf::Attachment::functions(path, sites, programs(), loaded_.mode);
         if (!made) return made.error();
         loaded_.probes += sites.size() - made->refused.size();
         loaded_.refused.insert(loaded_.refused.end(), made->refused.begin(), made->refused.end());

@@ -46,6 +46,8 @@ public:
 
 private:
     bpf::CompileRequest request() const;
+    bool dispatched() const;  // whether calls reach their shapes through the dispatcher
+    bpf::Programs programs() const;
     Result<void> attach_functions();
     Result<void> attach_followers();
     Result<bpf::Attachment> attach_follower(const codegen::Function& function);

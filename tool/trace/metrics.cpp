@@ -139,21 +139,27 @@ uint64_t Metrics::lost_process_records() const {
     return lost;
 }
 
-// The count is of records; a record that several rules share is lost to each of them.
+// The count is of records. A record that several rules share is lost to each of them: what is
+// behind the last rule says how often that was counted too much.
 std::vector<event::Loss> Metrics::new_losses(uint64_t now_ns) {
     std::vector<event::Loss> losses;
     auto all = accounts();
-    told_.resize(all.size(), std::vector<uint64_t>(plan_.rules.size() + 1));
+    told_.resize(all.size());
     for (uint32_t cpu = 0; cpu < all.size(); ++cpu) {
+        Told& told = told_[cpu];
+        told.rules.resize(plan_.rules.size());
         event::Loss loss{now_ns, cpu};
-        for (size_t rule = 0; rule <= plan_.rules.size(); ++rule) {
-            uint64_t fresh = all[cpu].rules[rule].lost -
-                             std::exchange(told_[cpu][rule], all[cpu].rules[rule].lost);
-            if (fresh == 0) continue;
-            if (rule < plan_.rules.size()) loss.rules.push_back(plan_.rules[rule].place);
-            if (rule == plan_.rules.size()) loss.count = fresh;
+        uint64_t records = 0;
+        for (size_t rule = 0; rule < plan_.rules.size(); ++rule) {
+            uint64_t lost = all[cpu].rules[rule].lost;
+            if (lost > told.rules[rule]) loss.rules.push_back(plan_.rules[rule].place);
+            told.rules[rule] = lost;
+            records += lost;
         }
-        if (loss.count > 0) losses.push_back(std::move(loss));
+        records -= std::min(records, all[cpu].rules[plan_.rules.size()].lost);
+        if (records <= told.records) continue;
+        loss.count = records - std::exchange(told.records, records);
+        losses.push_back(std::move(loss));
     }
     return losses;
 }

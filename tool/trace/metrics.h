@@ -32,7 +32,7 @@ private:
     void add_losses(sink::MetricSnapshot& out);
     struct CpuAccounts {
         std::vector<codegen::Account>
-            rules;  // behind the last rule all records, then process records
+            rules;  // behind the last rule what they share, then process records
         std::vector<codegen::Total> totals;  // by AggregateId
     };
     std::vector<CpuAccounts> accounts() const;
@@ -41,7 +41,11 @@ private:
 
     const plan::Plan& plan_;
     bpf::LoadedProgram& loaded_;
-    std::vector<std::vector<uint64_t>> told_;  // lost records told so far, by CPU and rule
+    struct Told {  // lost, so far
+        std::vector<uint64_t> rules;
+        uint64_t records = 0;
+    };
+    std::vector<Told> told_;  // by CPU
 };
 
 }  // namespace mlbcc::trace

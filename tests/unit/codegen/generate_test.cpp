@@ -98,7 +98,7 @@ TEST(Generate, TheSettingsFollowTheOptions) {
 TEST(Generate, FramesAreThereOnlyWhereTheyAreNeeded) {
     const std::string plain = "on cuda:cuInit { event a(pid) }";
     auto frames = [](const std::string& rules, AttachMode mode) {
-        return count_of(source(rules, {.mode = mode}), "struct call_frame {") == 1;
+        return count_of(source(rules, {.mode = mode}), "#define MLBCC_USES_FRAMES 1\n") == 1;
     };
     EXPECT_FALSE(frames(plain, AttachMode::session)) << "the kernel keeps the start";
     EXPECT_TRUE(frames(plain, AttachMode::multi));
@@ -138,23 +138,47 @@ TEST(Generate, ForksAreFollowedByRawTracepointsWhereTheTaskIsKnown) {
     EXPECT_TRUE(program->functions.at(1).raw);
 }
 
-TEST(Generate, SharedFunctionsAreCalledByNumber) {
-    const Planned planned("on cuda:cuInit { event a(pid) stack user }");
+TEST(Generate, SharedFunctionsAreInlinedIntoAFewShapes) {
+    const Planned planned("on cuda:cuInit { event a(Flags) stack user }");
     auto program = codegen::generate(planned.plan(), {.templates = &shipped_templates()});
     ASSERT_TRUE(program) << program.error().message();
-    std::vector<std::string> names;
+    EXPECT_TRUE(program->commons.empty());
+    for (const char* name : {"enter", "push", "leave_frame", "submit", "copy_stack", "report"}) {
+        EXPECT_EQ(count_of(program->source, fmt::format("#define mlbcc_{0} common_{0}\n", name)),
+                  1u);
+    }
+}
+
+TEST(Generate, SharedFunctionsOfManyShapesAreCalledByNumber) {
+    const Planned planned("on cuda:cuInit { event a(Flags + 1) stack user }\n"
+                          "on cuda:cuMemFree { event b(dptr + 1) }\n"
+                          "on cuda:cuMemAlloc { event c(bytesize * 2) }");
+    ASSERT_GT(planned.plan().shapes.size(), 4u);
+    auto program = codegen::generate(planned.plan(), {.templates = &shipped_templates()});
+    ASSERT_TRUE(program) << program.error().message();
+    EXPECT_FALSE(program->direct);
+    EXPECT_EQ(program->commons.begin()->second, "common_enter");
+    EXPECT_GT(program->commons.size(), 8u);
     for (const auto& [number, name] : program->commons) {
-        names.push_back(name);
         std::string shown = fmt::format("static u64 (*mlbcc_{})(struct call *call) = "
                                         "(void *){:#x};\n",
                                         name.substr(7), number);
         EXPECT_EQ(count_of(program->source, shown), 1u) << shown;
-        EXPECT_EQ(count_of(program->source, "u64 " + name + "(struct call *call) {\n"), 1u) << name;
+        EXPECT_EQ(count_of(program->source, " " + name + "(struct call *call) {\n"), 1u) << name;
     }
-    for (const char* name : {"common_enter", "common_leave", "common_submit", "common_push",
-                             "common_copy_stack", "common_report"}) {
-        EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
-    }
+}
+
+TEST(Generate, APlanOfOneShapeAnEndNeedsNoDispatcher) {
+    const Planned planned("on cuda:cuInit { event a(pid) }");
+    auto program = codegen::generate(planned.plan(), {.templates = &shipped_templates()});
+    ASSERT_TRUE(program) << program.error().message();
+    EXPECT_TRUE(program->direct);
+    EXPECT_EQ(functions(*program), "// session on_call -\n");
+    auto two = codegen::generate(planned.plan(),
+                                 {.mode = AttachMode::multi, .templates = &shipped_templates()});
+    ASSERT_TRUE(two) << two.error().message();
+    EXPECT_TRUE(two->direct);
+    EXPECT_EQ(functions(*two), "// entry shape_0 0\n// return shape_1 1\n");
 }
 
 TEST(Generate, DivisionFollowsTheSign) {
