@@ -1,5 +1,7 @@
 """`args`: every parameter that can be read, by name and type, and what the function returned."""
 
+from pathlib import Path
+
 from harness import ROOT, TracerCase, target
 
 HEADER = ROOT / "tests/runtime/targets/target.h"
@@ -158,6 +160,7 @@ class Args(TracerCase):
         self.assertEqual(trace.args("take_long_text", "X"), [{"short": "x" * 7, "long": "x" * 199}])
 
     def test_text_that_nobody_has_read_yet(self):
+        Path("/proc/sys/vm/drop_caches").write_text("1")  # nor is its page in memory
         for clause, phase in (("span user(text)", "B"), ("event user(text)", "X")):
             trace = self.trace(f"""
                 library t = "{target('libtarget.so')}"

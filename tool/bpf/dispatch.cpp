@@ -1,7 +1,6 @@
 #include <bpf/bpf.h>
 
-#include <initializer_list>
-
+#include "bpf/assemble.h"
 #include "bpf/kernel.h"
 #include "bpf/sys.h"
 
@@ -10,29 +9,6 @@ namespace {
 
 constexpr uint8_t kKfuncCall = 2;  // BPF_PSEUDO_KFUNC_CALL, linux/bpf.h
 constexpr int32_t kGetAttachCookie = 174, kTailCall = 12;
-
-bpf_insn instruction(int code, uint8_t to, uint8_t from, int16_t offset, int32_t value) {
-    bpf_insn made{};
-    made.code = static_cast<uint8_t>(code);
-    made.dst_reg = to & 15u;
-    made.src_reg = from & 15u;
-    made.off = offset;
-    made.imm = value;
-    return made;
-}
-bpf_insn copy(uint8_t to, uint8_t from) {
-    return instruction(BPF_ALU64 | BPF_MOV | BPF_X, to, from, 0, 0);
-}
-bpf_insn compute(int operation, uint8_t to, int32_t value) {
-    return instruction(BPF_ALU64 | operation | BPF_K, to, 0, 0, value);
-}
-bpf_insn call(uint8_t kind, int32_t number) {
-    return instruction(BPF_JMP | BPF_CALL, 0, kind, 0, number);
-}
-
-void append(std::vector<bpf_insn>& code, std::initializer_list<bpf_insn> more) {
-    code.insert(code.end(), more);
-}
 
 // r3 = (cookie >> shift) & 0xffff
 void shape_from_cookie(std::vector<bpf_insn>& code, unsigned shift) {

@@ -112,6 +112,11 @@ public:
                                                 std::span<const Site> sites,
                                                 const LoadedProgram& loaded,
                                                 const codegen::Program& program);
+    // Programs that read text cannot bring in a page that nobody has touched yet, as that of a
+    // string in the program itself may be at its first use. These probes can, and run first where
+    // they are attached last. None where the rules read no text, or the kernel is older than 6.6.
+    static std::optional<Attachment> touch_texts(const std::string& path,
+                                                 std::span<const Site> sites);
     static Result<Attachment> raw_tracepoint(int program, const std::string& name);
     static Result<Attachment> tracepoint(int program, uint32_t id, const std::string& name);
     std::vector<Refusal> refused;

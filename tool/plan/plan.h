@@ -226,6 +226,7 @@ struct ProbePlan {
     std::vector<RulePart> parts;  // bit i of `hits` is parts[i]
     std::optional<RecordPlan> entry, ret;
     std::vector<AggregateUse> aggregates;
+    uint32_t text_words = 0;   // bit i: word i of the arguments points to text read at entry
     uint32_t saved_words = 0;  // of arguments, from the first; all registers if any
     std::vector<Saved> saved;
     std::optional<ValueType> ret_type;  // null: void

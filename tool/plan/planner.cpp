@@ -116,11 +116,30 @@ bool ProbePlanner::plan() {
     save_for_return();
     if (probe_.entry) lay_out(*probe_.entry, false);
     if (probe_.ret) lay_out(*probe_.ret, true);
+    find_text_words();
     probe_.entry_shape = builder_.shape(rules::Stage::entry, "entry " + entry_key());
     if (probe_.has_return()) {
         probe_.return_shape = builder_.shape(rules::Stage::ret, "return " + return_key());
     }
     return true;
+}
+
+void ProbePlanner::find_text_words() {
+    if (probe_.entry) {
+        for (const Capture& one : probe_.entry->captures) add_text_words(*one.value);
+    }
+    for (const Saved& one : probe_.saved) add_text_words(*one.value);
+    for (const RulePart& part : probe_.parts) {
+        for (const rules::TypedPtr& condition : part.entry_where) add_text_words(*condition);
+    }
+}
+
+void ProbePlanner::add_text_words(const rules::Typed& value) {
+    if (const auto* text = std::get_if<rules::TextNode>(&value.node)) {
+        std::optional<uint32_t> word = argument_word(*text->pointer);
+        if (word && *word < 32) probe_.text_words |= 1u << *word;
+    }
+    rules::for_each_operand(value, [&](const rules::TypedPtr& part) { add_text_words(*part); });
 }
 
 void ProbePlanner::plan_rule(const target::RuleUse& use) {

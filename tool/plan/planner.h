@@ -79,6 +79,8 @@ private:
 
     void lay_out(RecordPlan& record, bool is_return);
     std::optional<uint32_t> argument_word(const rules::Typed& value) const;
+    void find_text_words();
+    void add_text_words(const rules::Typed& value);
     void take_as_words(RecordPlan& record) const;
 
     // Probes with equal keys are of one shape.

@@ -205,6 +205,11 @@ Result<void> Loader::attach_functions() {
         loaded_.refused.insert(loaded_.refused.end(), made->refused.begin(), made->refused.end());
         links += made->links();
         loaded_.attachments.push_back(std::move(*made));
+        if (loaded_.mode == AttachMode::perf) continue;
+        if (auto touching = bpf::Attachment::touch_texts(path, sites)) {
+            links += touching->links();
+            loaded_.attachments.push_back(std::move(*touching));
+        }
     }
     steps_.tell(fmt::format("{} functions by {}, {} links, {} shapes", loaded_.probes,
                             mode_name(loaded_.mode), links, frontend_.plan.shapes.size()));

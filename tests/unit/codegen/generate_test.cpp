@@ -152,7 +152,8 @@ TEST(Generate, SharedFunctionsAreInlinedIntoAFewShapes) {
 TEST(Generate, SharedFunctionsOfManyShapesAreCalledByNumber) {
     const Planned planned("on cuda:cuInit { event a(Flags + 1) stack user }\n"
                           "on cuda:cuMemFree { event b(dptr + 1) }\n"
-                          "on cuda:cuMemAlloc { event c(bytesize * 2) }");
+                          "on cuda:cuMemAlloc { event c(bytesize * 2) }\n"
+                          "on cuda:cuMemcpyHtoD { event d(ByteCount * 3) }");
     ASSERT_GT(planned.plan().shapes.size(), 4u);
     auto program = codegen::generate(planned.plan(), {.templates = &shipped_templates()});
     ASSERT_TRUE(program) << program.error().message();

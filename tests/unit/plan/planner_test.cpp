@@ -151,6 +151,17 @@ TEST(Planner, PlainArgumentsAreWordsAsTheyAreAndAtMostOneText) {
     EXPECT_EQ(p.probe("cuInit").entry->argument_words, std::nullopt) << "a stack";
 }
 
+TEST(Planner, ArgumentsThatPointToTextReadAtEntryAreKnown) {
+    Prototypes types = cuda_prototypes();
+    types.add("int cuTwo(int n, const char *a, const char *b)");
+    const Planned p("on cuda:cuTwo { where str(a, 8) == \"x\" event e(b) }\n"
+                    "on cuda:cuMemAlloc { event m(args) }",
+                    "cuTwo@10 cuMemAlloc_v2@20", types);
+    EXPECT_EQ(p.messages(), "");
+    EXPECT_EQ(p.probe("cuTwo").text_words, 6u);
+    EXPECT_EQ(p.probe("cuMemAlloc_v2").text_words, 0u);
+}
+
 TEST(Planner, WhatIsMoreThanWordsAndOneTextIsARecordOfItsOwn) {
     Prototypes types = cuda_prototypes();
     types.add("int cuTwo(const char *a, const char *b)").add("int cuLong(const char *a)");

@@ -1,0 +1,34 @@
+// BPF instructions of the few programs that are the same for all rules and need no compiler.
+#pragma once
+
+#include <linux/bpf.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <vector>
+
+namespace mlbcc::bpf {
+
+inline bpf_insn instruction(int code, uint8_t to, uint8_t from, int16_t offset, int32_t value) {
+    bpf_insn made{};
+    made.code = static_cast<uint8_t>(code);
+    made.dst_reg = to & 15u;
+    made.src_reg = from & 15u;
+    made.off = offset;
+    made.imm = value;
+    return made;
+}
+inline bpf_insn copy(uint8_t to, uint8_t from) {
+    return instruction(BPF_ALU64 | BPF_MOV | BPF_X, to, from, 0, 0);
+}
+inline bpf_insn compute(int operation, uint8_t to, int32_t value) {
+    return instruction(BPF_ALU64 | operation | BPF_K, to, 0, 0, value);
+}
+inline bpf_insn call(uint8_t kind, int32_t number) {  // kind: 0 helper, BPF_PSEUDO_KFUNC_CALL
+    return instruction(BPF_JMP | BPF_CALL, 0, kind, 0, number);
+}
+inline void append(std::vector<bpf_insn>& code, std::initializer_list<bpf_insn> more) {
+    code.insert(code.end(), more);
+}
+
+}  // namespace mlbcc::bpf
