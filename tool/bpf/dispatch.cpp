@@ -21,7 +21,7 @@ void shape_from_cookie(std::vector<bpf_insn>& code, unsigned shift) {
 void pass_on(std::vector<bpf_insn>& code, int table, int32_t otherwise) {
     append(code,
            {copy(BPF_REG_1, BPF_REG_6),
-            instruction(BPF_LD | BPF_DW | BPF_IMM, BPF_REG_2, BPF_PSEUDO_MAP_FD, 0, table),
+            instruction(BPF_LD | BPF_DW, BPF_REG_2, BPF_PSEUDO_MAP_FD, 0, table),
             instruction(0, 0, 0, 0, 0), call(0, kTailCall), compute(BPF_MOV, BPF_REG_0, otherwise),
             instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)});
 }
