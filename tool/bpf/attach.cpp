@@ -87,17 +87,10 @@ private:
             offsets.push_back(site.offset);
             cookies.push_back(codegen::cookie(*site.probe));
         }
-        sys::UprobeMultiLink link{};
-        link.program = static_cast<uint32_t>(program);
-        link.attach_type = type;
-        link.path = reinterpret_cast<uint64_t>(path_.c_str());
-        link.offsets = reinterpret_cast<uint64_t>(offsets.data());
-        link.cookies = reinterpret_cast<uint64_t>(cookies.data());
-        link.count = static_cast<uint32_t>(sites.size());
-        link.multi_flags = kind == ProgramKind::ret ? sys::kUprobeMultiReturn : 0;
-        long fd = sys::bpf(sys::kLinkCreate, &link, sizeof link);
+        int fd = sys::link_uprobes(program, type, path_.c_str(), offsets, cookies,
+                                   kind == ProgramKind::ret ? sys::kUprobeMultiReturn : 0);
         if (fd >= 0) {
-            made_.links_.emplace_back(static_cast<int>(fd));
+            made_.links_.emplace_back(fd);
         } else if (sites.size() == 1 || errno == EPERM || errno == EACCES) {
             refuse(sites, errno);
         } else {

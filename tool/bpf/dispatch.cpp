@@ -7,9 +7,6 @@
 namespace mlbcc::bpf {
 namespace {
 
-constexpr uint8_t kKfuncCall = 2;  // BPF_PSEUDO_KFUNC_CALL, linux/bpf.h
-constexpr int32_t kGetAttachCookie = 174, kTailCall = 12;
-
 // r3 = (cookie >> shift) & 0xffff
 void shape_from_cookie(std::vector<bpf_insn>& code, unsigned shift) {
     append(code,
@@ -22,19 +19,19 @@ void pass_on(std::vector<bpf_insn>& code, int table, int32_t otherwise) {
     append(code,
            {copy(BPF_REG_1, BPF_REG_6),
             instruction(BPF_LD | BPF_DW, BPF_REG_2, BPF_PSEUDO_MAP_FD, 0, table),
-            instruction(0, 0, 0, 0, 0), call(0, kTailCall), compute(BPF_MOV, BPF_REG_0, otherwise),
-            instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)});
+            instruction(0, 0, 0, 0, 0), call(0, BPF_FUNC_tail_call),
+            compute(BPF_MOV, BPF_REG_0, otherwise), instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)});
 }
 
 // While there is nothing to pass a call on to, its return is not probed: 1.
 std::vector<bpf_insn> session_code(const Features& features, int table) {
     std::vector<bpf_insn> code{
         copy(BPF_REG_6, BPF_REG_1),
-        call(kKfuncCall, static_cast<int32_t>(features.session_is_return)),
+        call(BPF_PSEUDO_KFUNC_CALL, static_cast<int32_t>(features.session_is_return)),
         copy(BPF_REG_7, BPF_REG_0),
         compute(BPF_AND, BPF_REG_7, 1),
         copy(BPF_REG_1, BPF_REG_6),
-        call(0, kGetAttachCookie),
+        call(0, BPF_FUNC_get_attach_cookie),
         instruction(BPF_JMP | BPF_JEQ | BPF_K, BPF_REG_7, 0, 4, 0),
     };
     shape_from_cookie(code, codegen::kReturnShapeShift);
@@ -45,7 +42,7 @@ std::vector<bpf_insn> session_code(const Features& features, int table) {
 }
 
 std::vector<bpf_insn> one_end_code(unsigned shift, int table) {
-    std::vector<bpf_insn> code{copy(BPF_REG_6, BPF_REG_1), call(0, kGetAttachCookie)};
+    std::vector<bpf_insn> code{copy(BPF_REG_6, BPF_REG_1), call(0, BPF_FUNC_get_attach_cookie)};
     shape_from_cookie(code, shift);
     pass_on(code, table, 0);
     return code;
@@ -66,7 +63,7 @@ Result<UniqueFd> load(const char* name, std::span<const bpf_insn> code, codegen:
 Result<Dispatcher> Dispatcher::make(codegen::AttachMode mode, const Features& features,
                                     size_t shapes) {
     Dispatcher made;
-    if (mode == codegen::AttachMode::perf) return made;
+    MLBCC_CHECK(mode != codegen::AttachMode::perf);  // each function has a link of its own there
     made.table_.reset(bpf_map_create(BPF_MAP_TYPE_PROG_ARRAY, "mlbcc_shapes", 4, 4,
                                      static_cast<uint32_t>(shapes == 0 ? 1 : shapes), nullptr));
     if (!made.table_) {

@@ -76,7 +76,6 @@ using Programs = std::map<codegen::ProgramKind, int>;
 class Dispatcher {
 public:
     Dispatcher() = default;
-    // Empty in perf mode, where each function has a link of its own.
     static Result<Dispatcher> make(codegen::AttachMode mode, const Features& features,
                                    size_t shapes);
     // Descriptors by kind.

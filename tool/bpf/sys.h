@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <span>
 
 namespace mlbcc::bpf::sys {
 
@@ -38,6 +39,22 @@ struct RawTracepoint {
 
 inline long bpf(int command, const void* attributes, size_t size) {
     return syscall(__NR_bpf, command, attributes, size);
+}
+
+// A link of one program to many places of a file: its descriptor, or -1 with errno. As many cookies
+// as offsets.
+inline int link_uprobes(int program, uint32_t attach_type, const char* path,
+                        std::span<const uint64_t> offsets, std::span<const uint64_t> cookies,
+                        uint32_t flags = 0) {
+    UprobeMultiLink link{};
+    link.program = static_cast<uint32_t>(program);
+    link.attach_type = attach_type;
+    link.path = reinterpret_cast<uint64_t>(path);
+    link.offsets = reinterpret_cast<uint64_t>(offsets.data());
+    link.cookies = reinterpret_cast<uint64_t>(cookies.data());
+    link.count = static_cast<uint32_t>(offsets.size());
+    link.multi_flags = flags;
+    return static_cast<int>(bpf(kLinkCreate, &link, sizeof link));
 }
 
 inline int perf_event_open(perf_event_attr& attributes, int pid, int cpu) {

@@ -11,9 +11,6 @@
 namespace mlbcc::bpf {
 namespace {
 
-constexpr uint32_t kSleepable = 1u << 4;  // BPF_F_SLEEPABLE
-constexpr int32_t kGetAttachCookie = 174, kCopyFromUser = 148;
-
 // Where in struct pt_regs the registers of arguments are.
 #if defined(__x86_64__)
 constexpr std::array<int16_t, 6> kArguments = {112, 104, 96, 88, 72, 64};  // di si dx cx r8 r9
@@ -23,7 +20,7 @@ constexpr std::array<int16_t, 8> kArguments = {0, 8, 16, 24, 32, 40, 48, 56};
 
 // For each bit i of the cookie: copy_from_user(fp - 8, 1, argument i)
 std::vector<bpf_insn> touching_code() {
-    std::vector<bpf_insn> code{copy(BPF_REG_6, BPF_REG_1), call(0, kGetAttachCookie),
+    std::vector<bpf_insn> code{copy(BPF_REG_6, BPF_REG_1), call(0, BPF_FUNC_get_attach_cookie),
                                copy(BPF_REG_7, BPF_REG_0)};
     for (size_t i = 0; i < kArguments.size(); ++i) {
         append(code,
@@ -31,7 +28,7 @@ std::vector<bpf_insn> touching_code() {
                 instruction(BPF_JMP | BPF_JA, 0, 0, 5, 0), copy(BPF_REG_1, BPF_REG_10),
                 compute(BPF_ADD, BPF_REG_1, -8), compute(BPF_MOV, BPF_REG_2, 1),
                 instruction(BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_3, BPF_REG_6, kArguments[i], 0),
-                call(0, kCopyFromUser)});
+                call(0, BPF_FUNC_copy_from_user)});
     }
     append(code, {compute(BPF_MOV, BPF_REG_0, 0), instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)});
     return code;
@@ -52,21 +49,14 @@ std::optional<Attachment> Attachment::touch_texts(const std::string& path,
     std::vector<bpf_insn> code = touching_code();
     LIBBPF_OPTS(bpf_prog_load_opts, options);
     options.expected_attach_type = static_cast<bpf_attach_type>(sys::kUprobeMulti);
-    options.prog_flags = kSleepable;
+    options.prog_flags = BPF_F_SLEEPABLE;
     UniqueFd program(bpf_prog_load(BPF_PROG_TYPE_KPROBE, "touch_texts", "GPL", code.data(),
                                    code.size(), &options));
     if (!program) return std::nullopt;
-    sys::UprobeMultiLink link{};
-    link.program = static_cast<uint32_t>(program.get());
-    link.attach_type = sys::kUprobeMulti;
-    link.path = reinterpret_cast<uint64_t>(path.c_str());
-    link.offsets = reinterpret_cast<uint64_t>(offsets.data());
-    link.cookies = reinterpret_cast<uint64_t>(cookies.data());
-    link.count = static_cast<uint32_t>(offsets.size());
-    long fd = sys::bpf(sys::kLinkCreate, &link, sizeof link);
+    int fd = sys::link_uprobes(program.get(), sys::kUprobeMulti, path.c_str(), offsets, cookies);
     if (fd < 0) return std::nullopt;
     Attachment made;
-    made.links_.emplace_back(static_cast<int>(fd));
+    made.links_.emplace_back(fd);
     return made;
 }
 

@@ -26,15 +26,6 @@ bool uses_frames(const plan::Plan& plan, AttachMode mode) {
     });
 }
 
-bool uses_stacks(const plan::Plan& plan) {
-    auto with_stack = [](const std::optional<plan::RecordPlan>& record) {
-        return record && record->layout.stack;
-    };
-    return std::any_of(plan.probes.begin(), plan.probes.end(), [&](const plan::ProbePlan& probe) {
-        return with_stack(probe.entry) || with_stack(probe.ret);
-    });
-}
-
 std::string sizes(const plan::Plan& plan, bool uses_frames) {
     uint32_t registers = 8 * plan::argument_registers(plan.arch);
     uint32_t saved = std::max(registers, (plan.frame_save_bytes + 7) / 8 * 8);
@@ -103,7 +94,7 @@ public:
                               {"totals", std::to_string(plan_.aggregates.size())}});
         add("call.bpf.c");
         if (frames) add("frames.bpf.c");
-        if (uses_stacks(plan_)) add("stack.bpf.c");
+        if (plan_.takes_stacks()) add("stack.bpf.c");
         maps();
         program_.direct = shapes_of(rules::Stage::entry) <= 1 && shapes_of(rules::Stage::ret) <= 1;
         for (const plan::Shape& one : plan_.shapes) shape(one);

@@ -6,7 +6,6 @@ namespace {
 
 constexpr uint8_t kLoadImmediate64 = BPF_LD | BPF_IMM | BPF_DW;
 constexpr uint8_t kCall = BPF_JMP | BPF_CALL;
-constexpr int kPseudoKfuncCall = 2;  // BPF_PSEUDO_KFUNC_CALL, linux/bpf.h
 
 // Calls `visit` with the index of each call of a helper.
 template <typename Visit> void for_each_helper_call(std::span<const bpf_insn> code, Visit visit) {
@@ -45,7 +44,7 @@ std::vector<bpf_insn> link(Code program, const Commons& commons, const Kfuncs& k
             at.src_reg = BPF_PSEUDO_CALL;
             at.imm = static_cast<int32_t>(place->second) - static_cast<int32_t>(i) - 1;
         } else if (auto kfunc = kfuncs.find(at.imm); kfunc != kfuncs.end()) {
-            at.src_reg = kPseudoKfuncCall;
+            at.src_reg = BPF_PSEUDO_KFUNC_CALL;
             at.off = 0;  // a function of the kernel itself, not of a module
             at.imm = kfunc->second;
         }

@@ -262,6 +262,7 @@ struct Plan {
     Arch arch = Arch::x86_64;
     uint32_t frame_save_bytes = 0;  // largest save area
     uint32_t record_bytes = 0;      // largest record, stack included
+    bool takes_stacks() const;      // whether a record of any probe may have one
 };
 
 // Mistakes that show only against a prototype go to `diagnostics`. `rules` and `types` must outlive

@@ -204,6 +204,15 @@ void ProbePlanner::plan_where(RuleContext& context) {
     }
 }
 
+bool Plan::takes_stacks() const {
+    auto with_stack = [](const std::optional<RecordPlan>& record) {
+        return record && record->layout.stack;
+    };
+    return std::any_of(probes.begin(), probes.end(), [&](const ProbePlan& probe) {
+        return with_stack(probe.entry) || with_stack(probe.ret);
+    });
+}
+
 Plan make_plan(std::vector<target::Probe> targets, const rules::RuleSet& rules,
                const rules::TypeTable& types, Arch arch, Diagnostics& diagnostics) {
     Plan plan;

@@ -141,17 +141,11 @@ void Session::take(uint32_t cpu, std::span<const std::byte> record) {
 }
 
 bpf::Stream::OnMapped Session::mapping_taker() {
-    auto with_stack = [](const std::optional<plan::RecordPlan>& record) {
-        return record && record->layout.stack;
+    if (!frontend_.plan.takes_stacks()) return nullptr;
+    return [this](bpf::Stream::Mapped m) {
+        pipeline_.add_mapping({m.pid, m.start, m.size, m.offset, m.device_major, m.device_minor,
+                               m.inode, std::move(m.path)});
     };
-    for (const plan::ProbePlan& probe : frontend_.plan.probes) {
-        if (!with_stack(probe.entry) && !with_stack(probe.ret)) continue;
-        return [this](bpf::Stream::Mapped m) {
-            pipeline_.add_mapping({m.pid, m.start, m.size, m.offset, m.device_major, m.device_minor,
-                                   m.inode, std::move(m.path)});
-        };
-    }
-    return nullptr;
 }
 
 void Session::sweep() {
