@@ -126,7 +126,7 @@ static __always_inline u64 mlbcc_put(struct call *call, struct record_header *he
     }
     mlbcc_header(header, &call->id, call->now, call->probe, what);
     header->sp = call->sp;
-    call->lost = events.perf_submit(call->ctx, header, size) != 0;
+    call->lost = mlbcc_write(call->all, header, size);
     return mlbcc_account(call);
 }
 

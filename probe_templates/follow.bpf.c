@@ -7,9 +7,10 @@ MLBCC_COMMON u64 common_report(struct call *call) {
     mlbcc_header(&record.header, &call->id, bpf_ktime_get_ns(), call->what, 2);
     record.other = call->probe;
     record.is_thread = call->hits;
-    int lost = events.perf_submit(call->ctx, &record, sizeof(record)) != 0;
     struct accounts *all = mlbcc_accounts();
-    if (all) mlbcc_account_one(&all->rules[MLBCC_PROCESS_RECORDS], 1, lost);
+    if (!all) return 0;
+    int lost = mlbcc_write(all, &record, sizeof(record));
+    mlbcc_account_one(&all->rules[MLBCC_PROCESS_RECORDS], 1, lost);
     return 0;
 }
 
@@ -34,7 +35,7 @@ static __always_inline int mlbcc_on_fork(void *ctx, u32 child, u64 clone_flags) 
         __sync_fetch_and_add(&parent->threads, 1);
     } else {
         struct process fresh = {.ppid = call.id.pid, .pid = MLBCC_NAMESPACE ? 0 : child, .threads = 1};
-        traced.update(&child, &fresh);
+        mlbcc_trace(child, &fresh);
     }
 #endif
     return mlbcc_tell(ctx, &call, 0, MLBCC_NAMESPACE ? 0 : child, is_thread);

@@ -1,16 +1,22 @@
 // What every probe needs: who is traced, what is known of each thread, the account of each record.
 
-BPF_PERF_OUTPUT(events);
+// Records go to the ring of the CPU that they are made on. The tracer has made the rings, and its
+// map of them takes this one's place; `ring` says what they are like.
+BPF_RINGBUF_OUTPUT(ring, 16);
+BPF_ARRAY_OF_MAPS(rings, "ring", 1);
 BPF_ARRAY(control, u32, 1);  // 1 while armed
 struct accounts {
     struct account rules[{{rules}} + 2];  // behind the last rule: MLBCC_SHARED, MLBCC_PROCESS_RECORDS
     struct {
         u64 count, sum;
     } totals[{{totals}}];  // of counts and sums that have no groups
+    u64 unread;            // bytes of records since the reader was woken last
 };
 BPF_PERCPU_ARRAY(accounts, struct accounts, 1);
 #if !MLBCC_EVERYONE
 BPF_F_TABLE("hash", u32, struct process, traced, 65536, BPF_F_NO_PREALLOC);
+// 1 where a traced process may have an id that ends in these bits: saves most others the hash table.
+BPF_ARRAY(suspects, u8, 4096);
 #endif
 #if MLBCC_NAMESPACE && !MLBCC_EVERYONE
 BPF_HASH(seeds, u32, struct process, 1024);  // pids as the tracer's namespace names them
@@ -42,6 +48,11 @@ static __always_inline void mlbcc_identify(struct identity *id) {
 // asked for by its own number is taken in when it first shows itself.
 static __always_inline struct process *mlbcc_traced(struct identity *id) {
     u32 tgid = id->tgid;
+#if !MLBCC_NAMESPACE
+    u32 last_bits = tgid & 4095;
+    u8 *suspect = suspects.lookup(&last_bits);
+    if (suspect && !*suspect) return 0;
+#endif
     struct process *known = traced.lookup(&tgid);
 #if MLBCC_NAMESPACE
     if (!known) {
@@ -55,6 +66,13 @@ static __always_inline struct process *mlbcc_traced(struct identity *id) {
 #endif
     return known;
 }
+
+static __always_inline void mlbcc_trace(u32 tgid, struct process *process) {
+    u32 last_bits = tgid & 4095;
+    u8 yes = 1;
+    suspects.update(&last_bits, &yes);
+    traced.update(&tgid, process);
+}
 #endif
 
 static __always_inline int mlbcc_armed(void) {
@@ -66,6 +84,21 @@ static __always_inline int mlbcc_armed(void) {
 static __always_inline struct accounts *mlbcc_accounts(void) {
     int zero = 0;
     return accounts.lookup(&zero);
+}
+
+// A reader sweeps the rings regularly. It is woken only where that may be too late: in a virtual
+// machine a wake-up is an interrupt to oneself. Not 0 where the record found no room.
+static __always_inline int mlbcc_write(struct accounts *all, void *record, u64 size) {
+    int cpu = bpf_get_smp_processor_id();
+    void *to = rings.lookup(&cpu);
+    if (!to) return 1;
+    u64 flags = BPF_RB_NO_WAKEUP;
+    all->unread += size;
+    if (all->unread >= MLBCC_WAKE_BYTES) {
+        all->unread = 0;
+        flags = BPF_RB_FORCE_WAKEUP;
+    }
+    return bpf_ringbuf_output(to, record, size, flags) != 0;
 }
 
 // Atomic, because a probe can be preempted by another on the same CPU.

@@ -138,14 +138,14 @@ Error CompilerProcess::gone() {
 
 // The helper answers one request after another. To send while it sends would block both, once the
 // socket's buffer is full, so a reply that is due is taken in first.
-Result<void> CompilerProcess::send(const std::string& json) {
+Result<void> CompilerProcess::send(const std::string& json, std::span<const int> fds) {
     while (arrived_.size() < awaited_) {
         auto message = receive_next();
         if (!message) return message.error();
         arrived_.push_back(std::move(*message));
     }
     if (!socket_) return Error{"the compiler helper is gone"};
-    auto sent = send_message(socket_.get(), json);
+    auto sent = send_message(socket_.get(), json, fds);
     if (!sent && (sent.error().code == EPIPE || sent.error().code == ECONNRESET)) return gone();
     if (sent) ++awaited_;
     return sent;
@@ -208,7 +208,9 @@ Result<std::vector<EntryChoice>> CompilerProcess::entries(const std::string& arc
 }
 
 Result<void> CompilerProcess::send_compile(const CompileRequest& request) {
-    return send(request_json(request));
+    std::vector<int> fds;
+    for (const auto& [name, fd] : request.maps) fds.push_back(fd);
+    return send(request_json(request), fds);
 }
 
 Result<CompileResult> CompilerProcess::receive_compile() {

@@ -71,6 +71,7 @@ struct CompileRequest {
     std::map<uint32_t, uint32_t> kfuncs;
     // Likewise, calls of the C function with that name, which is linked to each program that does.
     std::map<uint32_t, std::string> commons;
+    std::map<std::string, int> maps;  // that exist already, in place of those so named: descriptors
     bool emit_only = false;  // compile, load nothing: needs no rights, gives no descriptors
 };
 
@@ -135,7 +136,7 @@ public:
 
 private:
     CompilerProcess(pid_t pid, UniqueFd socket) : pid_(pid), socket_(std::move(socket)) {}
-    Result<void> send(const std::string& json);
+    Result<void> send(const std::string& json, std::span<const int> fds = {});
     Result<Message> receive();
     Result<Message> receive_next();
     Error gone();

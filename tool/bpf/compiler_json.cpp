@@ -237,6 +237,10 @@ std::string request_json(const CompileRequest& request) {
     write_programs(json.writer(), request.programs);
     write_numbered(json.writer(), "kfuncs", request.kfuncs);
     write_numbered(json.writer(), "commons", request.commons);
+    json.writer().Key("maps");
+    json.writer().StartArray();
+    for (const auto& [name, fd] : request.maps) json.writer().String(name.c_str());
+    json.writer().EndArray();
     json.writer().Key("emit_only");
     json.writer().Bool(request.emit_only);
     return json.text();

@@ -20,8 +20,6 @@
 #include "codegen/codegen.h"
 #include "plan/plan.h"
 
-struct perf_buffer;
-
 namespace mlbcc::bpf {
 
 // ---- what this kernel can do, found by trying
@@ -128,10 +126,34 @@ private:
 
 // ---- the rings
 
+// Where programs find the ring of the CPU they run on: a map that they are loaded with, and that is
+// filled at any time.
+Result<Map> make_ring_table();
+
+// A ring of records for each CPU.
 class Stream {
 public:
     using OnRecord = std::function<void(uint32_t cpu, std::span<const std::byte> record)>;
-    // An executable mapping of a file that some process of the machine has made.
+    // `bytes` a CPU, rounded up to a power of two of pages; halved while the kernel refuses, down
+    // to 256 KiB. sweep() must be called every 10 ms, and when poll_fd() is readable.
+    static Result<Stream> open(const Map& table, size_t bytes, OnRecord on_record);
+    Stream(Stream&&) noexcept;
+    Stream& operator=(Stream&&) noexcept;
+    ~Stream();
+
+    int poll_fd() const;
+    void sweep();  // reads all rings, of each at most what fits into it
+    size_t bytes_per_cpu() const;
+
+private:
+    struct State;
+    explicit Stream(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+// The executable mappings of files that processes of this machine make.
+class MappingStream {
+public:
     struct Mapped {
         uint32_t pid = 0;
         uint64_t start = 0, size = 0, offset = 0;
@@ -140,25 +162,15 @@ public:
         std::string path;
     };
     using OnMapped = std::function<void(Mapped)>;
-    // `bytes` a CPU, rounded up to a power of two of pages; halved while the kernel refuses, down
-    // to 256 KiB. A reader is woken when a ring is a quarter full; sweep() must be called every
-    // 10 ms besides.
-    // With `on_mapped`, mappings are told, too.
-    static Result<Stream> open(size_t bytes, OnRecord on_record, OnMapped on_mapped = nullptr);
-    Result<void> connect(const Map& events);  // to the programs that submit to that map
-    Stream(Stream&&) noexcept;
-    Stream& operator=(Stream&&) noexcept;
-    ~Stream();
-
-    int poll_fd() const;
-    void sweep();  // reads all rings to their end
-    size_t bytes_per_cpu() const;
-    size_t cpus() const;
-    bool saw_loss();  // the kernel told of lost records since the last call
+    static Result<MappingStream> open(OnMapped on_mapped);
+    MappingStream(MappingStream&&) noexcept;
+    MappingStream& operator=(MappingStream&&) noexcept;
+    ~MappingStream();
+    void sweep();
 
 private:
     struct State;
-    explicit Stream(std::unique_ptr<State> state);
+    explicit MappingStream(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };
 

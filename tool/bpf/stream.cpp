@@ -1,13 +1,13 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <linux/perf_event.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cerrno>
 #include <cstdlib>
-#include <cstring>
-
-#include <fmt/format.h>
 
 #include "base/read_file.h"
 #include "bpf/kernel.h"
@@ -15,18 +15,7 @@
 namespace mlbcc::bpf {
 namespace {
 
-constexpr size_t kPage = 4096;
-constexpr size_t kFewPages = 64;  // fewer are not worth trying, unless they are asked for
-
-// PERF_RECORD_MMAP2 behind its header (include/uapi/linux/perf_event.h).
-struct MmapRecord {
-    uint32_t pid, tid;
-    uint64_t address, size, offset;
-    uint32_t device_major, device_minor;
-    uint64_t inode, generation;
-    uint32_t protection, flags;
-    // the file's name follows
-};
+constexpr size_t kFewBytes = 256 * 1024;  // fewer are not worth trying, unless they are asked for
 
 // "0-2,5" -> 0 1 2 5
 Result<std::vector<int>> online_cpus() {
@@ -44,118 +33,150 @@ Result<std::vector<int>> online_cpus() {
     return cpus;
 }
 
-Stream::Mapped mapping(const char* body, size_t size) {
-    MmapRecord record{};
-    if (size < sizeof record) return {};
-    std::memcpy(&record, body, sizeof record);
-    const char* name = body + sizeof record;
-    return {record.pid,          record.address,
-            record.size,         record.offset,
-            record.device_major, record.device_minor,
-            record.inode,        std::string(name, strnlen(name, size - sizeof record))};
-}
+// One CPU's ring, with a reader of its own: a reader of several stays at one as long as that fills
+// faster than it is read.
+class Ring {
+public:
+    Ring(int cpu, size_t bytes, const Stream::OnRecord& on_record)
+        : cpu_(cpu), bytes_(bytes), on_record_(on_record) {}
+    Ring(const Ring&) = delete;
+    Ring& operator=(const Ring&) = delete;
+    ~Ring() { ring_buffer__free(reader_); }
+
+    bool open() {
+        map_.reset(bpf_map_create(BPF_MAP_TYPE_RINGBUF, "mlbcc_ring", 0, 0,
+                                  static_cast<uint32_t>(bytes_), nullptr));
+        if (map_) reader_ = ring_buffer__new(map_.get(), on_sample, this, nullptr);
+        return reader_ != nullptr;
+    }
+    int cpu() const { return cpu_; }
+    int fd() const { return map_.get(); }
+    void sweep() {
+        left_ = static_cast<ptrdiff_t>(bytes_);
+        ring_buffer__consume(reader_);
+    }
+
+private:
+    static int on_sample(void* context, void* data, size_t size) {
+        auto* self = static_cast<Ring*>(context);
+        self->on_record_(static_cast<uint32_t>(self->cpu_),
+                         {static_cast<const std::byte*>(data), size});
+        self->left_ -= static_cast<ptrdiff_t>(size);
+        return self->left_ > 0 ? 0 : -EAGAIN;  // the record counts as read
+    }
+
+    int cpu_;
+    size_t bytes_;
+    const Stream::OnRecord& on_record_;
+    UniqueFd map_;
+    ring_buffer* reader_ = nullptr;
+    ptrdiff_t left_ = 0;  // bytes, to be read in this sweep
+};
 
 }  // namespace
 
 struct Stream::State {
     OnRecord on_record;
-    OnMapped on_mapped;
-    perf_buffer* buffer = nullptr;
-    std::vector<int> cpus;  // of each ring
-    size_t pages = 0;
-    bool lost = false;
+    std::vector<std::unique_ptr<Ring>> rings;
+    size_t bytes = 0;
+    UniqueFd wake_ups;
 
-    ~State() { perf_buffer__free(buffer); }
-
-    static bpf_perf_event_ret on_event(void* context, int cpu, perf_event_header* header) {
-        auto* self = static_cast<State*>(context);
-        const char* body = reinterpret_cast<const char*>(header + 1);
-        if (header->type == PERF_RECORD_SAMPLE) {
-            uint32_t size = 0;
-            std::memcpy(&size, body, sizeof size);
-            self->on_record(static_cast<uint32_t>(cpu),
-                            {reinterpret_cast<const std::byte*>(body + sizeof size), size});
-        } else if (header->type == PERF_RECORD_MMAP2 && self->on_mapped) {
-            self->on_mapped(mapping(body, header->size - sizeof *header));
-        } else if (header->type == PERF_RECORD_LOST) {
-            self->lost = true;
-        }
-        return LIBBPF_PERF_EVENT_CONT;
-    }
+    bool open(const std::vector<int>& cpus, size_t bytes_per_cpu);
+    bool listen();
+    bool enter_into(int table);
 };
+
+// Or errno says why not.
+bool Stream::State::open(const std::vector<int>& cpus, size_t bytes_per_cpu) {
+    rings.clear();
+    bytes = bytes_per_cpu;
+    for (int cpu : cpus) {
+        rings.push_back(std::make_unique<Ring>(cpu, bytes, on_record));
+        if (!rings.back()->open()) return false;
+    }
+    return true;
+}
+
+// For edges: a ring with anything in it is readable, a wake-up comes when there is much.
+bool Stream::State::listen() {
+    wake_ups.reset(epoll_create1(EPOLL_CLOEXEC));
+    if (!wake_ups) return false;
+    for (const auto& ring : rings) {
+        epoll_event event{.events = EPOLLIN | EPOLLET, .data = {}};
+        if (epoll_ctl(wake_ups.get(), EPOLL_CTL_ADD, ring->fd(), &event) != 0) return false;
+    }
+    return true;
+}
+
+// At once: the kernel waits after each update of such a map until no program still sees it as it
+// was, tens of milliseconds.
+bool Stream::State::enter_into(int table) {
+    std::vector<int> cpus, fds;
+    for (const auto& ring : rings) {
+        cpus.push_back(ring->cpu());
+        fds.push_back(ring->fd());
+    }
+    auto count = static_cast<uint32_t>(cpus.size());
+    if (bpf_map_update_batch(table, cpus.data(), fds.data(), &count, nullptr) == 0) return true;
+    for (size_t i = 0; i < cpus.size(); ++i) {  // before Linux 5.16
+        if (bpf_map_update_elem(table, &cpus[i], &fds[i], BPF_ANY) != 0) return false;
+    }
+    return true;
+}
 
 Stream::Stream(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Stream::Stream(Stream&&) noexcept = default;
 Stream& Stream::operator=(Stream&&) noexcept = default;
 Stream::~Stream() = default;
 
-Result<Stream> Stream::open(size_t bytes, OnRecord on_record, OnMapped on_mapped) {
-    UniqueFd map(bpf_map_create(BPF_MAP_TYPE_PERF_EVENT_ARRAY, "mlbcc_rings", 4, 4,
-                                static_cast<uint32_t>(libbpf_num_possible_cpus()), nullptr));
-    if (!map) return system_error("cannot open the perf buffers");
+Result<Map> make_ring_table() {
+    auto page = static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
+    UniqueFd like(bpf_map_create(BPF_MAP_TYPE_RINGBUF, "mlbcc_ring", 0, 0, page, nullptr));
+    LIBBPF_OPTS(bpf_map_create_opts, options, .inner_map_fd = static_cast<uint32_t>(like.get()));
+    UniqueFd table;
+    if (like) {
+        table.reset(bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "rings", 4, 4,
+                                   static_cast<uint32_t>(libbpf_num_possible_cpus()), &options));
+    }
+    if (!table) {
+        return system_error("cannot make a BPF map",
+                            "run as root, or with CAP_BPF and CAP_PERFMON");
+    }
+    return Map(std::move(table), 4, 4);
+}
+
+Result<Stream> Stream::open(const Map& table, size_t bytes, OnRecord on_record) {
     Result<std::vector<int>> cpus = online_cpus();
     if (!cpus) return cpus.error();
     auto state = std::make_unique<State>();
     state->on_record = std::move(on_record);
-    state->on_mapped = std::move(on_mapped);
-    perf_event_attr attributes{};
-    attributes.size = sizeof attributes;
-    attributes.type = PERF_TYPE_SOFTWARE;
-    attributes.config = PERF_COUNT_SW_BPF_OUTPUT;
-    attributes.sample_type = PERF_SAMPLE_RAW;
-    attributes.sample_period = 1;
-    attributes.watermark = 1;
-    attributes.mmap = attributes.mmap2 = state->on_mapped ? 1 : 0;
-    state->cpus = std::move(*cpus);
-    LIBBPF_OPTS(perf_buffer_raw_opts, options);
-    options.cpu_cnt = static_cast<int>(state->cpus.size());
-    options.cpus = options.map_keys = state->cpus.data();
-    size_t pages = std::bit_ceil(std::max<size_t>(1, (bytes + kPage - 1) / kPage));
-    size_t least = std::min(pages, kFewPages);
-    int code = 0;
-    for (; pages >= least && pages > 0; pages /= 2) {
-        // Sweeps read the rings in time. A wake-up, even for 64 records, costs each of them half as
-        // much as submitting it: in a virtual machine it is an interrupt to oneself.
-        attributes.wakeup_watermark = static_cast<uint32_t>(pages * kPage / 4);
-        state->buffer = perf_buffer__new_raw(map.get(), pages, &attributes, State::on_event,
-                                             state.get(), &options);
-        if (state->buffer != nullptr) break;
-        code = errno;
-        if (code != ENOMEM && code != EPERM) break;
+    size_t size = std::bit_ceil(std::max(bytes, static_cast<size_t>(sysconf(_SC_PAGESIZE))));
+    size_t least = std::min(size, kFewBytes);
+    bool opened = state->open(*cpus, size);
+    while (!opened && (errno == ENOMEM || errno == EPERM) && size / 2 >= least) {
+        size /= 2;
+        opened = state->open(*cpus, size);
     }
-    if (state->buffer == nullptr) {
-        errno = code;
-        return system_error("cannot open the perf buffers",
-                            "give a smaller --buffer, or raise kernel.perf_event_mlock_kb");
+    if (!opened || !state->listen() || !state->enter_into(table.fd())) {
+        return system_error("cannot open the event buffers",
+                            errno == EPERM ? "run as root, or with CAP_BPF and CAP_PERFMON"
+                                           : "give a smaller --buffer");
     }
-    state->pages = pages;
     return Stream(std::move(state));
 }
 
-Result<void> Stream::connect(const Map& events) {
-    for (size_t i = 0; i < state_->cpus.size(); ++i) {
-        int ring = perf_buffer__buffer_fd(state_->buffer, i);
-        if (bpf_map_update_elem(events.fd(), &state_->cpus[i], &ring, 0) != 0) {
-            return system_error("cannot connect the programs to the perf buffers");
-        }
-    }
-    return {};
+int Stream::poll_fd() const {
+    return state_->wake_ups.get();
 }
 
-int Stream::poll_fd() const {
-    return perf_buffer__epoll_fd(state_->buffer);
-}
 void Stream::sweep() {
-    perf_buffer__consume(state_->buffer);
+    std::array<epoll_event, 64> seen{};
+    epoll_wait(state_->wake_ups.get(), seen.data(), seen.size(), 0);
+    for (const auto& ring : state_->rings) ring->sweep();
 }
+
 size_t Stream::bytes_per_cpu() const {
-    return state_->pages * kPage;
-}
-size_t Stream::cpus() const {
-    return perf_buffer__buffer_cnt(state_->buffer);
-}
-bool Stream::saw_loss() {
-    return std::exchange(state_->lost, false);
+    return state_->bytes;
 }
 
 }  // namespace mlbcc::bpf

@@ -34,6 +34,7 @@ struct Options {
     std::optional<PidNamespace> namespace_;  // set where the tracer is not in the initial one
     // Where `pid` is in the kernel's task_struct: with it, forks are followed by raw tracepoints.
     std::optional<uint32_t> task_pid_offset;
+    size_t wake_bytes = size_t{4} << 20;  // the reader is woken when a CPU has written so much
     const Templates* templates = nullptr;
 };
 
@@ -61,17 +62,18 @@ Result<Program> generate(const plan::Plan& plan, const Options& options);
 
 // The names of the maps that the tracer reads or writes.
 namespace maps {
-inline constexpr const char* kEvents = "events";      // perf buffer of records
+inline constexpr const char* kRings = "rings";        // by CPU
 inline constexpr const char* kControl = "control";    // [0] is 1 while armed
 inline constexpr const char* kTraced = "traced";      // process id to Process
+inline constexpr const char* kSuspects = "suspects";  // by its last 12 bits: 1 if it may be one
 inline constexpr const char* kSeeds = "seeds";        // ids in our namespace, to be adopted
 inline constexpr const char* kAccounts = "accounts";  // by rule and CPU
 std::string aggregate(plan::AggregateId id);          // "aggregate_3"
 }  // namespace maps
 
 // One rule's records on one CPU. `accounts` has, by CPU, one for each RuleId, one for records that
-// rules share (how many times more than once each was counted), one for process records, and then a
-// Total for each AggregateId.
+// rules share (how many times more than once each was counted), one for process records, then a
+// Total for each AggregateId, and last 8 bytes that are the programs' own.
 struct Account {
     uint64_t submitted, lost;
     uint64_t full;  // updates of count, sum, hist that found their map full

@@ -44,6 +44,7 @@ std::string settings(const plan::Plan& plan, const Options& options, bool frames
     std::string out = fmt::format("#define MLBCC_EVERYONE {}\n#define MLBCC_USES_FRAMES {}\n",
                                   options.everyone ? 1 : 0, frames ? 1 : 0);
     out += fmt::format("#define MLBCC_SESSION {}\n", options.mode == AttachMode::session ? 1 : 0);
+    out += fmt::format("#define MLBCC_WAKE_BYTES {}\n", options.wake_bytes);
     out += fmt::format("#define MLBCC_TASK_PID {}\n", options.task_pid_offset.value_or(0));
     out += fmt::format("#define MLBCC_NAMESPACE {}\n", options.namespace_ ? 1 : 0);
     if (options.namespace_) {

@@ -20,18 +20,25 @@ namespace mlbcc::compiler {
 namespace {
 
 // The functions below have no argument of ours, so this has to be static.
-bool& pretending() {
-    static bool value = false;
+MapSource*& source() {
+    static MapSource* value = nullptr;
     return value;
 }
 
 }  // namespace
 
-PretendedMaps::PretendedMaps(bool pretend) {
-    pretending() = pretend;
+MapSource::MapSource(const std::map<std::string, UniqueFd>& existing, bool pretend)
+    : existing_(existing), pretend_(pretend) {
+    source() = this;
 }
-PretendedMaps::~PretendedMaps() {
-    pretending() = false;
+MapSource::~MapSource() {
+    source() = nullptr;
+}
+
+int MapSource::descriptor(const char* name) const {
+    if (pretend_) return ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    auto found = existing_.find(name);
+    return found == existing_.end() ? -1 : ::fcntl(found->second.get(), F_DUPFD_CLOEXEC, 4);
 }
 
 }  // namespace mlbcc::compiler
@@ -45,7 +52,10 @@ extern "C" int bcc_procutils_each_ksym(bcc_procutils_ksymcb callback, void* payl
 }
 
 extern "C" int bcc_create_map_xattr(bcc_create_map_attr* attributes, bool allow_rlimit) {
-    if (mlbcc::compiler::pretending()) return ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (mlbcc::compiler::source() != nullptr) {
+        int existing = mlbcc::compiler::source()->descriptor(attributes->name);
+        if (existing >= 0) return existing;
+    }
     using Function = int (*)(bcc_create_map_attr*, bool);
     auto real = reinterpret_cast<Function>(::dlsym(RTLD_NEXT, "bcc_create_map_xattr"));
     if (real != nullptr) return real(attributes, allow_rlimit);

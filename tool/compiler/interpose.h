@@ -2,22 +2,34 @@
 // executable's own (they are exported by name in CMakeLists.txt).
 //   bcc_procutils_each_ksym  libbcc walks all of /proc/kallsyms (120 000 lines, 150 ms) only to
 //                            learn whether bpf_probe_read_kernel exists; it does since Linux 5.5
-//   bcc_create_map_xattr     compiling creates the program's maps; without loading, none is wanted,
-//                            nor the right to make one needed
+//   bcc_create_map_xattr     compiling creates the program's maps; those that exist already are
+//   taken
+//                            instead, and without loading none is made, nor the right to needed
 //   PassManagerBuilder::populateModulePassManager
 //                            libbcc optimises at level 3: 40 passes too many for programs of a
 //                            few hundred instructions, for a third of the time
 #pragma once
 
+#include <map>
+#include <string>
+
+#include "base/unique_fd.h"
+
 namespace mlbcc::compiler {
 
-// While one lives, libbcc is given descriptors that are no maps.
-class PretendedMaps {
+// While one lives, libbcc is given these maps where it would create maps of these names; or, to
+// pretend, only descriptors that are no maps.
+class MapSource {
 public:
-    explicit PretendedMaps(bool pretend);
-    PretendedMaps(const PretendedMaps&) = delete;
-    PretendedMaps& operator=(const PretendedMaps&) = delete;
-    ~PretendedMaps();
+    MapSource(const std::map<std::string, UniqueFd>& existing, bool pretend);
+    MapSource(const MapSource&) = delete;
+    MapSource& operator=(const MapSource&) = delete;
+    ~MapSource();
+    int descriptor(const char* name) const;  // a new one; -1 where libbcc shall create the map
+
+private:
+    const std::map<std::string, UniqueFd>& existing_;
+    bool pretend_;
 };
 
 }  // namespace mlbcc::compiler

@@ -25,9 +25,10 @@ struct Job {
     std::vector<ProgramSpec> programs;
     Kfuncs kfuncs;
     std::map<int32_t, std::string> commons;  // C functions by the number that calls them
+    std::map<std::string, UniqueFd> maps;    // that exist already
     bool emit_only = false;
 };
 
-Result<Job> read_job(const JsonValue& request);
+Result<Job> read_job(const JsonValue& request, std::vector<UniqueFd> fds);
 
 }  // namespace mlbcc::compiler

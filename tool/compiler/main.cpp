@@ -30,7 +30,8 @@ void prepare_process() {
     answer_even_at_the_end(kSocket);
 }
 
-Reply answer(const std::string& json) {
+Reply answer(Message message) {
+    const std::string& json = message.json;
     rapidjson::Document request;
     request.Parse(json.data(), json.size());
     if (request.HasParseError() || !request.IsObject()) {
@@ -39,7 +40,7 @@ Reply answer(const std::string& json) {
     std::string_view name = text_field(request, "request");
     if (name == "types") return parse_types(request);
     if (name == "entries") return choose_entries(request);
-    if (name == "compile") return compile_program(request);
+    if (name == "compile") return compile_program(request, std::move(message.fds));
     return failure({Error{"there is no request `" + std::string(name) + "`"}, "", "", ""});
 }
 
@@ -49,7 +50,7 @@ bool serve() {
         auto message = receive_message(kSocket);
         if (!message) return false;
         if (message->json.empty()) return true;
-        Reply reply = answer(message->json);
+        Reply reply = answer(std::move(*message));
         std::vector<int> fds;
         for (const UniqueFd& fd : reply.fds) fds.push_back(fd.get());
         if (!send_message(kSocket, reply.json, fds)) return false;

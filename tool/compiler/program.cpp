@@ -201,8 +201,8 @@ Reply build(const Job& job, const Capture& capture) {
 
 }  // namespace
 
-Reply compile_program(const JsonValue& request) {
-    auto job = read_job(request);
+Reply compile_program(const JsonValue& request, std::vector<UniqueFd> fds) {
+    auto job = read_job(request, std::move(fds));
     if (!job) return failure({job.error(), "compile", "", ""});
     auto headers = use_headers(job->kernel_dir);
     if (!headers) return failure({headers.error(), "compile", "", ""});
@@ -210,7 +210,7 @@ Reply compile_program(const JsonValue& request) {
     if (!capture) return failure({capture.error(), "compile", "", ""});
     LastWords last_words("LLVM crashed on the program");
     last_words.printed_to(*capture);
-    PretendedMaps pretended(job->emit_only);
+    MapSource maps(job->maps, job->emit_only);
     return build(*job, *capture);
 }
 

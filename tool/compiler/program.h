@@ -3,7 +3,8 @@
 //   {"request":"compile","source":"...","file":"generated.bpf.c","cflags":[...],
 //    "kernel_dir":"/.../include/kernel","emit_only":false,
 //    "programs":[{"name":"on_call","type":"kprobe","expected_attach_type":57}, ...],
-//    "kfuncs":{"0x7fff0001":98765},"commons":{"0x7fff0100":"common_enter"}}
+//    "kfuncs":{"0x7fff0001":98765},"commons":{"0x7fff0100":"common_enter"},
+//    "maps":["rings"]}     and a descriptor for each of these, which takes the place of that map
 //   ->
 //   {"ok":true,"maps":[{"name","id","type","key_size","value_size","max_entries","flags","fd":0}],
 //    "programs":[{"name","fd":1,"insns":120}],"log":"warnings",
@@ -21,6 +22,6 @@
 
 namespace mlbcc::compiler {
 
-Reply compile_program(const JsonValue& request);
+Reply compile_program(const JsonValue& request, std::vector<UniqueFd> fds);
 
 }  // namespace mlbcc::compiler

@@ -136,13 +136,9 @@ int run_emit(const TraceOptions& options) {
     Steps steps(options.verbosity == Verbosity::verbose);
     Frontend frontend(options.rules, steps);
     if (int status = prepare(frontend, options.verbosity); status != 0) return status;
-    bpf::Features features = bpf::find_features();
-    Result<codegen::AttachMode> mode = choose_mode(options.rules.attach, features);
-    if (!mode) return tell(mode.error());
-    auto own = own_namespace();
-    if (!own) return tell(own.error());
-    Result<codegen::Program> program =
-        frontend.generate({*mode, options.everyone, *own, features.task_pid_offset, nullptr});
+    Result<codegen::Options> generation = generation_options(options, bpf::find_features());
+    if (!generation) return tell(generation.error());
+    Result<codegen::Program> program = frontend.generate(*generation);
     if (!program) return tell(program.error());
     fmt::print("{}", program->source);
     return 0;

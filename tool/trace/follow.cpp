@@ -22,7 +22,11 @@ Result<void> Follower::add(int pid) {
     // In a pid namespace our ids are not the kernel's: processes are adopted by ours.
     bpf::Map* map = loaded_.map(codegen::maps::kSeeds);
     if (map == nullptr) map = loaded_.map(codegen::maps::kTraced);
-    MLBCC_CHECK(map != nullptr);
+    bpf::Map* suspects = loaded_.map(codegen::maps::kSuspects);
+    MLBCC_CHECK(map != nullptr && suspects != nullptr);
+    uint32_t last_bits = key & 4095;
+    uint8_t yes = 1;
+    if (auto done = suspects->update(&last_bits, &yes); !done) return done;
     if (auto done = map->update(&key, &process); !done) {
         return system_error(fmt::format("cannot trace process {}", pid));
     }

@@ -37,8 +37,7 @@ std::string_view last_lines(std::string_view log) {
     return at == std::string_view::npos || at == 0 ? log : log.substr(at + 1);
 }
 
-}  // namespace
-
+// The best that this kernel can do, or what was asked for.
 Result<AttachMode> choose_mode(std::optional<AttachMode> wanted, const bpf::Features& features) {
     AttachMode best = features.session ? AttachMode::session
                       : features.multi ? AttachMode::multi
@@ -52,11 +51,29 @@ Result<AttachMode> choose_mode(std::optional<AttachMode> wanted, const bpf::Feat
                  fmt::format("leave --attach out: {} would be taken", mode_name(best))};
 }
 
+// Set where the tracer's process ids are not the kernel's own.
 Result<std::optional<codegen::PidNamespace>> own_namespace() {
     Result<system::PidNamespace> own = system::own_pid_namespace();
     if (!own) return own.error();
     if (own->is_initial) return std::optional<codegen::PidNamespace>{};
     return std::make_optional(codegen::PidNamespace{own->device, own->inode});
+}
+
+}  // namespace
+
+Result<codegen::Options> generation_options(const TraceOptions& options,
+                                            const bpf::Features& features) {
+    Result<AttachMode> mode = choose_mode(options.rules.attach, features);
+    if (!mode) return mode.error();
+    auto own = own_namespace();
+    if (!own) return own.error();
+    codegen::Options made;
+    made.mode = *mode;
+    made.everyone = options.everyone;
+    made.namespace_ = *own;
+    made.task_pid_offset = features.task_pid_offset;
+    made.wake_bytes = options.buffer_bytes / 4;
+    return made;
 }
 
 void Loader::find_features() {
@@ -65,20 +82,17 @@ void Loader::find_features() {
     steps_.done("kernel features");
 }
 
-Result<void> Loader::start(const RuleOptions& options, bool everyone) {
+Result<void> Loader::start(const TraceOptions& options, const bpf::Map& rings) {
     find_features();
-    Result<AttachMode> mode = choose_mode(options.attach, *features_);
-    if (!mode) return mode.error();
-    auto own = own_namespace();
-    if (!own) return own.error();
-    Result<codegen::Program> program =
-        frontend_.generate({*mode, everyone, *own, features_->task_pid_offset, nullptr});
+    Result<codegen::Options> generation = generation_options(options, *features_);
+    if (!generation) return generation.error();
+    Result<codegen::Program> program = frontend_.generate(*generation);
     if (!program) return program.error();
-    loaded_.mode = *mode;
+    loaded_.mode = generation->mode;
     loaded_.program = std::move(*program);
     if (dispatched()) {
         Result<bpf::Dispatcher> dispatcher =
-            bpf::Dispatcher::make(*mode, *features_, frontend_.plan.shapes.size());
+            bpf::Dispatcher::make(loaded_.mode, *features_, frontend_.plan.shapes.size());
         if (!dispatcher) return dispatcher.error();
         loaded_.dispatcher = std::move(*dispatcher);
     }
@@ -87,19 +101,20 @@ Result<void> Loader::start(const RuleOptions& options, bool everyone) {
         Result<std::string> tracefs = system::ensure_tracefs();
         if (!tracefs) return tracefs.error();
     }
-    return frontend_.compiler->send_compile(request());
+    return frontend_.compiler->send_compile(request(rings));
 }
 
 bool Loader::dispatched() const {
     return loaded_.mode != AttachMode::perf && !loaded_.program.direct;
 }
 
-bpf::CompileRequest Loader::request() const {
+bpf::CompileRequest Loader::request(const bpf::Map& rings) const {
     bpf::CompileRequest request;
     request.source = loaded_.program.source;
     request.file = "mlbcc.bpf.c";
     request.kernel_dir = frontend_.kernel_dir;
     request.commons = loaded_.program.commons;
+    request.maps.emplace(codegen::maps::kRings, rings.fd());
     // libbcc optimises what clang hands it: clang need not do so first. No debug information:
     // nobody reads it while programs load, and without both the time is six tenths.
     request.cflags = {"-g0", "-Xclang", "-disable-llvm-passes"};

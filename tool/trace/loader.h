@@ -10,6 +10,7 @@
 #include "bpf/kernel.h"
 #include "codegen/codegen.h"
 #include "trace/frontend.h"
+#include "trace/options.h"
 
 namespace mlbcc::trace {
 
@@ -25,19 +26,16 @@ struct Loaded {
     void detach() { attachments.clear(); }
 };
 
-// The best mode that this kernel can do, or the one that was asked for.
-Result<codegen::AttachMode> choose_mode(std::optional<codegen::AttachMode> wanted,
-                                        const bpf::Features& features);
-
-// Set where the tracer's process ids are not the kernel's own.
-Result<std::optional<codegen::PidNamespace>> own_namespace();
+// How to generate for this machine: by the best way to attach that it has, or the one asked for.
+Result<codegen::Options> generation_options(const TraceOptions& options,
+                                            const bpf::Features& features);
 
 class Loader {
 public:
     Loader(Frontend& frontend, Steps& steps) : frontend_(frontend), steps_(steps) {}
     void find_features();  // optional: load() does so itself if need be
     // Generates the C and hands it to the compiler, which works meanwhile ...
-    Result<void> start(const RuleOptions& options, bool everyone);
+    Result<void> start(const TraceOptions& options, const bpf::Map& rings);
     // Puts the probes into place. They pass calls over until finish().
     Result<void> attach();
     // Waits for the compiler and connects its programs to the probes. What it says of the generated
@@ -45,7 +43,7 @@ public:
     Result<Loaded> finish();
 
 private:
-    bpf::CompileRequest request() const;
+    bpf::CompileRequest request(const bpf::Map& rings) const;
     bool dispatched() const;  // whether calls reach their shapes through the dispatcher
     bpf::Programs programs() const;
     Result<void> attach_functions();

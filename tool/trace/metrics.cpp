@@ -95,7 +95,7 @@ std::vector<Metrics::CpuAccounts> Metrics::accounts() const {
                         std::vector<codegen::Total>(plan_.aggregates.size())};
         size_t rules = cpu.rules.size() * sizeof(codegen::Account);
         size_t totals = cpu.totals.size() * sizeof(codegen::Total);
-        MLBCC_CHECK(bytes.size() == rules + totals);
+        MLBCC_CHECK(bytes.size() == rules + totals + sizeof(uint64_t));
         std::memcpy(cpu.rules.data(), bytes.data(), rules);
         if (totals > 0) std::memcpy(cpu.totals.data(), bytes.data() + rules, totals);
         all.push_back(std::move(cpu));

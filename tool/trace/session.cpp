@@ -58,23 +58,23 @@ Session::Session(const TraceOptions& options, Frontend& frontend, Steps& steps)
       follower_(loaded_.kernel, options.everyone), metrics_(frontend.plan, loaded_.kernel) {}
 
 Result<std::unique_ptr<Session>> Session::open(const TraceOptions& options, Frontend& frontend,
-                                               Steps& steps) {
+                                               const bpf::Map& rings, Steps& steps) {
     std::unique_ptr<Session> made(new Session(options, frontend, steps));
     Result<Signals> signals = Signals::block();
     if (!signals) return signals.error();
     made->signals_.emplace(std::move(*signals));
-    Result<bpf::Stream> stream = bpf::Stream::open(
-        options.buffer_bytes,
-        [session = made.get()](uint32_t cpu, std::span<const std::byte> record) {
-            session->take(cpu, record);
-        },
-        made->mapping_taker());
+    Result<bpf::Stream> stream =
+        bpf::Stream::open(rings, options.buffer_bytes,
+                          [session = made.get()](uint32_t cpu, std::span<const std::byte> record) {
+                              session->take(cpu, record);
+                          });
     if (!stream) return stream.error();
     made->stream_.emplace(std::move(*stream));
     if (made->stream_->bytes_per_cpu() < options.buffer_bytes) {
         tell_note(options.verbosity, fmt::format("the kernel gives only {} KiB of buffer a CPU",
                                                  made->stream_->bytes_per_cpu() / 1024));
     }
+    if (auto done = made->watch_mappings(); !done) return done.error();
     steps.done("open rings");
     return made;
 }
@@ -100,9 +100,6 @@ Result<void> Session::hold_command(const system::LaunchOptions& launch) {
 
 Result<void> Session::take(Loaded loaded, const std::string& output) {
     loaded_ = std::move(loaded);
-    bpf::Map* events = loaded_.kernel.map(codegen::maps::kEvents);
-    MLBCC_CHECK(events != nullptr);
-    if (auto done = stream_->connect(*events); !done) return done;
     start_ns_ = monotonic_ns();
     if (auto done = open_sinks(output); !done) return done;
     for (const bpf::Refusal& one : loaded_.refused) {
@@ -137,19 +134,27 @@ void Session::take(uint32_t cpu, std::span<const std::byte> record) {
         steps_.done("first record");
     }
     follower_.look_at(record);
+    // A stack is looked at when it arrives. What it lies in was mapped before.
+    bool may_have_stack = record.size() > sizeof(plan::RecordHeader) + sizeof(plan::UserStack);
+    if (mappings_ && may_have_stack) mappings_->sweep();
     pipeline_.add(cpu, record);
 }
 
-bpf::Stream::OnMapped Session::mapping_taker() {
-    if (!frontend_.plan.takes_stacks()) return nullptr;
-    return [this](bpf::Stream::Mapped m) {
-        pipeline_.add_mapping({m.pid, m.start, m.size, m.offset, m.device_major, m.device_minor,
-                               m.inode, std::move(m.path)});
-    };
+Result<void> Session::watch_mappings() {
+    if (!frontend_.plan.takes_stacks()) return {};
+    Result<bpf::MappingStream> stream =
+        bpf::MappingStream::open([this](bpf::MappingStream::Mapped m) {
+            pipeline_.add_mapping({m.pid, m.start, m.size, m.offset, m.device_major, m.device_minor,
+                                   m.inode, std::move(m.path)});
+        });
+    if (!stream) return stream.error();
+    mappings_.emplace(std::move(*stream));
+    return {};
 }
 
 void Session::sweep() {
     stream_->sweep();
+    if (mappings_) mappings_->sweep();
     uint64_t now = monotonic_ns();
     pipeline_.advance(now);
     periodically(now);
@@ -163,9 +168,11 @@ void Session::periodically(uint64_t now_ns) {
     if (now_ns - last_check_ns_ < kCheckNs) return;
     last_check_ns_ = now_ns;
     follower_.clean_up();
-    if (stream_->saw_loss()) {
-        for (event::Loss& loss : metrics_.new_losses(now_ns)) pipeline_.add_loss(std::move(loss));
-    }
+    add_losses(now_ns);
+}
+
+void Session::add_losses(uint64_t now_ns) {
+    for (event::Loss& loss : metrics_.new_losses(now_ns)) pipeline_.add_loss(std::move(loss));
 }
 
 Result<void> Session::flush() {
@@ -250,8 +257,7 @@ Result<void> Session::finish(End end) {
     follower_.disarm();
     loaded_.detach();
     stream_->sweep();
-    for (event::Loss& loss : metrics_.new_losses(monotonic_ns()))
-        pipeline_.add_loss(std::move(loss));
+    add_losses(monotonic_ns());
     pipeline_.finish();
     steps_.done("detach and drain");
     if (failure_) return *failure_;

@@ -23,7 +23,7 @@ class Session : private event::EventConsumer {
 public:
     // Opens the rings, which takes its time: best done while the compiler works.
     static Result<std::unique_ptr<Session>> open(const TraceOptions& options, Frontend& frontend,
-                                                 Steps& steps);
+                                                 const bpf::Map& rings, Steps& steps);
     Result<void> hold_command(const system::LaunchOptions& launch);
     // The probes, which nothing records until run(); opens the sinks.
     Result<void> take(Loaded loaded, const std::string& output);
@@ -41,9 +41,10 @@ private:
     Result<void> arm();
     End poll();
     void sweep();
-    bpf::Stream::OnMapped mapping_taker();  // null where no rule takes stacks
+    Result<void> watch_mappings();  // where a rule takes stacks
     void take(uint32_t cpu, std::span<const std::byte> record);
     void periodically(uint64_t now_ns);
+    void add_losses(uint64_t now_ns);
     Result<void> flush();
     void handle_interrupts();
     bool command_ended();
@@ -61,6 +62,7 @@ private:
     Follower follower_;
     Metrics metrics_;
     std::optional<bpf::Stream> stream_;
+    std::optional<bpf::MappingStream> mappings_;
     std::optional<Signals> signals_;
     std::optional<system::ChildProcess> command_;
     std::vector<std::unique_ptr<sink::Sink>> sinks_;

@@ -72,8 +72,10 @@ int run_trace(const TraceOptions& options) {
     if (tell(frontend.diagnostics, options.verbosity)) return kExitUsage;
     if (auto done = frontend.choose_entries(); !done) return tell(done.error());
 
-    if (auto done = loader.start(options.rules, options.everyone); !done) return tell(done.error());
-    Result<std::unique_ptr<Session>> session = Session::open(options, frontend, steps);
+    Result<bpf::Map> rings = bpf::make_ring_table();
+    if (!rings) return tell(rings.error());
+    if (auto done = loader.start(options, *rings); !done) return tell(done.error());
+    Result<std::unique_ptr<Session>> session = Session::open(options, frontend, *rings, steps);
     if (!session) return tell(session.error());
     if (!options.command.empty()) {
         if (auto done = (*session)->hold_command(launch_options(options)); !done)

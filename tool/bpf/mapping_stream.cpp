@@ -1,0 +1,87 @@
+// The kernel tells of mappings only through perf events' own rings.
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <linux/perf_event.h>
+
+#include <cstring>
+
+#include "bpf/kernel.h"
+
+namespace mlbcc::bpf {
+namespace {
+
+constexpr size_t kPages = 64;
+
+// PERF_RECORD_MMAP2 behind its header (include/uapi/linux/perf_event.h).
+struct MmapRecord {
+    uint32_t pid, tid;
+    uint64_t address, size, offset;
+    uint32_t device_major, device_minor;
+    uint64_t inode, generation;
+    uint32_t protection, flags;
+    // the file's name follows
+};
+
+MappingStream::Mapped mapping(const char* body, size_t size) {
+    MmapRecord record{};
+    if (size < sizeof record) return {};
+    std::memcpy(&record, body, sizeof record);
+    const char* name = body + sizeof record;
+    return {record.pid,          record.address,
+            record.size,         record.offset,
+            record.device_major, record.device_minor,
+            record.inode,        std::string(name, strnlen(name, size - sizeof record))};
+}
+
+}  // namespace
+
+struct MappingStream::State {
+    OnMapped on_mapped;
+    perf_buffer* buffer = nullptr;
+
+    ~State() { perf_buffer__free(buffer); }
+
+    static bpf_perf_event_ret on_event(void* context, int, perf_event_header* header) {
+        auto* self = static_cast<State*>(context);
+        const char* body = reinterpret_cast<const char*>(header + 1);
+        if (header->type == PERF_RECORD_MMAP2) {
+            self->on_mapped(mapping(body, header->size - sizeof *header));
+        }
+        return LIBBPF_PERF_EVENT_CONT;
+    }
+};
+
+MappingStream::MappingStream(std::unique_ptr<State> state) : state_(std::move(state)) {}
+MappingStream::MappingStream(MappingStream&&) noexcept = default;
+MappingStream& MappingStream::operator=(MappingStream&&) noexcept = default;
+MappingStream::~MappingStream() = default;
+
+Result<MappingStream> MappingStream::open(OnMapped on_mapped) {
+    UniqueFd map(bpf_map_create(BPF_MAP_TYPE_PERF_EVENT_ARRAY, "mlbcc_mappings", 4, 4,
+                                static_cast<uint32_t>(libbpf_num_possible_cpus()), nullptr));
+    auto state = std::make_unique<State>();
+    state->on_mapped = std::move(on_mapped);
+    perf_event_attr attributes{};
+    attributes.size = sizeof attributes;
+    attributes.type = PERF_TYPE_SOFTWARE;
+    attributes.config = PERF_COUNT_SW_BPF_OUTPUT;
+    attributes.sample_type = PERF_SAMPLE_RAW;
+    attributes.watermark = 1;
+    attributes.wakeup_watermark = kPages * 4096 / 2;  // sweeps come sooner
+    attributes.mmap = attributes.mmap2 = 1;
+    if (map) {
+        state->buffer = perf_buffer__new_raw(map.get(), kPages, &attributes, State::on_event,
+                                             state.get(), nullptr);
+    }
+    if (state->buffer == nullptr) {
+        return system_error("cannot learn what processes map",
+                            "run as root, or with CAP_BPF and CAP_PERFMON");
+    }
+    return MappingStream(std::move(state));
+}
+
+void MappingStream::sweep() {
+    perf_buffer__consume(state_->buffer);
+}
+
+}  // namespace mlbcc::bpf
