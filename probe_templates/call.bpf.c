@@ -53,6 +53,9 @@ struct call {
 // 0 where the call is not to be traced. A thread with a slot is one of a traced process.
 MLBCC_COMMON u64 common_enter(struct call *call) {
     mlbcc_identify(&call->id);
+#if !MLBCC_EVERYONE
+    if (!mlbcc_suspect(call->id.tgid)) return 0;
+#endif
     if (!mlbcc_slot(call->id.thread)) {
 #if !MLBCC_EVERYONE
         if (!mlbcc_traced(&call->id)) return 0;

@@ -48,11 +48,6 @@ static __always_inline void mlbcc_identify(struct identity *id) {
 // asked for by its own number is taken in when it first shows itself.
 static __always_inline struct process *mlbcc_traced(struct identity *id) {
     u32 tgid = id->tgid;
-#if !MLBCC_NAMESPACE
-    u32 last_bits = tgid & 4095;
-    u8 *suspect = suspects.lookup(&last_bits);
-    if (suspect && !*suspect) return 0;
-#endif
     struct process *known = traced.lookup(&tgid);
 #if MLBCC_NAMESPACE
     if (!known) {
@@ -65,6 +60,13 @@ static __always_inline struct process *mlbcc_traced(struct identity *id) {
     }
 #endif
     return known;
+}
+
+// Whether it may be traced; of most processes that are not, this is all that is asked.
+static __always_inline int mlbcc_suspect(u32 tgid) {
+    u32 last_bits = tgid & 4095;
+    u8 *suspect = suspects.lookup(&last_bits);
+    return MLBCC_NAMESPACE || !suspect || *suspect;
 }
 
 static __always_inline void mlbcc_trace(u32 tgid, struct process *process) {

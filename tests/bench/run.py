@@ -3,7 +3,7 @@
 
     tests/bench/run.py                           all rows, printed
     tests/bench/run.py --only push,count         some of them
-    tests/bench/run.py --write docs/benchmarks.md
+    tests/bench/run.py --write docs/benchmarks.md     (with --only: those rows)
 
 Needs root, scripts/setup.sh --bench and a release build (MLBCC_BUILD, default build/release). Each
 figure is the median of --repetitions interleaved repetitions (default 7).
@@ -70,6 +70,17 @@ def write(document, text):
     document.write_text(before + text + rest.split(END, 1)[1])
 
 
+def write_rows(document, text, rows):
+    """Only these rows, in the place of what the document has of them."""
+    def starts(row):
+        return f"| {row.what} |", f"* {row.what}: "
+    new = {start: line for row in rows for start in starts(row)
+           for line in text.splitlines() if line.startswith(start)}
+    lines = [next((line for start, line in new.items() if old.startswith(start)), old)
+             for old in document.read_text().splitlines()]
+    document.write_text("\n".join(lines) + "\n")
+
+
 def main():
     chosen = options()
     measured = []
@@ -81,7 +92,10 @@ def main():
         measured.append((row, result))
     text = table(measured, chosen.repetitions)
     if chosen.write:
-        write(chosen.write, text)
+        if chosen.only:
+            write_rows(chosen.write, text, chosen.rows)
+        else:
+            write(chosen.write, text)
     else:
         print(text)
     return 0 if all(result.met for _, result in measured) else 1
