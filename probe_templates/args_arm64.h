@@ -18,6 +18,10 @@
 // The kernel puts its trampoline for return probes into the last page of a process's addresses.
 #define MLBCC_TRAMPOLINES 0xffffffff0000ULL
 #define MLBCC_RETURN_VALUE(ctx) ((u64)(ctx)->regs[0])
+// The result replaces the first argument, of which the kernel keeps a copy.
+#define MLBCC_ARGUMENTS_OF_SYSCALL(registers) ((registers)->regs[0] = (registers)->orig_x0)
+#define MLBCC_SYSCALL_NUMBER syscallno
+#define MLBCC_IS_32_BIT(registers) (((registers)->pstate & 0x10) != 0)
 #define MLBCC_ENTRY_SP(ctx) ((u64)(ctx)->sp)
 #define MLBCC_RETURN_SP(ctx) ((u64)(ctx)->sp)
 

@@ -11,11 +11,15 @@
      (to)[4] = (ctx)->r8, (to)[5] = (ctx)->r9)
 // [sp] is the return address; 64-bit words of arguments follow it.
 #define MLBCC_STACK_ARG(ctx, n) ((u64)(ctx)->sp + 8 + 8 * (n))
-#define MLBCC_RETURN_ADDRESS(ctx, to) bpf_probe_read_user(to, 8, (void *)(ctx)->sp)
+#define MLBCC_RETURN_ADDRESS(ctx, to) bpf_probe_read_user(to, 8, (void*)(ctx)->sp)
 // The kernel puts its trampoline for return probes into the last page of a process's addresses.
 #define MLBCC_TRAMPOLINES 0x7fffffff0000ULL
 #define MLBCC_RETURN_VALUE(ctx) ((u64)(ctx)->ax)
 // The same number at both ends of a call: `ret` has taken the return address off the stack.
+// The fourth argument of a system call is in r10: `syscall` writes rcx.
+#define MLBCC_ARGUMENTS_OF_SYSCALL(registers) ((registers)->cx = (registers)->r10)
+#define MLBCC_SYSCALL_NUMBER orig_ax
+#define MLBCC_IS_32_BIT(registers) ((registers)->cs == 0x23)
 #define MLBCC_ENTRY_SP(ctx) ((u64)(ctx)->sp)
 #define MLBCC_RETURN_SP(ctx) ((u64)(ctx)->sp - 8)
 
@@ -27,7 +31,7 @@
 #define MLBCC_CALLER_AT_ENTRY(ctx, stack)                                                          \
     do {                                                                                           \
         (stack)->ip = 0;                                                                           \
-        bpf_probe_read_user(&(stack)->ip, 8, (void *)(ctx)->sp);                                   \
+        bpf_probe_read_user(&(stack)->ip, 8, (void*)(ctx)->sp);                                    \
         (stack)->sp = (ctx)->sp + 8;                                                               \
         MLBCC_CALLEE_SAVED(ctx, stack);                                                            \
     } while (0)

@@ -8,21 +8,17 @@
 #define MLBCC_TEXT(cookie) ((u32)((cookie) >> 27) & 31)
 
 #if MLBCC_SESSION
-// A uprobe session runs one program at both ends and keeps 8 bytes for each call: its start, or the
-// index of its frame. Returning 1 at entry saves the return probe. The number stands for a kernel
-// function; the loader puts its BTF id there.
+// A session runs one program at both ends and keeps 8 bytes for each call: its start, or the index
+// of its frame. Returning 1 at entry saves the return probe. The number stands for a kernel
+// function; the loader puts its BTF id there. Without a session, all that an end must know of its
+// beginning is in the frame.
 static u64 *(*mlbcc_session_cookie)(void) = (void *)0x7fff0001;
-#define MLBCC_SKIP 1
-#define MLBCC_KEPT() mlbcc_session_cookie()
 #define MLBCC_BEGIN(value) (*mlbcc_session_cookie() = (value))
-#define MLBCC_BEGUN() (*mlbcc_session_cookie())
-#else
-// An entry and a return program; all that an end must know of its beginning is in the frame.
-#define MLBCC_SKIP 0
-#define MLBCC_KEPT() (&(u64){0})
-#define MLBCC_BEGIN(value)
-#define MLBCC_BEGUN() 0
 #endif
+
+// The stack pointers that calls in the kernel are told apart by: a system call is above all that it
+// calls there and below all of the program.
+#define MLBCC_SYSCALL_SP 0xffffULL
 
 struct call_frame;
 
@@ -37,8 +33,9 @@ struct call {
     u64 size;                      // its bytes
     struct user_stack *stack;      // where in it the stack goes
     u64 now, start;                // start: of the call; or, at return, what MLBCC_BEGIN kept
-    u64 sp;                        // the same number at both ends
+    u64 sp;                        // the same number at both ends; 0: in the kernel, or not known
     u32 probe, words, text;
+    u32 session;                   // whether a session runs both ends
     u32 what;                      // as in record_header
     u32 lost;                      // whether the record found no room
     u32 hits;                      // the rules that apply: bit i for the i-th of the function
@@ -51,7 +48,7 @@ struct call {
 // programs of one function only; where there are few, they are inlined.
 
 // 0 where the call is not to be traced. A thread with a slot is one of a traced process.
-MLBCC_COMMON u64 common_enter(struct call *call) {
+static __always_inline u64 mlbcc_admit(struct call *call) {
     mlbcc_identify(&call->id);
 #if !MLBCC_EVERYONE
     if (!mlbcc_suspect(call->id.tgid)) return 0;
@@ -65,22 +62,32 @@ MLBCC_COMMON u64 common_enter(struct call *call) {
     }
     call->all = mlbcc_accounts();
     if (!call->all) return 0;
-    u64 cookie = bpf_get_attach_cookie(call->ctx);
-    call->probe = MLBCC_PROBE(cookie);
-    call->words = MLBCC_WORDS(cookie);
-    call->text = MLBCC_TEXT(cookie);
-    call->sp = MLBCC_ENTRY_SP(call->ctx);
     call->now = bpf_ktime_get_ns();
     return 1;
 }
 
+static __always_inline void mlbcc_take_cookie(struct call *call, u64 cookie) {
+    call->probe = MLBCC_PROBE(cookie);
+    call->words = MLBCC_WORDS(cookie);
+    call->text = MLBCC_TEXT(cookie);
+}
+
+MLBCC_COMMON u64 common_enter(struct call *call) {
+    if (!mlbcc_admit(call)) return 0;
+    mlbcc_take_cookie(call, bpf_get_attach_cookie(call->ctx));
+    call->sp = MLBCC_ENTRY_SP(call->ctx);
+    return 1;
+}
+
+#if MLBCC_SESSION
 // The end of a call without a frame.
 MLBCC_COMMON u64 common_leave(struct call *call) {
     call->now = bpf_ktime_get_ns();
-    call->start = MLBCC_BEGUN();
+    call->start = *mlbcc_session_cookie();
     call->all = mlbcc_accounts();
     return call->all != 0;
 }
+#endif
 
 // Who called what; a bare count wants to know neither.
 MLBCC_COMMON u64 common_know_caller(struct call *call) {
@@ -122,7 +129,7 @@ MLBCC_COMMON u64 common_account(struct call *call) {
 
 static __always_inline u64 mlbcc_put(struct call *call, struct record_header *header, u64 size) {
     u32 what = call->what;
-    if ((what & 0x7f) == 0) {
+    if ((what & 0x7f) == 0 && call->sp > MLBCC_SYSCALL_SP) {
         u64 to = 0;
         MLBCC_RETURN_ADDRESS(call->ctx, &to);
         if (to >= MLBCC_TRAMPOLINES) what |= 0x80;

@@ -32,8 +32,13 @@ static __always_inline struct call_frame *mlbcc_frame(struct thread_state *threa
 // longjmp left, if there are any: more than one push adds.
 MLBCC_COMMON u64 common_push(struct call *call) {
     u64 sp = call->sp;
-    u64 *kept = MLBCC_KEPT();
-    *kept = MLBCC_NO_FRAME;
+#if MLBCC_SESSION
+    u64 *kept = 0;
+    if (call->session) {
+        kept = mlbcc_session_cookie();
+        *kept = MLBCC_NO_FRAME;
+    }
+#endif
     if (!mlbcc_find_thread(call)) return 0;
     struct thread_state *thread = call->thread;
     if (!thread) return 0;
@@ -44,7 +49,9 @@ MLBCC_COMMON u64 common_push(struct call *call) {
     }
     if (depth >= MLBCC_FRAMES) return 0;
     thread->depth = depth + 1;
-    *kept = depth;
+#if MLBCC_SESSION
+    if (kept) *kept = depth;
+#endif
     struct call_frame *frame = mlbcc_frame(thread, depth);
     frame->sp = sp;
     frame->start = call->now;
@@ -56,10 +63,13 @@ MLBCC_COMMON u64 common_push(struct call *call) {
     return 1;
 }
 
-#if MLBCC_SESSION
-#define MLBCC_FRAMELESS() 0
+// A thread whose frames are all in use: without a session, what its call's return would record is
+// lost here.
+#define MLBCC_FRAMELESS() (call.session ? 0 : mlbcc_lose(&call))
+
 // The kernel keeps the frame's index with the call.
-static __always_inline struct call_frame *mlbcc_pop(struct thread_state *thread, struct call *call) {
+static __always_inline struct call_frame *mlbcc_pop_kept(struct thread_state *thread,
+                                                         struct call *call) {
     u64 index = call->start;
     if (index == MLBCC_NO_FRAME) return 0;
     struct call_frame *frame = mlbcc_frame(thread, index);
@@ -68,13 +78,11 @@ static __always_inline struct call_frame *mlbcc_pop(struct thread_state *thread,
     thread->depth = (u32)index & (MLBCC_FRAMES - 1);
     return frame;
 }
-#else
-// A thread whose frames are all in use: what its call's return would record is lost here.
-#define MLBCC_FRAMELESS() mlbcc_lose(&call)
-static __always_inline struct call_frame *mlbcc_pop(struct thread_state *thread, struct call *call) {
+
+static __always_inline struct call_frame *mlbcc_pop_found(struct thread_state *thread,
+                                                          struct call *call) {
     u64 depth = thread->depth;
     struct call_frame *found = 0;
-    call->probe = MLBCC_PROBE(bpf_get_attach_cookie(call->ctx));
     for (u32 i = 0; i < MLBCC_FRAMES && depth > 0; i++) {
         asm volatile("" : "+r"(i));  // a counter of its own, so that the verifier sees the end
         struct call_frame *frame = mlbcc_frame(thread, depth - 1);
@@ -88,23 +96,29 @@ static __always_inline struct call_frame *mlbcc_pop(struct thread_state *thread,
     if (found) thread->depth = depth;
     return found;
 }
-#endif
 
 // The end of a call that has a frame: in call->frame. Where it has none, 0; what it would have
-// recorded is lost.
+// recorded is lost. Of a function, `sp` is 0 and `probe` not known yet.
 MLBCC_COMMON u64 common_leave_frame(struct call *call) {
     call->now = bpf_ktime_get_ns();
-    call->start = MLBCC_BEGUN();
+    call->start = 0;
     mlbcc_identify(&call->id);
-    call->sp = MLBCC_RETURN_SP(call->ctx);
+#if MLBCC_SESSION
+    if (call->session) call->start = *mlbcc_session_cookie();
+#endif
+    if (!call->sp) {
+        call->sp = MLBCC_RETURN_SP(call->ctx);
+        if (!call->session) call->probe = MLBCC_PROBE(bpf_get_attach_cookie(call->ctx));
+    }
     call->all = mlbcc_accounts();
     if (!call->all) return 0;
     u32 id = call->id.thread;
     struct thread_state *thread = mlbcc_slot(id);
     if (!thread) thread = threads.lookup(&id);
-    struct call_frame *frame = thread ? mlbcc_pop(thread, call) : 0;
+    struct call_frame *frame = 0;
+    if (thread) frame = call->session ? mlbcc_pop_kept(thread, call) : mlbcc_pop_found(thread, call);
     if (!frame) {
-        if (call->start == MLBCC_NO_FRAME) mlbcc_lose(call);
+        if (call->session && call->start == MLBCC_NO_FRAME) mlbcc_lose(call);
         return 0;
     }
     call->thread = thread;

@@ -2,5 +2,7 @@
 {{linkage}}int {{name}}(struct pt_regs *ctx) {
     struct call call MLBCC_UNSET;
     call.ctx = ctx;
+    call.session = {{session}};
+    call.sp = 0;
 {{body}}    return 0;
 }

@@ -195,6 +195,22 @@ static __always_inline void mlbcc_read_text(char *to, u32 size, u64 from) {
     }
 }
 
+// Memory that a pointer of the kernel's points to: its own, or the program's.
+static __always_inline int mlbcc_read(void *to, u32 size, u64 from) {
+    return (s64)from < 0 ? bpf_probe_read_kernel(to, size, (void *)from)
+                         : bpf_probe_read_user(to, size, (void *)from);
+}
+static __always_inline void mlbcc_read_kernel_text(char *to, u32 size, u64 from) {
+    if (bpf_probe_read_kernel_str(to, size, (void *)from) < 0) {
+        to[0] = (char)0xff;
+        to[1] = 0;
+    }
+}
+static __always_inline void mlbcc_read_any_text(char *to, u32 size, u64 from) {
+    if ((s64)from < 0) mlbcc_read_kernel_text(to, size, from);
+    else mlbcc_read_text(to, size, from);
+}
+
 static __always_inline u64 mlbcc_unsigned_div(u64 a, u64 b) { return b ? a / b : 0; }
 static __always_inline u64 mlbcc_unsigned_mod(u64 a, u64 b) { return b ? a % b : 0; }
 // BPF has no signed division.

@@ -59,7 +59,7 @@ public:
         for (const Site& site : sites) {
             const plan::ProbePlan& probe = *site.probe;
             if (probe.return_shape) one(site, ProgramKind::ret, *probe.return_shape);
-            one(site, ProgramKind::entry, probe.entry_shape);
+            if (probe.entry_shape) one(site, ProgramKind::entry, *probe.entry_shape);
         }
         return finish(sites);
     }
@@ -127,14 +127,9 @@ private:
         attributes.config2 = site.offset;
         UniqueFd event(sys::perf_event_open(attributes, -1, 0));
         if (!event) return refuse({&site, 1}, errno);
-        sys::PerfLink link{};
-        link.program = static_cast<uint32_t>(program);
-        link.event = static_cast<uint32_t>(event.get());
-        link.attach_type = sys::kPerfEvent;
-        link.cookie = codegen::cookie(*site.probe);
-        long fd = sys::bpf(sys::kLinkCreate, &link, sizeof link);
-        if (fd < 0) return refuse({&site, 1}, errno);
-        made_.links_.emplace_back(static_cast<int>(fd));  // the link keeps the event
+        UniqueFd link(sys::link_event(program, event.get(), codegen::cookie(*site.probe)));
+        if (!link) return refuse({&site, 1}, errno);
+        made_.links_.push_back(std::move(link));  // it keeps the event
     }
 
     const std::string& path_;
@@ -167,7 +162,8 @@ Result<Attachment> Attachment::raw_tracepoint(int program, const std::string& na
     return made;
 }
 
-Result<Attachment> Attachment::tracepoint(int program, uint32_t id, const std::string& name) {
+Result<Attachment> Attachment::tracepoint(int program, uint32_t id, const std::string& name,
+                                          std::optional<uint64_t> cookie) {
     perf_event_attr attributes{};
     attributes.size = sizeof attributes;
     attributes.type = PERF_TYPE_TRACEPOINT;
@@ -177,11 +173,17 @@ Result<Attachment> Attachment::tracepoint(int program, uint32_t id, const std::s
     // The program runs on every CPU: it hangs on the tracepoint, not on this event's CPU.
     UniqueFd event(sys::perf_event_open(attributes, -1, 0));
     if (!event) return system_error("cannot open the tracepoint " + name);
-    if (ioctl(event.get(), PERF_EVENT_IOC_SET_BPF, program) != 0 ||
-        ioctl(event.get(), PERF_EVENT_IOC_ENABLE, 0) != 0) {
+    Attachment made;
+    bool attached = false;
+    if (cookie) {
+        made.links_.emplace_back(sys::link_event(program, event.get(), *cookie));
+        attached = static_cast<bool>(made.links_.back());
+    } else {
+        attached = ioctl(event.get(), PERF_EVENT_IOC_SET_BPF, program) == 0;
+    }
+    if (!attached || ioctl(event.get(), PERF_EVENT_IOC_ENABLE, 0) != 0) {
         return system_error("cannot attach to the tracepoint " + name);
     }
-    Attachment made;
     made.links_.push_back(std::move(event));
     return made;
 }

@@ -115,7 +115,8 @@ public:
     static std::optional<Attachment> touch_texts(const std::string& path,
                                                  std::span<const Site> sites);
     static Result<Attachment> raw_tracepoint(int program, const std::string& name);
-    static Result<Attachment> tracepoint(int program, uint32_t id, const std::string& name);
+    static Result<Attachment> tracepoint(int program, uint32_t id, const std::string& name,
+                                         std::optional<uint64_t> cookie = std::nullopt);
     std::vector<Refusal> refused;
     size_t links() const { return links_.size(); }
 

@@ -57,6 +57,16 @@ inline int link_uprobes(int program, uint32_t attach_type, const char* path,
     return static_cast<int>(bpf(kLinkCreate, &link, sizeof link));
 }
 
+// A link of a program to a perf event: its descriptor, which keeps the event, or -1 with errno.
+inline int link_event(int program, int event, uint64_t cookie) {
+    PerfLink link{};
+    link.program = static_cast<uint32_t>(program);
+    link.event = static_cast<uint32_t>(event);
+    link.attach_type = kPerfEvent;
+    link.cookie = cookie;
+    return static_cast<int>(bpf(kLinkCreate, &link, sizeof link));
+}
+
 inline int perf_event_open(perf_event_attr& attributes, int pid, int cpu) {
     return static_cast<int>(
         syscall(__NR_perf_event_open, &attributes, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC));

@@ -38,20 +38,26 @@ struct Options {
     const Templates* templates = nullptr;
 };
 
-enum class ProgramKind { session, entry, ret, follow };
+enum class ProgramKind {
+    session,  // both ends of functions
+    entry,
+    ret,
+    raw_tracepoint,  // on `point`
+    tracepoint,      // on `point`, or where there is none, on all tracepoints of its shape
+    syscall          // called by the program on the raw tracepoint of system calls, by its shape
+};
 
 struct Function {
     std::string name;
     ProgramKind kind{};
-    std::optional<plan::ShapeId> shape;  // that it does; a follow program has none
-    std::string tracepoint;              // follow programs: "sched:sched_process_exit"
-    bool raw = false;                    // on the raw tracepoint
+    std::optional<plan::ShapeId> shape;  // that it does
+    std::string point;                   // "sched:sched_process_exit"
 };
 
 struct Program {
     std::string source;
     std::vector<Function> functions;
-    // With one shape an end at most, the first function of a kind serves all probes itself.
+    // With one shape an end of functions at most, the first program of a kind serves all of them.
     bool direct = false;
     // Functions that programs share, by the number with which the C text calls them.
     std::map<uint32_t, std::string> commons;
@@ -66,6 +72,8 @@ inline constexpr const char* kRings = "rings";        // by CPU
 inline constexpr const char* kControl = "control";    // [0] is 1 while armed
 inline constexpr const char* kTraced = "traced";      // process id to Process
 inline constexpr const char* kSuspects = "suspects";  // by its last 12 bits: 1 if it may be one
+inline constexpr const char* kSyscalls = "syscalls";  // by number: cookie, 0: not wanted
+inline constexpr const char* kSyscallShapes = "syscall_shapes";  // programs
 inline constexpr const char* kSeeds = "seeds";        // ids in our namespace, to be adopted
 inline constexpr const char* kAccounts = "accounts";  // by rule and CPU
 std::string aggregate(plan::AggregateId id);          // "aggregate_3"
@@ -97,6 +105,8 @@ size_t aggregate_value_size(plan::AggregateKind kind);
 uint64_t cookie(const plan::ProbePlan& probe);
 inline constexpr unsigned kWordsShift = 22, kTextShift = 27, kEntryShapeShift = 32,
                           kReturnShapeShift = 48;
-inline constexpr uint32_t kMaxProbes = 1u << 22, kMaxShapes = 1u << 16;
+inline constexpr uint32_t kMaxProbes = 1u << 22, kMaxShapes = (1u << 16) - 1;
+inline constexpr uint32_t kMaxSyscalls = 1024;
+inline constexpr uint32_t kNoShape = kMaxShapes;  // of an end that has nothing to do
 
 }  // namespace mlbcc::codegen

@@ -87,7 +87,7 @@ struct NumberVisitor {
     }
     std::string operator()(const rules::BuiltinLeaf& n) {
         switch (n.which) {
-        case rules::Builtin::ret: return converted("MLBCC_RETURN_VALUE(ctx)", value, w.plan_);
+        case rules::Builtin::ret: return converted(w.return_value(), value, w.plan_);
         case rules::Builtin::duration: return "(call.now - call.start)";
         case rules::Builtin::pid: return "(s64)call.id.pid";
         case rules::Builtin::tid: return "(s64)call.id.tid";
@@ -176,78 +176,8 @@ std::string Writer::condition(const Typed& value) {
     return fmt::format("({})", number(value));
 }
 
-std::string Writer::argument(uint32_t param, uint32_t word) {
-    plan::ArgSlot slot = plan::locate_argument(param, plan_.arch);
-    if (param < probe_.slots.size()) {
-        const auto& words = probe_.slots[param];
-        slot = word < words.size() ? words[word] : plan::ArgSlot{};
-    }
-    std::string register_value = fmt::format("MLBCC_ARG{}(ctx)", slot.index);
-    if (stage_ == rules::Stage::ret) {
-        register_value =
-            fmt::format("MLBCC_SAVED(u64, {})", 8 * plan::word_index(slot, plan_.arch));
-    }
-    switch (slot.kind) {
-    case plan::ArgSlot::Kind::none: return "0ULL";
-    case plan::ArgSlot::Kind::reg: return register_value;
-    case plan::ArgSlot::Kind::stack:
-        if (stage_ == rules::Stage::ret) return register_value;
-        return read_word(slot, 0, fmt::format("MLBCC_STACK_ARG(ctx, {})", slot.index));
-    case plan::ArgSlot::Kind::pointer:
-        return read_word(slot, word, fmt::format("{} + {}", register_value, word * 8));
-    }
-    return "";
-}
-
-std::string Writer::read_word(const plan::ArgSlot& slot, uint32_t word, const std::string& from) {
-    std::string key = fmt::format("word {} {}", plan::to_text(slot), word);
-    if (auto found = known_.find(key); found != known_.end()) return found->second;
-    std::string name = temporary();
-    line(fmt::format("u64 {0} = 0; bpf_probe_read_user(&{0}, 8, (void *)({1}));", name, from));
-    return known_[key] = name;
-}
-
-// One read for all of a call's arguments on the stack.
-void Writer::read_stack_arguments() {
-    if (stage_ != rules::Stage::entry) return;
-    uint32_t count = 0;
-    for (const auto& words : probe_.slots) {
-        for (const plan::ArgSlot& slot : words) {
-            if (slot.kind == plan::ArgSlot::Kind::stack) count = std::max(count, slot.index + 1);
-        }
-    }
-    if (count < 2) return;
-    std::string name = temporary();
-    line(fmt::format("u64 {0}[{1}] = {{}}; bpf_probe_read_user({0}, {2}, "
-                     "(void *)MLBCC_STACK_ARG(ctx, 0));",
-                     name, count, count * 8));
-    for (uint32_t i = 0; i < count; ++i) {
-        known_[fmt::format("word {} 0", plan::to_text({plan::ArgSlot::Kind::stack, i}))] =
-            fmt::format("{}[{}]", name, i);
-    }
-}
-
-std::string Writer::address(const rules::TypedPtr& pointer, const rules::TypedPtr& index,
-                            uint32_t scale, uint32_t offset) {
-    std::string out = number(*pointer);
-    if (offset != 0) out += fmt::format(" + {}", offset);
-    if (index) out += fmt::format(" + (u64)({}) * {}", number(*index), scale);
-    return fmt::format("((u64)({}))", out);
-}
-
-std::string Writer::load(const rules::LoadNode& node, const Typed& value) {
-    std::string from = address(node.pointer, node.index, node.scale, node.offset);
-    std::string name = temporary();
-    line(fmt::format(
-        "u{1} {0} = 0; int {0}_failed = bpf_probe_read_user(&{0}, {2}, (void *){3}) != 0;", name,
-        node.size * 8, node.size, from));
-    known_["failed " + rules::to_text(value)] = name + "_failed";
-    if (node.bit_width == 0) return converted(name, value, plan_);
-    uint64_t mask = node.bit_width >= 64 ? ~0ull : (1ull << node.bit_width) - 1;
-    std::string bits = fmt::format("(((u64){} >> {}) & {}ULL)", name, node.bit_offset, mask);
-    if (value.show != Show::signed_int) return bits;
-    uint32_t up = 64u - node.bit_width;
-    return fmt::format("((s64)({} << {}) >> {})", bits, up, up);
+std::string Writer::return_value() const {
+    return probe_.kind == plan::ProbeKind::syscall ? "at->args[1]" : "MLBCC_RETURN_VALUE(ctx)";
 }
 
 std::string Writer::failed(const Typed& value) const {
@@ -289,9 +219,10 @@ void Writer::text_to(const std::string& to, uint32_t size, const Typed& value) {
         written = std::min(size, kept->size);
         line(fmt::format("__builtin_memcpy({}, &MLBCC_SAVED(u64, {}), {});", to, kept->offset,
                          written));
+        read_again(to, written, value);
     } else if (const auto* text = std::get_if<rules::TextNode>(&value.node)) {
         written = std::min(size, text->length);
-        line(fmt::format("mlbcc_read_text({}, {}, {});", to, written, number(*text->pointer)));
+        line(fmt::format("{}({}, {}, {});", read_text(*text), to, written, number(*text->pointer)));
     } else if (const auto* literal = std::get_if<rules::TextLeaf>(&value.node)) {
         written = static_cast<uint32_t>(literal->text.size()) + 1;
         line(fmt::format("__builtin_memcpy({}, {}, {});", to, c_string(literal->text), written));
@@ -302,6 +233,15 @@ void Writer::text_to(const std::string& to, uint32_t size, const Typed& value) {
     if (written < size) {
         line(fmt::format("__builtin_memset({} + {}, 0, {});", to, written, size - written));
     }
+}
+
+// Text that nobody has touched yet is in memory once the kernel has read it.
+void Writer::read_again(const std::string& to, uint32_t size, const Typed& value) {
+    const auto* text = std::get_if<rules::TextNode>(&value.node);
+    bool param = text != nullptr && std::holds_alternative<rules::ParamLeaf>(text->pointer->node);
+    if (probe_.kind != plan::ProbeKind::syscall || !param) return;
+    line(fmt::format("if ((u8){0}[0] == 0xff) mlbcc_read_text({0}, {1}, {2});", to, size,
+                     number(*text->pointer)));
 }
 
 void Writer::store(const std::string& to, uint32_t size, const Typed& value, bool as_raw) {

@@ -10,6 +10,7 @@ namespace mlbcc::codegen {
 namespace {
 
 constexpr uint32_t kGroups = 10240;                      // of one count, sum or hist
+constexpr uint32_t kReadyHistGroups = 1024;              // of 600 bytes a CPU, made beforehand
 constexpr uint32_t kThreadBytes = 16384;                 // of frames, at most
 constexpr uint32_t kSlots = 4096, kSlotsOfFrames = 256;  // threads with state of their own
 constexpr uint32_t kFirstCommon = 0x7fff0100;
@@ -18,12 +19,18 @@ constexpr uint32_t kMaxFrames = 64;   // the kernel keeps as many open return pr
 
 bool uses_frames(const plan::Plan& plan, AttachMode mode) {
     return std::any_of(plan.probes.begin(), plan.probes.end(), [&](const plan::ProbePlan& probe) {
-        auto large = [](const std::optional<plan::RecordPlan>& record) {
-            return record && !fits_on_stack(*record);
+        auto large = [&](const std::optional<plan::RecordPlan>& record) {
+            return record && !fits_on_stack(plan, probe.kind, *record);
         };
-        bool framed = mode != AttachMode::session || probe.needs_frame();
+        bool session = mode == AttachMode::session && probe.kind == plan::ProbeKind::function;
+        bool framed = probe.has_entry() && (!session || probe.needs_frame());
         return (framed && probe.has_return()) || large(probe.entry) || large(probe.ret);
     });
+}
+
+bool has_kind(const plan::Plan& plan, plan::ProbeKind kind) {
+    return std::any_of(plan.probes.begin(), plan.probes.end(),
+                       [&](const plan::ProbePlan& probe) { return probe.kind == kind; });
 }
 
 std::string sizes(const plan::Plan& plan, bool uses_frames) {
@@ -45,6 +52,11 @@ std::string settings(const plan::Plan& plan, const Options& options, bool frames
                                   options.everyone ? 1 : 0, frames ? 1 : 0);
     out += fmt::format("#define MLBCC_SESSION {}\n", options.mode == AttachMode::session ? 1 : 0);
     out += fmt::format("#define MLBCC_WAKE_BYTES {}\n", options.wake_bytes);
+    if (has_kind(plan, plan::ProbeKind::syscall)) {
+        out += fmt::format("#define MLBCC_SYSCALLS {}\n#define MLBCC_NO_SHAPE {}\n"
+                           "#define MLBCC_SHAPES {}\n",
+                           kMaxSyscalls, kNoShape, plan.shapes.size());
+    }
     out += fmt::format("#define MLBCC_TASK_PID {}\n", options.task_pid_offset.value_or(0));
     out += fmt::format("#define MLBCC_NAMESPACE {}\n", options.namespace_ ? 1 : 0);
     if (options.namespace_) {
@@ -55,7 +67,17 @@ std::string settings(const plan::Plan& plan, const Options& options, bool frames
     return out + sizes(plan, frames);
 }
 
-std::string aggregate_map(const plan::Aggregate& aggregate) {
+// In the middle of the kernel's own work there may be no memory to be had for a new group.
+bool needs_ready_groups(const plan::Plan& plan, const plan::Aggregate& aggregate) {
+    return std::ranges::any_of(plan.probes, [&](const plan::ProbePlan& probe) {
+        return probe.kind == plan::ProbeKind::tracepoint &&
+               std::ranges::any_of(probe.aggregates, [&](const plan::AggregateUse& use) {
+                   return use.aggregate == aggregate.id;
+               });
+    });
+}
+
+std::string aggregate_map(const plan::Plan& plan, const plan::Aggregate& aggregate) {
     std::string map = maps::aggregate(aggregate.id);
     std::string out = fmt::format("struct {}_value {{\n    u64 count;\n", map);
     if (aggregate.kind != plan::AggregateKind::count) out += "    u64 sum;\n";
@@ -74,11 +96,13 @@ std::string aggregate_map(const plan::Aggregate& aggregate) {
                    ? fmt::format("    char k{}[{}];\n", i, field.size)
                    : fmt::format("    u64 k{};\n", i);
     }
+    bool ready = needs_ready_groups(plan, aggregate);
+    bool fewer = ready && aggregate.kind == plan::AggregateKind::hist;
     return out +
            fmt::format(
                "}};\nBPF_F_TABLE(\"percpu_hash\", struct {0}_key, struct {0}_value, {0}, {1}, "
-               "BPF_F_NO_PREALLOC);\nBPF_ARRAY({0}_blank, struct {0}_value, 1);\n",
-               map, kGroups);
+               "{2});\nBPF_ARRAY({0}_blank, struct {0}_value, 1);\n",
+               map, fewer ? kReadyHistGroups : kGroups, ready ? "0" : "BPF_F_NO_PREALLOC");
 }
 
 class Generator {
@@ -96,10 +120,14 @@ public:
         add("call.bpf.c");
         if (frames) add("frames.bpf.c");
         if (plan_.takes_stacks()) add("stack.bpf.c");
+        if (has_kind(plan_, plan::ProbeKind::syscall)) add("syscalls.bpf.c");
         maps();
-        program_.direct = shapes_of(rules::Stage::entry) <= 1 && shapes_of(rules::Stage::ret) <= 1;
+        program_.direct = count_shapes(plan::ProbeKind::function, rules::Stage::entry) <= 1 &&
+                          count_shapes(plan::ProbeKind::function, rules::Stage::ret) <= 1;
         for (const plan::Shape& one : plan_.shapes) shape(one);
         if (is_both_ends()) both_ends();
+        pass_syscalls_on(rules::Stage::entry);
+        pass_syscalls_on(rules::Stage::ret);
         add("follow.bpf.c");
         for (const char* point :
              {"task:task_newtask", "sched:sched_process_exec", "sched:sched_process_exit"}) {
@@ -126,7 +154,8 @@ private:
         std::string name = raw ? "raw_tracepoint__" + point.substr(colon + 1)
                                : fmt::format("tracepoint__{}__{}", point.substr(0, colon),
                                              point.substr(colon + 1));
-        program_.functions.push_back({name, ProgramKind::follow, {}, point, raw});
+        program_.functions.push_back(
+            {name, raw ? ProgramKind::raw_tracepoint : ProgramKind::tracepoint, {}, point});
     }
 
     // A function `common_x` of the templates is called as `mlbcc_x`. Linked, it is called as a
@@ -163,28 +192,39 @@ private:
                                    [](const plan::RuleInfo& rule) { return rule.sample > 1; });
         if (sampled) text(fmt::format("BPF_PERCPU_ARRAY(samples, u64, {});\n", plan_.rules.size()));
         for (const plan::Aggregate& one : plan_.aggregates) {
-            if (!one.is_total()) text(aggregate_map(one));
+            if (!one.is_total()) text(aggregate_map(plan_, one));
         }
     }
 
-    size_t shapes_of(rules::Stage end) const {
+    plan::ProbeKind kind_of(const plan::Shape& shape) const {
+        return plan_.probes[static_cast<uint32_t>(shape.example)].kind;
+    }
+    std::vector<const plan::Shape*> shapes_of(plan::ProbeKind kind) const {
+        std::vector<const plan::Shape*> all;
+        for (const plan::Shape& one : plan_.shapes) {
+            if (kind_of(one) == kind) all.push_back(&one);
+        }
+        return all;
+    }
+    size_t count_shapes(plan::ProbeKind kind, rules::Stage end) const {
         return static_cast<size_t>(
-            std::count_if(plan_.shapes.begin(), plan_.shapes.end(),
-                          [&](const plan::Shape& one) { return one.end == end; }));
+            std::ranges::count_if(shapes_of(kind), [&](auto* one) { return one->end == end; }));
     }
 
-    // A session's one program for a plan of one shape an end: libbcc cannot call a program.
+    // A session's one program for functions of one shape an end: libbcc cannot call a program.
     bool is_both_ends() const {
-        return program_.direct && options_.mode == AttachMode::session && plan_.shapes.size() == 2;
+        return program_.direct && options_.mode == AttachMode::session &&
+               shapes_of(plan::ProbeKind::function).size() == 2;
     }
     void both_ends() {
-        bool entry_first = plan_.shapes.front().end == rules::Stage::entry;
+        auto shapes = shapes_of(plan::ProbeKind::function);
+        bool entry_first = shapes.front()->end == rules::Stage::entry;
         text(fmt::format("#line 1 \"both ends\"\n"
                          "static bool (*mlbcc_session_is_return)(void) = (void *)0x7fff0002;\n"
                          "int on_call(struct pt_regs *ctx) {{\n"
                          "    return mlbcc_session_is_return() ? {}(ctx) : {}(ctx);\n}}\n",
-                         shape_name(plan_.shapes[entry_first ? 1 : 0].id),
-                         shape_name(plan_.shapes[entry_first ? 0 : 1].id)));
+                         shape_name(shapes[entry_first ? 1 : 0]->id),
+                         shape_name(shapes[entry_first ? 0 : 1]->id)));
         program_.functions.push_back({"on_call", ProgramKind::session, {}, {}});
     }
 
@@ -193,15 +233,61 @@ private:
         std::string name = shape_name(one.id), body = writer.body();
         text(fmt::format("#line 1 \"{}\"\n{}", name, writer.declarations()));
         bool at_return = one.end == rules::Stage::ret;
-        add(at_return ? "return.bpf.c" : "entry.bpf.c",
-            {{"name", name},
-             {"linkage", is_both_ends() ? "static __always_inline " : ""},
-             {"body", body}});
-        if (is_both_ends()) return;
-        ProgramKind kind = options_.mode == AttachMode::session ? ProgramKind::session
-                           : at_return                          ? ProgramKind::ret
-                                                                : ProgramKind::entry;
+        switch (kind_of(one)) {
+        case plan::ProbeKind::function: return function_shape(one, writer, name, body);
+        case plan::ProbeKind::syscall:
+            if (at_return) {
+                add("syscall_return.bpf.c",
+                    {{"name", name}, {"how", writer.syscall_end()}, {"body", body}});
+            } else {
+                add("syscall_entry.bpf.c", {{"name", name}, {"body", body}});
+            }
+            return syscall_program(one, name);
+        case plan::ProbeKind::tracepoint:
+            add("tracepoint.bpf.c", {{"name", name}, {"body", body}});
+            program_.functions.push_back({name, ProgramKind::tracepoint, one.id, {}});
+        }
+    }
+
+    void function_shape(const plan::Shape& one, const ShapeWriter& writer, const std::string& name,
+                        const std::string& body) {
+        bool at_return = one.end == rules::Stage::ret, both = is_both_ends();
+        const char* session = writer.is_session() ? "1" : "0";
+        std::string_view linkage = both ? "static __always_inline " : "";
+        if (at_return) {
+            add("return.bpf.c",
+                {{"name", name}, {"linkage", linkage}, {"session", session}, {"body", body}});
+        } else {
+            add("entry.bpf.c", {{"name", name},
+                                {"linkage", linkage},
+                                {"session", session},
+                                {"skip", writer.skip()},
+                                {"body", body}});
+        }
+        if (both) return;
+        ProgramKind kind = writer.is_session() ? ProgramKind::session
+                           : at_return         ? ProgramKind::ret
+                                               : ProgramKind::entry;
         program_.functions.push_back({name, kind, one.id, {}});
+    }
+
+    static const char* syscall_point(rules::Stage end) {
+        return end == rules::Stage::ret ? "raw_syscalls:sys_exit" : "raw_syscalls:sys_enter";
+    }
+    void syscall_program(const plan::Shape& one, const std::string& name) {
+        if (count_shapes(plan::ProbeKind::syscall, one.end) == 1) {
+            program_.functions.push_back(
+                {name, ProgramKind::raw_tracepoint, one.id, syscall_point(one.end)});
+        } else {
+            program_.functions.push_back({name, ProgramKind::syscall, one.id, {}});
+        }
+    }
+    void pass_syscalls_on(rules::Stage end) {
+        if (count_shapes(plan::ProbeKind::syscall, end) < 2) return;
+        bool at_return = end == rules::Stage::ret;
+        const char* name = at_return ? "on_sys_exit" : "on_sys_enter";
+        add(at_return ? "syscalls_exit.bpf.c" : "syscalls_enter.bpf.c");
+        program_.functions.push_back({name, ProgramKind::raw_tracepoint, {}, syscall_point(end)});
     }
 
     const plan::Plan& plan_;
@@ -219,8 +305,10 @@ std::string maps::aggregate(plan::AggregateId id) {
 uint64_t cookie(const plan::ProbePlan& probe) {
     uint64_t words = probe.entry ? probe.entry->argument_words.value_or(0) : 0;
     uint64_t text = probe.entry ? probe.entry->argument_text : 0;
-    auto entry = static_cast<uint64_t>(probe.entry_shape);
-    auto leave = probe.return_shape ? static_cast<uint64_t>(*probe.return_shape) : 0;
+    auto shape = [](const std::optional<plan::ShapeId>& id) {
+        return id ? static_cast<uint64_t>(*id) : kNoShape;
+    };
+    uint64_t entry = shape(probe.entry_shape), leave = shape(probe.return_shape);
     return static_cast<uint64_t>(probe.id) | words << kWordsShift | text << kTextShift |
            entry << kEntryShapeShift | leave << kReturnShapeShift;
 }

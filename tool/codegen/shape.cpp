@@ -34,7 +34,7 @@ bool ShapeWriter::hits_constant() const {
 // Which rules apply to this call, as far as that is known at its beginning.
 void ShapeWriter::decide(Writer& w) {
     if (hits_constant()) {
-        w.line(fmt::format("const u32 hits = {};", (1u << probe_.parts.size()) - 1));
+        w.line(fmt::format("u32 hits = {};", (1u << probe_.parts.size()) - 1));
         return;
     }
     w.line("u32 hits = 0;");
@@ -51,7 +51,7 @@ void ShapeWriter::decide(Writer& w) {
         w.line(fmt::format("if (wanted) hits |= {};", 1u << i));
         w.close_block();
     }
-    w.line("if (!hits) return MLBCC_SKIP;");
+    w.line(fmt::format("if (!hits) return {};", skip()));
 }
 
 void ShapeWriter::sample(Writer& w, const plan::RulePart& part) {
@@ -66,10 +66,10 @@ void ShapeWriter::sample(Writer& w, const plan::RulePart& part) {
 void ShapeWriter::begin_call(Writer& w) {
     uint32_t later = probe_.return_parts();
     if (later == 0) {
-        w.line("return MLBCC_SKIP;");
+        w.line(fmt::format("return {};", skip()));
         return;
     }
-    w.line(fmt::format("if (!(hits & {})) return MLBCC_SKIP;", later));
+    w.line(fmt::format("if (!(hits & {})) return {};", later, skip()));
     if (framed()) {
         save(w);
     } else {
@@ -80,7 +80,7 @@ void ShapeWriter::begin_call(Writer& w) {
 
 void ShapeWriter::save(Writer& w) {
     w.line("call.hits = hits;");
-    if (mode_ != AttachMode::session && probe_.ret) set_rules(w, *probe_.ret);
+    if (!is_session() && probe_.ret) set_rules(w, *probe_.ret);
     w.line("if (!mlbcc_push(&call)) return MLBCC_FRAMELESS();");
     if (probe_.saved_words == 0 && probe_.saved.empty()) return;
     w.line("struct call_frame *frame = call.frame;");
@@ -131,6 +131,11 @@ bool ShapeWriter::needs_caller() const {
 }
 
 void ShapeWriter::find_call(Writer& w) {
+    if (!probe_.has_entry()) {
+        w.line("struct accounts *all = call.all;");
+        decide(w);
+        return;
+    }
     if (!framed()) {
         w.line("if (!mlbcc_leave(&call)) return 0;");
         if (needs_caller()) w.line("mlbcc_know_caller(&call);");

@@ -13,6 +13,15 @@ public:
     ShapeWriter(const plan::Plan& plan, const plan::Shape& shape, AttachMode mode);
     std::string declarations();  // the structure of its record, with asserted offsets
     std::string body();
+    bool is_session() const {
+        return probe_.kind == plan::ProbeKind::function && mode_ == AttachMode::session;
+    }
+    // What a program returns where nothing is to be done.
+    const char* skip() const { return is_session() ? "1" : "0"; }
+    // How the end of a system call is taken.
+    const char* syscall_end() const {
+        return framed() ? "mlbcc_syscall_returns" : "mlbcc_syscall_completes";
+    }
 
 private:
     std::string entry();
@@ -41,7 +50,7 @@ private:
     void new_group(Writer& w, const std::string& map);
 
     bool is_return() const { return shape_.end == rules::Stage::ret; }
-    bool framed() const { return mode_ != AttachMode::session || probe_.needs_frame(); }
+    bool framed() const { return probe_.has_entry() && (!is_session() || probe_.needs_frame()); }
     bool hits_constant() const;
     const std::optional<plan::RecordPlan>& own_record() const {
         return is_return() ? probe_.ret : probe_.entry;
@@ -56,7 +65,7 @@ private:
 
 // Records up to this size are put together on BPF's stack of 512 bytes.
 inline constexpr uint32_t kMaxStackRecord = 160;
-bool fits_on_stack(const plan::RecordPlan& record);
+bool fits_on_stack(const plan::Plan& plan, plan::ProbeKind kind, const plan::RecordPlan& record);
 bool is_text(const plan::Field& field);
 uint32_t rule_words(const plan::Plan& plan);  // of 4 rules: as many as a function has at most
 std::string shape_name(plan::ShapeId id);

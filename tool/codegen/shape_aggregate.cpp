@@ -7,8 +7,7 @@ namespace mlbcc::codegen {
 
 void ShapeWriter::aggregates(Writer& w) {
     for (const plan::AggregateUse& use : probe_.aggregates) {
-        const auto& shared = plan_.aggregates[static_cast<uint32_t>(use.aggregate)];
-        if (shared.at_entry == is_return()) continue;
+        if (use.at_entry == is_return()) continue;
         w.open_block(fmt::format("if (hits & {}) {{", use.hit));
         aggregate(w, use);
         w.close_block();

@@ -27,8 +27,11 @@ bool is_text(const plan::Field& field) {
     return text && field.type.learnt_table.empty();
 }
 
-bool fits_on_stack(const plan::RecordPlan& record) {
-    return !record.layout.stack && record.layout.size <= kMaxStackRecord;
+// Of a system call the program's registers are there, too: 168 bytes on x86-64, 288 on arm64.
+bool fits_on_stack(const plan::Plan& plan, plan::ProbeKind kind, const plan::RecordPlan& record) {
+    uint32_t most = kMaxStackRecord;
+    if (kind == plan::ProbeKind::syscall) most = plan.arch == plan::Arch::x86_64 ? 72 : 0;
+    return !record.layout.stack && record.layout.size <= most;
 }
 
 std::string ShapeWriter::declarations() {
@@ -69,7 +72,7 @@ void ShapeWriter::record(Writer& w, const plan::RecordPlan& record) {
     w.line(fmt::format("call.what = {}(hits & {}) << 8;", is_return() ? "1 | " : "", mask));
     if (record.argument_words) {
         w.line("mlbcc_submit_arguments(&call);");
-    } else if (fits_on_stack(record)) {
+    } else if (fits_on_stack(plan_, probe_.kind, record)) {
         w.line(fmt::format("struct {0}_record on_stack, *record = &on_stack;", name_));
         put_together(w, record);
     } else {
@@ -119,7 +122,7 @@ void ShapeWriter::fill(Writer& w, const plan::RecordPlan& record) {
         }
     }
     if (record.ret_field && !is_text(record.layout.fields[*record.ret_field])) {
-        w.line(fmt::format("record->f{} = MLBCC_RETURN_VALUE(ctx);", *record.ret_field));
+        w.line(fmt::format("record->f{} = {};", *record.ret_field, w.return_value()));
     }
     if (!record.layout.stack)
         w.line(fmt::format("call.size = {};", record.layout.size));

@@ -29,6 +29,7 @@ public:
     std::string unread_bit(const plan::Saved& saved) const;  // in its frame
 
     void read_stack_arguments();  // where there are several
+    std::string return_value() const;
 
     void line(std::string_view text);  // appends an indented statement
     // Between the two, what is computed is in a C block: its names are not used behind it.
@@ -40,6 +41,10 @@ public:
 private:
     friend struct NumberVisitor;
     std::string argument(uint32_t param, uint32_t word);
+    std::string trace_field(const target::TraceField& field);
+    void read_again(const std::string& to, uint32_t size, const rules::Typed& value);
+    std::string read(const std::string& to, uint32_t size, const std::string& from) const;
+    std::string read_text(const rules::TextNode& text) const;  // the function to call
     std::string read_word(const plan::ArgSlot& slot, uint32_t word, const std::string& from);
     std::string load(const rules::LoadNode& node, const rules::Typed& value);
     std::string address(const rules::TypedPtr& pointer, const rules::TypedPtr& index,

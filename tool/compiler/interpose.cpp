@@ -20,8 +20,11 @@ namespace mlbcc::compiler {
 namespace {
 
 // The functions below have no argument of ours, so this has to be static.
-MapSource*& source() {
-    static MapSource* value = nullptr;
+struct Current {
+    const MapSource* source = nullptr;
+};
+Current& current() {
+    static Current value;
     return value;
 }
 
@@ -29,10 +32,10 @@ MapSource*& source() {
 
 MapSource::MapSource(const std::map<std::string, UniqueFd>& existing, bool pretend)
     : existing_(existing), pretend_(pretend) {
-    source() = this;
+    current().source = this;
 }
 MapSource::~MapSource() {
-    source() = nullptr;
+    current().source = nullptr;
 }
 
 int MapSource::descriptor(const char* name) const {
@@ -52,8 +55,8 @@ extern "C" int bcc_procutils_each_ksym(bcc_procutils_ksymcb callback, void* payl
 }
 
 extern "C" int bcc_create_map_xattr(bcc_create_map_attr* attributes, bool allow_rlimit) {
-    if (mlbcc::compiler::source() != nullptr) {
-        int existing = mlbcc::compiler::source()->descriptor(attributes->name);
+    if (const auto* source = mlbcc::compiler::current().source) {
+        int existing = source->descriptor(attributes->name);
         if (existing >= 0) return existing;
     }
     using Function = int (*)(bcc_create_map_attr*, bool);

@@ -46,8 +46,8 @@ RecordPlan& ProbePlanner::record(rules::Stage stage) {
 }
 
 RecordPlan& ProbePlanner::work_record(RuleContext& context) {
-    (context.rule.entry ? context.part.at_entry : context.part.at_return) = true;
-    return record(context.rule.entry ? rules::Stage::entry : rules::Stage::ret);
+    (context.at_entry() ? context.part.at_entry : context.part.at_return) = true;
+    return record(context.at_entry() ? rules::Stage::entry : rules::Stage::ret);
 }
 
 uint32_t ProbePlanner::capture(RecordPlan& record, const rules::TypedPtr& value) {
@@ -120,10 +120,13 @@ Emit& ProbePlanner::joined(RecordPlan& plan, RuleContext& context, Emit_ wanted)
 }
 
 void ProbePlanner::span(RuleContext& context, const rules::SpanClause& clause, const Span& where) {
-    if (context.rule.entry) {
+    if (context.at_entry()) {
         Diagnostics found;
-        found.error(where, "a `span` has two ends, and `on entry` acts at one")
-            .help("remove `entry`, or use `event`");
+        Diagnostic& error =
+            context.rule.entry
+                ? found.error(where, "a `span` has two ends, and `on entry` acts at one")
+                : found.error(where, "a `span` has two ends, and a tracepoint is a moment");
+        error.help(context.rule.entry ? "remove `entry`, or use `event`" : "use `event`");
         builder_.report(found);
         return;
     }
@@ -195,6 +198,7 @@ void ProbePlanner::aggregate(RuleContext& context, const rules::Clause& clause, 
                              const std::optional<std::string>& label) {
     AggregateUse use;
     use.hit = context.bit;
+    use.at_entry = context.at_entry();
     if (value != nullptr) {
         use.value = checked(context, *value);
         if (!use.value) return;
@@ -211,7 +215,7 @@ void ProbePlanner::aggregate(RuleContext& context, const rules::Clause& clause, 
         if (!part) return;
         use.by.push_back(std::move(part));
     }
-    (context.rule.entry ? context.part.at_entry : context.part.at_return) = true;
+    (context.at_entry() ? context.part.at_entry : context.part.at_return) = true;
     use.aggregate = aggregate_id(context, clause, kind, use, by, label);
     const Aggregate& shared = builder_.plan.aggregates[static_cast<uint32_t>(use.aggregate)];
     for (size_t i = 0; i < use.by.size(); ++i) {
@@ -236,7 +240,6 @@ AggregateId ProbePlanner::aggregate_id(RuleContext& context, const rules::Clause
     auto [found, is_new] = builder_.aggregates.try_emplace(&clause, next);
     if (!is_new) return found->second;
     Aggregate made{.id = next, .rule = context.part.rule, .kind = kind};
-    made.at_entry = context.rule.entry;
     if (use.value) {
         made.unit = use.value->unit;
         made.is_signed = use.value->show == rules::Show::signed_int;

@@ -31,41 +31,36 @@ ValueType::Kind kind_of(rules::Show show) {
     return ValueType::Kind::unsigned_int;
 }
 
-void collect_slots(const rules::Typed& value, const ArgSlots& slots, std::string& out) {
-    auto add = [&](uint32_t param) {
-        if (param >= slots.size()) return;
-        for (const ArgSlot& slot : slots[param]) out += to_text(slot);
-    };
+void collect_places(const rules::Typed& value, const Places& places, std::string& out) {
+    auto add = [&](uint32_t param) { out += places.of(param); };
     if (const auto* leaf = std::get_if<rules::ParamLeaf>(&value.node)) add(leaf->index);
     if (const auto* leaf = std::get_if<rules::StructArgLeaf>(&value.node)) add(leaf->param);
     // Of these the C type says whether the sign is extended.
     bool typed = value.show == rules::Show::enumeration || value.show == rules::Show::character;
     if (typed && value.type) out += fmt::format("t{}", static_cast<uint32_t>(*value.type));
-    rules::for_each_operand(value,
-                            [&](const rules::TypedPtr& part) { collect_slots(*part, slots, out); });
+    rules::for_each_operand(
+        value, [&](const rules::TypedPtr& part) { collect_places(*part, places, out); });
 }
 
-std::string value_key(const rules::TypedPtr& value, const ArgSlots& slots, bool raw) {
+std::string value_key(const rules::TypedPtr& value, const Places& places, bool raw) {
     // A bare register is stored as it is, whatever its C type: `args` of many functions are alike.
     const auto* leaf = std::get_if<rules::ParamLeaf>(&value->node);
-    if (raw && leaf != nullptr && leaf->index < slots.size()) {
-        std::string words = "raw ";
-        for (const ArgSlot& slot : slots[leaf->index]) words += to_text(slot);
-        return words;
+    if (raw && leaf != nullptr && leaf->index < places.slots.size()) {
+        return "raw " + places.of(leaf->index);
     }
-    std::string places;
-    collect_slots(*value, slots, places);
-    return rules::to_text(*value) + " " + places;
+    std::string all;
+    collect_places(*value, places, all);
+    return rules::to_text(*value) + " " + all;
 }
 
-std::string record_key(const RecordPlan& record, const ArgSlots& slots) {
+std::string record_key(const RecordPlan& record, const Places& places) {
     std::string key = record.ret_field ? "ret;" : "";
     if (record.layout.unread) key += "unread;";
     if (record.argument_words) key += "arguments;";
     for (const Capture& capture : record.captures) {
         if (record.argument_words) break;
         const Field& field = record.layout.fields[capture.field];
-        key += fmt::format("{}@{}+{};", value_key(capture.value, slots, true), field.offset,
+        key += fmt::format("{}@{}+{};", value_key(capture.value, places, true), field.offset,
                            field.size);
     }
     uint32_t emitting = 0, stack = 0;
@@ -168,6 +163,7 @@ void ProbePlanner::save_argument(uint32_t param) {
 
 // The word of the calling convention that a value is as it is; none where it is anything else.
 std::optional<uint32_t> ProbePlanner::argument_word(const rules::Typed& value) const {
+    if (probe_.kind == ProbeKind::tracepoint) return std::nullopt;
     const auto* leaf = std::get_if<rules::ParamLeaf>(&value.node);
     if (leaf == nullptr) return std::nullopt;
     ArgSlot slot = locate_argument(leaf->index, builder_.plan.arch);
@@ -209,6 +205,7 @@ void ProbePlanner::take_as_words(RecordPlan& record) const {
 }
 
 void ProbePlanner::save_for_return() {
+    if (!probe_.has_entry()) return;
     if (probe_.ret) {
         for (const Capture& capture : probe_.ret->captures) save(capture.value);
     }
@@ -216,7 +213,7 @@ void ProbePlanner::save_for_return() {
         for (const rules::TypedPtr& condition : part.return_where) save(condition);
     }
     for (const AggregateUse& use : probe_.aggregates) {
-        if (builder_.plan.aggregates[static_cast<uint32_t>(use.aggregate)].at_entry) continue;
+        if (use.at_entry) continue;
         for (const rules::TypedPtr& part : use.by) save(part);
         if (use.value) save(use.value);
     }
@@ -227,11 +224,30 @@ void ProbePlanner::save_for_return() {
     }
 }
 
+std::string Places::of(uint32_t param) const {
+    std::string text;
+    if (fields != nullptr && param < fields->size()) {
+        const target::TraceField& field = (*fields)[param];
+        return fmt::format("{}+{}{}{}", field.offset, field.size, field.is_signed ? "s" : "u",
+                           field.type.starts_with("__data_loc") ? "@" : "");
+    }
+    if (param >= slots.size()) return text;
+    for (const ArgSlot& slot : slots[param]) text += to_text(slot);
+    return text;
+}
+
+Places ProbePlanner::places() const {
+    const auto* tracepoint = std::get_if<target::Tracepoint>(&target_.at);
+    return {probe_.slots, tracepoint == nullptr ? nullptr : &tracepoint->fields};
+}
+
 std::string ProbePlanner::frame_key() const {
-    if (!probe_.needs_frame()) return "|no frame";
-    std::string key = fmt::format("|frame {}", probe_.saved_words);
+    std::string kind = fmt::format("|kind {}{}", static_cast<int>(probe_.kind),
+                                   probe_.ends == target::Ends::completion ? "c" : "");
+    if (!probe_.needs_frame()) return kind + "|no frame";
+    std::string key = fmt::format("{}|frame {}", kind, probe_.saved_words);
     for (const Saved& saved : probe_.saved) {
-        key += fmt::format(" {}@{}", value_key(saved.value, probe_.slots, true), saved.offset);
+        key += fmt::format(" {}@{}", value_key(saved.value, places(), true), saved.offset);
     }
     // Text that becomes the key of a group is saved with all its bytes.
     if (!probe_.saved.empty() && !probe_.aggregates.empty()) key += " clean";
@@ -241,11 +257,10 @@ std::string ProbePlanner::frame_key() const {
 std::string ProbePlanner::aggregates_key(bool at_entry) const {
     std::string key;
     for (const AggregateUse& use : probe_.aggregates) {
-        const Aggregate& shared = builder_.plan.aggregates[static_cast<uint32_t>(use.aggregate)];
-        if (shared.at_entry != at_entry) continue;
+        if (use.at_entry != at_entry) continue;
         key += fmt::format("|aggregate {} {:x}", static_cast<uint32_t>(use.aggregate), use.hit);
-        for (const auto& one : use.by) key += " " + value_key(one, probe_.slots, false);
-        if (use.value) key += " " + value_key(use.value, probe_.slots, false);
+        for (const auto& one : use.by) key += " " + value_key(one, places(), false);
+        if (use.value) key += " " + value_key(use.value, places(), false);
     }
     return key;
 }
@@ -258,9 +273,9 @@ std::string ProbePlanner::entry_key() const {
         if (part.sample > 1) {
             key += fmt::format(" 1/{} of {}", part.sample, static_cast<uint32_t>(part.rule));
         }
-        for (const auto& one : part.entry_where) key += " e:" + value_key(one, probe_.slots, false);
+        for (const auto& one : part.entry_where) key += " e:" + value_key(one, places(), false);
     }
-    if (probe_.entry) key += "|entry " + record_key(*probe_.entry, probe_.slots);
+    if (probe_.entry) key += "|entry " + record_key(*probe_.entry, places());
     return key;
 }
 
@@ -269,10 +284,10 @@ std::string ProbePlanner::return_key() const {
     for (const RulePart& part : probe_.parts) {
         key += fmt::format("|rule {} {}", static_cast<uint32_t>(part.rule), part.at_return);
         for (const auto& one : part.return_where) {
-            key += " r:" + value_key(one, probe_.slots, false);
+            key += " r:" + value_key(one, places(), false);
         }
     }
-    if (probe_.ret) key += "|return " + record_key(*probe_.ret, probe_.slots);
+    if (probe_.ret) key += "|return " + record_key(*probe_.ret, places());
     return key;
 }
 

@@ -183,14 +183,14 @@ struct Aggregate {  // one clause of one rule; all its probes share it (and its 
     // `symbol` are stored as the ProbeId. Groups that show alike are one.
     std::vector<Key> by;
     uint32_t key_size = 0;  // bytes, 0: a single group
-    bool at_entry = false;
     // Without groups, a count or a sum needs no map of its own.
     bool is_total() const { return key_size == 0 && kind != AggregateKind::hist; }
 };
 // One probe's part in an aggregate.
 struct AggregateUse {
     AggregateId aggregate{};
-    uint32_t hit = 0;                 // bit of the rule among the shape's rules
+    uint32_t hit = 0;  // bit of the rule among the shape's rules
+    bool at_entry = false;
     std::vector<rules::TypedPtr> by;  // values of the key, in order
     rules::TypedPtr value;            // sum and hist
 };
@@ -215,12 +215,15 @@ struct Saved {
     uint32_t offset = 0, size = 8;  // within the frame's save area, bytes
 };
 
+enum class ProbeKind { function, syscall, tracepoint };
+
 struct ProbePlan {
     ProbeId id{};
     const target::Probe* probe = nullptr;
+    ProbeKind kind{};
+    target::Ends ends{};           // of a call only the end may be looked at: then a completion
     std::string function, symbol;  // base name and form
-    ShapeId entry_shape{};
-    std::optional<ShapeId> return_shape;
+    std::optional<ShapeId> entry_shape, return_shape;
     const rules::Signature* signature = nullptr;
     ArgSlots slots;               // where its parameters are
     std::vector<RulePart> parts;  // bit i of `hits` is parts[i]
@@ -232,6 +235,7 @@ struct ProbePlan {
     std::optional<ValueType> ret_type;  // null: void
 
     uint32_t return_parts() const;  // the bits of `parts` that act at return
+    bool has_entry() const { return ends != target::Ends::completion; }
     bool has_return() const { return return_parts() != 0; }
     // Which parts act at return differs from call to call, so it is kept from entry to return.
     bool hits_vary() const;

@@ -44,6 +44,19 @@ std::string short_place(const std::string& place) {
     return place.substr(place.rfind('/') + 1);
 }
 
+// The time that the call took, or memory as it was when the call began.
+bool asks_for_beginning(const rules::Typed& value) {
+    const auto* leaf = std::get_if<rules::BuiltinLeaf>(&value.node);
+    if (leaf != nullptr && leaf->which == rules::Builtin::duration) return true;
+    bool reads = std::holds_alternative<rules::LoadNode>(value.node) ||
+                 std::holds_alternative<rules::TextNode>(value.node);
+    if (reads && value.stage == rules::Stage::entry) return true;
+    bool found = false;
+    rules::for_each_operand(
+        value, [&](const rules::TypedPtr& part) { found |= asks_for_beginning(*part); });
+    return found;
+}
+
 uint32_t record_size(const std::optional<RecordPlan>& record) {
     if (!record) return 0;
     return record->layout.size +
@@ -96,32 +109,95 @@ bool ProbePlan::hits_vary() const {
 }
 
 ProbePlanner::ProbePlanner(PlanBuilder& builder, const target::Probe& probe)
-    : builder_(builder), function_(std::get<target::UserFunction>(probe.at)), target_(probe) {
+    : builder_(builder), target_(probe) {
     probe_.probe = &probe;
-    probe_.function = function_.base;
-    probe_.symbol = function_.symbol;
     probe_.signature = probe.signature;
-    if (probe.signature != nullptr) {
+    name(probe.at);
+    if (probe.signature != nullptr && probe_.kind == ProbeKind::function) {
         probe_.slots = locate_arguments(*probe.signature, *builder.plan.types, builder.plan.arch);
+    } else if (probe.signature != nullptr && probe_.kind == ProbeKind::syscall) {
+        for (uint32_t i = 0; i < probe.signature->params.size(); ++i) {
+            probe_.slots.push_back({{ArgSlot::Kind::reg, i}});
+        }
     }
+}
+
+void ProbePlanner::name(const target::AttachPoint& at) {
+    struct Visitor {
+        ProbePlan& probe;
+        void operator()(const target::UserFunction& function) {
+            probe.function = function.base;
+            probe.symbol = function.symbol;
+        }
+        void operator()(const target::Syscall& syscall) {
+            probe.kind = ProbeKind::syscall;
+            probe.function = probe.symbol = syscall.name;
+        }
+        void operator()(const target::Tracepoint& tracepoint) {
+            probe.kind = ProbeKind::tracepoint;
+            probe.ends = target::Ends::moment;
+            probe.function = probe.symbol = tracepoint.name;
+        }
+    };
+    std::visit(Visitor{probe_}, at);
+}
+
+rules::Scope ProbePlanner::scope(bool entry) const {
+    return {builder_.plan.types,
+            probe_.signature,
+            &builder_.tables,
+            probe_.function,
+            probe_.symbol,
+            entry,
+            probe_.ends == target::Ends::moment};
 }
 
 bool ProbePlanner::plan() {
     for (const target::RuleUse& use : target_.uses) plan_rule(use);
     if (probe_.parts.empty()) return false;
-    rules::Scope scope{builder_.plan.types, probe_.signature, &builder_.tables,
-                       probe_.function,     probe_.symbol,    false};
-    ret_ = rules::check_ret(scope);
+    ret_ = rules::check_ret(scope(false));
     if (ret_) probe_.ret_type = value_type(*ret_);
+    if (probe_.kind == ProbeKind::syscall && !needs_beginning()) {
+        probe_.ends = target::Ends::completion;
+    }
     save_for_return();
     if (probe_.entry) lay_out(*probe_.entry, false);
     if (probe_.ret) lay_out(*probe_.ret, true);
     find_text_words();
-    probe_.entry_shape = builder_.shape(rules::Stage::entry, "entry " + entry_key());
+    if (probe_.has_entry()) {
+        probe_.entry_shape = builder_.shape(rules::Stage::entry, "entry " + entry_key());
+    }
     if (probe_.has_return()) {
         probe_.return_shape = builder_.shape(rules::Stage::ret, "return " + return_key());
     }
     return true;
+}
+
+// A system call's arguments are there at its end, too: what asks for no more than these and the
+// result, and not for the time that it took, has no need of its beginning.
+bool ProbePlanner::needs_beginning() const {
+    if (probe_.entry) return true;
+    auto at_entry = [](const RulePart& part) { return part.at_entry; };
+    if (std::ranges::any_of(probe_.parts, at_entry)) return true;
+    if (probe_.ret) {
+        for (const Emit& emit : probe_.ret->emits) {
+            if (std::holds_alternative<EventEmit>(emit.what)) return true;
+        }
+        for (const Capture& capture : probe_.ret->captures) {
+            if (asks_for_beginning(*capture.value)) return true;
+        }
+    }
+    for (const AggregateUse& use : probe_.aggregates) {
+        if (use.at_entry || (use.value && asks_for_beginning(*use.value))) return true;
+        if (std::ranges::any_of(use.by, [](const auto& one) { return asks_for_beginning(*one); })) {
+            return true;
+        }
+    }
+    return std::ranges::any_of(probe_.parts, [](const RulePart& part) {
+        auto asks = [](const rules::TypedPtr& one) { return asks_for_beginning(*one); };
+        return std::ranges::any_of(part.entry_where, asks) ||
+               std::ranges::any_of(part.return_where, asks);
+    });
 }
 
 void ProbePlanner::find_text_words() {
@@ -153,13 +229,13 @@ void ProbePlanner::plan_rule(const target::RuleUse& use) {
         builder_.report(found);
         return;
     }
+    bool entry = rule.entry || probe_.ends == target::Ends::moment;
     RuleContext context{.rule = rule,
-                        .scope = {builder_.plan.types, probe_.signature, &builder_.tables,
-                                  probe_.function, probe_.symbol, rule.entry},
+                        .scope = scope(entry),
                         .bit = 1u << probe_.parts.size(),
                         .stack = wants_stack(rule)};
     context.part.rule = static_cast<RuleId>(rule.index);
-    context.part.entry = rule.entry;
+    context.part.entry = entry;
     context.part.sample = sample_of(rule);
     plan_where(context);
     for (const rules::Clause& one : rule.clauses) clause(context, one);

@@ -25,6 +25,13 @@ struct PlanBuilder {
     ShapeId shape(rules::Stage end, std::string key);
 };
 
+// Where a probe's parameters are, for the text by which shapes are told apart.
+struct Places {
+    const ArgSlots& slots;
+    const std::vector<target::TraceField>* fields = nullptr;  // of a tracepoint
+    std::string of(uint32_t param) const;
+};
+
 class ProbePlanner {
 public:
     ProbePlanner(PlanBuilder& builder, const target::Probe& probe);
@@ -39,9 +46,14 @@ private:
         uint32_t bit = 0;
         bool stack = false;
         RulePart part;
+        bool at_entry() const { return part.entry; }  // the rule acts on the way in
     };
 
+    void name(const target::AttachPoint& at);
     void plan_rule(const target::RuleUse& use);
+    rules::Scope scope(bool entry) const;
+    bool needs_beginning() const;
+    Places places() const;
     void plan_where(RuleContext& context);
     rules::TypedPtr checked(const RuleContext& context, const rules::Expr& expr);
 
@@ -90,7 +102,6 @@ private:
     std::string return_key() const;
 
     PlanBuilder& builder_;
-    const target::UserFunction& function_;
     const target::Probe& target_;
     ProbePlan probe_;
     rules::TypedPtr ret_;  // what the function returns; null: nothing

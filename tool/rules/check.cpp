@@ -1,5 +1,6 @@
 #include "rules/check.h"
 
+#include <algorithm>
 #include <array>
 
 #include "rules/checker.h"
@@ -125,11 +126,7 @@ TypedPtr Checker::builtin(Builtin which, const Span& span) {
     switch (which) {
     case Builtin::ret: return ret(span, false);
     case Builtin::duration:
-        if (scope_.entry_rule) {
-            diagnostics_.error(span, "`duration` is not known at entry")
-                .help("remove `entry`: the rule then acts when the call returns");
-            return fail();
-        }
+        if (scope_.entry_rule) return not_at_entry("duration", span, false);
         leaf.stage = Stage::ret;
         leaf.unit = Unit::nanoseconds;
         break;
@@ -205,20 +202,37 @@ TypedPtr Checker::typed_leaf(Typed leaf, TypeId id, const std::string& what, con
     return make(std::move(leaf));
 }
 
+TypedPtr Checker::not_at_entry(const char* name, const Span& span, bool quiet) {
+    if (quiet) return fail();
+    if (scope_.momentary) {
+        diagnostics_.error(span, quoted(scope_.symbol) + " has no " + quoted(name))
+            .note("it is a moment, not a call that begins and ends");
+    } else {
+        diagnostics_.error(span, quoted(name) + " is not known at entry")
+            .help("remove `entry`: the rule then acts when the call returns");
+    }
+    return fail();
+}
+
+// Characters that are the parameter itself, as a tracepoint's record has them.
+TypedPtr Checker::text_in_place(uint32_t param, uint64_t length, const Span& span) {
+    auto place = make({.node = ParamLeaf{param}, .show = Show::hex, .span = span});
+    uint32_t bytes = length < 2 ? 64 : static_cast<uint32_t>(std::min<uint64_t>(length, 512));
+    return make({.node = TextNode{place, bytes}, .show = Show::text, .span = span});
+}
+
 TypedPtr Checker::param(uint32_t index, const Span& span, bool quiet) {
     const Param& param = scope_.signature->params[index];
+    if (const auto* array = std::get_if<ArrayType>(&type(param.type).kind)) {
+        const auto* of = std::get_if<IntType>(&type(array->of).kind);
+        if (of != nullptr && of->is_char) return text_in_place(index, array->count, span);
+    }
     return typed_leaf({.node = ParamLeaf{index}, .span = span}, param.type, quoted(param.name),
                       span, quiet);
 }
 
 TypedPtr Checker::ret(const Span& span, bool quiet) {
-    if (scope_.entry_rule) {
-        if (!quiet) {
-            diagnostics_.error(span, "`ret` is not known at entry")
-                .help("remove `entry`: the rule then acts when the call returns");
-        }
-        return fail();
-    }
+    if (scope_.entry_rule) return not_at_entry("ret", span, quiet);
     Typed leaf{.node = BuiltinLeaf{Builtin::ret}, .stage = Stage::ret, .span = span};
     if (scope_.signature == nullptr) {
         leaf.show = Show::hex;

@@ -109,6 +109,7 @@ struct Scope {
     const std::vector<std::string>* tables = nullptr;  // names that some rule learns
     std::string function, symbol;                      // base name and form
     bool entry_rule = false;                           // `on entry`: return values are errors
+    bool momentary = false;                            // the probe is a moment, not a call
 };
 
 // Null after a mistake, which is in `diagnostics`.

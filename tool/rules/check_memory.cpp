@@ -54,6 +54,11 @@ std::optional<Lvalue> Checker::struct_param(const Expr& expr) {
     return std::nullopt;
 }
 
+// What the callee may write is read when it has returned.
+Stage Checker::read_stage(const TypedPtr& pointer, bool to_const) const {
+    return to_const || scope_.momentary ? pointer->stage : Stage::ret;
+}
+
 std::optional<Lvalue> Checker::pointee(const TypedPtr& pointer, const Expr& expr) {
     const PointerType* to = nullptr;
     if (pointer->type) to = std::get_if<PointerType>(&type(*pointer->type).kind);
@@ -71,7 +76,7 @@ std::optional<Lvalue> Checker::pointee(const TypedPtr& pointer, const Expr& expr
             .help("use it without reading through it, or give its struct in the rule file");
         return std::nullopt;
     }
-    Stage stage = to->to_const ? pointer->stage : Stage::ret;
+    Stage stage = read_stage(pointer, to->to_const);
     return Lvalue{.pointer = pointer, .type = to->to, .stage = stage};
 }
 
@@ -234,7 +239,7 @@ TypedPtr Checker::str(const StrExpr& node, const Expr& expr) {
     Stage stage = pointer->stage;
     if (pointer->type) {
         const auto* to = std::get_if<PointerType>(&type(*pointer->type).kind);
-        if (to != nullptr && !to->to_const) stage = Stage::ret;
+        if (to != nullptr) stage = read_stage(pointer, to->to_const);
     }
     if (!known_here(Lvalue{.pointer = pointer, .stage = stage}, expr)) return fail();
     return make({.node = TextNode{pointer, node.length},

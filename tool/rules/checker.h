@@ -37,6 +37,8 @@ private:
     TypedPtr builtin(Builtin which, const Span& span);
     TypedPtr arg(const ArgExpr& node, const Expr& expr);
     TypedPtr unknown_name(const std::string& name, const Span& span);
+    TypedPtr text_in_place(uint32_t param, uint64_t length, const Span& span);
+    TypedPtr not_at_entry(const char* name, const Span& span, bool quiet);
     TypedPtr typed_leaf(Typed leaf, TypeId type, const std::string& what, const Span& span,
                         bool quiet);
 
@@ -51,6 +53,7 @@ private:
     TypedPtr str(const StrExpr& node, const Expr& expr);
     TypedPtr learnt(const std::string& table, const Expr& key, const Expr& expr);
     bool known_here(const Lvalue& place, const Expr& expr);
+    Stage read_stage(const TypedPtr& pointer, bool to_const) const;  // when memory is read
     const std::string* table_name(const Expr& object) const;
 
     // operators (check_ops.cpp)

@@ -1,10 +1,10 @@
-// What a rule is about: functions of libraries, and the kinds of targets that this version only
-// knows by name.
+// What a rule is about: functions of libraries, and the kinds of targets that have a keyword.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
+#include "rules/literals.h"
 #include "rules/parser.h"
 
 namespace mlbcc::rules {
@@ -13,33 +13,70 @@ namespace {
 
 constexpr std::string_view kFunctions = "a name or pattern of functions";
 
-// ---- kinds that cannot be traced yet: what stands behind "KIND:"
+// ---- kinds that are no functions of libraries: what stands behind "KIND:"
 
-using ParseTail = bool (*)(Cursor&);
+using Node = decltype(Target::node);
+using ParseTail = std::optional<Node> (*)(Cursor&);
 
-bool parse_one(Cursor& cursor) {
-    return cursor.expect_glob("a name or pattern").has_value();
+std::optional<Pattern> pattern(Cursor& cursor, std::string_view wanted) {
+    auto glob = cursor.expect_glob(wanted);
+    if (!glob) return std::nullopt;
+    return Pattern{glob->characters(), glob->span};
+}
+
+std::optional<Node> parse_kernel(Cursor& cursor) {
+    auto function = pattern(cursor, "a name or pattern of functions of the kernel");
+    if (!function) return std::nullopt;
+    return KernelTarget{std::move(*function)};
+}
+
+std::optional<Node> parse_syscall(Cursor& cursor) {
+    auto name = pattern(cursor, "a name or pattern of system calls");
+    if (!name) return std::nullopt;
+    return SyscallTarget{std::move(*name)};
 }
 
 // tracepoint:GLOB:GLOB
-bool parse_tracepoint(Cursor& cursor) {
-    return cursor.expect_glob("the category of a tracepoint") &&
-           cursor.expect(TokenKind::colon, "`:`") && cursor.expect_glob("the name of a tracepoint");
+std::optional<Node> parse_tracepoint(Cursor& cursor) {
+    auto category = pattern(cursor, "the category of a tracepoint");
+    if (!category || !cursor.expect(TokenKind::colon, "`:`")) return std::nullopt;
+    auto name = pattern(cursor, "the name of a tracepoint");
+    if (!name) return std::nullopt;
+    return TracepointTarget{std::move(*category), std::move(*name)};
 }
 
 // usdt:(NAME | STRING):NAME:NAME
-bool parse_usdt(Cursor& cursor) {
-    bool quoted = cursor.at(TokenKind::string);
-    bool has_library = quoted ? cursor.expect_string("a library").has_value()
-                              : cursor.expect_name("a library").has_value();
-    return has_library && cursor.expect(TokenKind::colon, "`:`") &&
-           cursor.expect_name("the provider of a probe") &&
-           cursor.expect(TokenKind::colon, "`:`") && cursor.expect_name("the name of a probe");
+std::optional<Node> parse_usdt(Cursor& cursor) {
+    UsdtTarget target;
+    target.quoted = cursor.at(TokenKind::string);
+    auto library =
+        target.quoted ? cursor.expect_string("a library") : cursor.expect_name("a library");
+    if (!library || !cursor.expect(TokenKind::colon, "`:`")) return std::nullopt;
+    target.library = std::move(*library);
+    auto provider = pattern(cursor, "the provider of a probe");
+    if (!provider || !cursor.expect(TokenKind::colon, "`:`")) return std::nullopt;
+    auto name = pattern(cursor, "the name of a probe");
+    if (!name) return std::nullopt;
+    target.provider = std::move(*provider);
+    target.name = std::move(*name);
+    return target;
 }
 
-// interval:NUMBER
-bool parse_interval(Cursor& cursor) {
-    return cursor.expect(TokenKind::number, "a time, such as `1s`");
+std::optional<Node> parse_interval(Cursor& cursor) {
+    constexpr std::string_view kWanted = "a time, such as `1s`";
+    if (!cursor.at(TokenKind::number)) {
+        cursor.unexpected(kWanted);
+        return std::nullopt;
+    }
+    Token token = cursor.take();
+    auto read = read_number(token.text());
+    const auto* number = std::get_if<NumberExpr>(&read);
+    if (number == nullptr || number->unit != Unit::nanoseconds || number->value == 0) {
+        cursor.error(token.span, fmt::format("expected {}, found `{}`", kWanted, token.text()))
+            .help("a time is a number and `us`, `ms` or `s`");
+        return std::nullopt;
+    }
+    return IntervalTarget{number->value};
 }
 
 struct KindRow {
@@ -47,17 +84,14 @@ struct KindRow {
     ParseTail parse;
 };
 constexpr auto kKinds = std::to_array<KindRow>({
-    {"kernel", parse_one},
-    {"syscall", parse_one},
+    {"kernel", parse_kernel},
+    {"syscall", parse_syscall},
     {"tracepoint", parse_tracepoint},
     {"usdt", parse_usdt},
     {"interval", parse_interval},
-    {"sched", parse_one},
-    {"block", parse_one},
-    {"mem", parse_one},
-    {"lock", parse_one},
-    {"net", parse_one},
 });
+// Groups of probes that the bundled templates define; others may add their own.
+constexpr auto kGroups = std::to_array<std::string_view>({"sched", "block", "mem", "lock", "net"});
 
 const KindRow* find_kind(std::string_view name) {
     auto row = std::find_if(kKinds.begin(), kKinds.end(),
@@ -65,22 +99,8 @@ const KindRow* find_kind(std::string_view name) {
     return row == kKinds.end() ? nullptr : &*row;
 }
 
-// The rule keeps a target that was an error, so that nobody takes it for a rule without targets; an
-// optional rule goes on without it.
-void add_unsupported(Cursor& cursor, Rule& rule, std::string kind, Span span) {
-    auto message = fmt::format("`{}` targets cannot be traced by this version", kind);
-    if (rule.optional) {
-        cursor.diagnostics()
-            .note(span, message)
-            .labelled("left out")
-            .note("the rule is kept without this target, as it is `optional`");
-        return;
-    }
-    cursor.error(span, message)
-        .labelled("not a function of a library")
-        .help("name functions of libraries, or mark the rule `optional` to go on without this "
-              "target");
-    rule.targets.push_back({span, UnsupportedTarget{std::move(kind)}});
+bool is_group(std::string_view name) {
+    return std::ranges::find(kGroups, name) != kGroups.end();
 }
 
 // ---- functions of libraries
@@ -104,7 +124,7 @@ bool parse_function(Cursor& cursor, Rule& rule, FunctionTarget target, uint32_t 
 }  // namespace
 
 bool is_target_kind(std::string_view name) {
-    return find_kind(name) != nullptr;
+    return find_kind(name) != nullptr || is_group(name);
 }
 
 bool parse_target(Cursor& cursor, Rule& rule) {
@@ -117,11 +137,16 @@ bool parse_target(Cursor& cursor, Rule& rule) {
     target.library = *library;
     target.library_span = cursor.last().span;
     if (!expect_colon(cursor, cursor.last().text())) return false;
+    if (!target.quoted && is_group(target.library)) {
+        auto name = pattern(cursor, "the name of a probe");
+        if (name) rule.targets.push_back({cursor.since(begin), DefinedTarget{*library, *name}});
+        return name.has_value();
+    }
     const KindRow* kind = target.quoted ? nullptr : find_kind(target.library);
     if (kind == nullptr) return parse_function(cursor, rule, std::move(target), begin);
-    if (!kind->parse(cursor)) return false;
-    add_unsupported(cursor, rule, std::move(*library), cursor.since(begin));
-    return true;
+    std::optional<Node> node = kind->parse(cursor);
+    if (node) rule.targets.push_back({cursor.since(begin), std::move(*node)});
+    return node.has_value();
 }
 
 }  // namespace mlbcc::rules

@@ -154,13 +154,36 @@ struct FunctionTarget {
     std::string pattern;  // GLOB over function names
     Span library_span, pattern_span;
 };
-// A target that the language knows and this version cannot trace yet: kernel:, syscall:, ...
-struct UnsupportedTarget {
-    std::string kind;  // "kernel"
+struct Pattern {  // GLOB
+    std::string text;
+    Span span;
+};
+struct KernelTarget {  // kernel:nvidia_*
+    Pattern function;
+};
+struct SyscallTarget {  // syscall:open*
+    Pattern name;
+};
+struct TracepointTarget {  // tracepoint:sched:sched_*
+    Pattern category, name;
+};
+struct UsdtTarget {  // usdt:python3:python:audit
+    std::string library;
+    bool quoted = false;
+    Pattern provider, name;
+};
+struct DefinedTarget {  // sched:off_cpu, a probe that a template defines
+    std::string group;
+    Pattern name;
+};
+struct IntervalTarget {  // interval:100ms
+    uint64_t period_ns = 0;
 };
 struct Target {
     Span span;
-    std::variant<FunctionTarget, UnsupportedTarget> node;
+    std::variant<FunctionTarget, KernelTarget, SyscallTarget, TracepointTarget, UsdtTarget,
+                 DefinedTarget, IntervalTarget>
+        node;
 };
 
 struct Glob {

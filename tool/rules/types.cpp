@@ -30,6 +30,10 @@ TypeId TypeTable::add(CType type) {
     return static_cast<TypeId>(types_.size() - 1);
 }
 
+const Signature* TypeTable::keep(Signature signature) {
+    return &kept_.emplace_back(std::move(signature));
+}
+
 void TypeTable::add(Signature signature) {
     auto known = functions_.find(signature.name);
     if (known == functions_.end()) {

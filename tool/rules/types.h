@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -95,12 +96,15 @@ public:
 
     TypeId add(CType type);
     void add(Signature signature);
+    // One that no C declaration gives, and that function() does not find. It stays where it is.
+    const Signature* keep(Signature signature);
     void index_constants(TypeId enum_type);
     std::vector<std::string> constant_names() const;
 
 private:
     std::vector<CType> types_;
     std::map<std::string, Signature, std::less<>> functions_;
+    std::deque<Signature> kept_;
     std::map<std::string, Constant, std::less<>> constants_;
 };
 

@@ -3,7 +3,10 @@
 #include <grp.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <ctime>
 
 #include <utility>
 
@@ -15,6 +18,7 @@ namespace mlbcc::system {
 namespace {
 
 constexpr const char* kShell = "/bin/sh";
+constexpr uint64_t kAwakeMs = 100;
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
     std::vector<char*> result;
@@ -79,6 +83,7 @@ Report become(const Launch& launch) {
 int execute(Launch& launch) {
     const bool is_path = launch.arguments[0].find('/') != std::string::npos;
     int code = ENOENT;
+    execve(launch.programs[launch.likely].c_str(), launch.argv.data(), launch.envp.data());
     for (std::string& program : launch.programs) {
         execve(program.c_str(), launch.argv.data(), launch.envp.data());
         if (errno == ENOEXEC) {
@@ -94,12 +99,51 @@ int execute(Launch& launch) {
     return code;
 }
 
-bool wait_for_release(int socket) {
+bool wait_for_byte(int socket) {
     char go;
     ssize_t got;
     while ((got = recv(socket, &go, 1, 0)) < 0 && errno == EINTR) {
     }
     return got == 1;
+}
+
+uint64_t now_ms() {  // without a system call: by the vdso
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1000000;
+}
+
+bool has_parent(int socket) {
+    char byte;
+    return recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0;
+}
+
+// Twice: until the programs are there, asleep, and then until they are armed, awake. A parent that
+// takes long, or is gone, is not waited for so.
+bool wait_for_release(SharedGate& gate, int socket) {
+    if (!wait_for_byte(socket)) return false;
+    Gate closed = Gate::closed;
+    gate.compare_exchange_strong(closed, Gate::child_waits);
+    const uint64_t begin = now_ms();
+    while (gate != Gate::open) {
+        if (now_ms() < begin + kAwakeMs) continue;
+        if (!has_parent(socket)) return false;
+        const timespec moment{0, 1'000'000};
+        nanosleep(&moment, nullptr);
+    }
+    return true;
+}
+
+// So that the tracer sees one execve(), not one for each folder of PATH.
+void find_program(Launch& launch) {
+    for (size_t i = 0; i < launch.programs.size(); i++) {
+        struct stat status {};
+        const char* path = launch.programs[i].c_str();
+        if (access(path, X_OK) != 0 || stat(path, &status) != 0) continue;
+        if (!S_ISREG(status.st_mode)) continue;
+        launch.likely = i;
+        return;
+    }
 }
 
 }  // namespace
@@ -139,8 +183,9 @@ void set_pointers(Launch& launch) {
 void run_launched(Launch& launch, int socket) {
     reset_signals();
     const Report report = become(launch);
+    find_program(launch);
     send_report(socket, report.step, report.code);
-    if (report.code != 0 || !wait_for_release(socket)) _exit(126);
+    if (report.code != 0 || !wait_for_release(*launch.gate, socket)) _exit(126);
     const int code = execute(launch);
     send_report(socket, Step::exec, code);
     _exit(failed_exec_status(code));

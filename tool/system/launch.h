@@ -2,6 +2,7 @@
 // a process with threads may make. It tells the parent by a socket how far it came.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,21 +22,28 @@ struct Report {
 };
 std::optional<Report> receive_report(int socket);
 
+// Shared by parent and child, which makes no system call between the last two: all that the tracer
+// sees is the command's own.
+enum class Gate : int { closed, child_waits, open };
+using SharedGate = std::atomic<Gate>;
+
 // All that the child needs, made before the fork: it must not allocate memory.
 struct Launch {
     std::optional<Identity> identity;
     std::string working_directory;  // "": the caller's
     std::vector<std::string> arguments, environment;
     std::vector<std::string> programs;  // where the program may be
-    std::vector<char*> argv, envp;      // set_pointers() sets these
+    size_t likely = 0;                  // the first of them that is there
+    SharedGate* gate = nullptr;
+    std::vector<char*> argv, envp;  // set_pointers() sets these
     std::vector<char*> shell_argv;  // for a script without a first line that names its interpreter
 };
 Result<Launch> prepare_launch(const LaunchOptions& options);
 // Into the launch itself, which must stay where it is.
 void set_pointers(Launch& launch);
 
-// In the child: sets up, reports, waits for one byte, and runs the command. Ends the process if the
-// parent is gone.
+// In the child: sets up, reports, waits for one byte and then for the gate, and runs the command.
+// Ends the process if the parent is gone.
 [[noreturn]] void run_launched(Launch& launch, int socket);
 
 }  // namespace mlbcc::system

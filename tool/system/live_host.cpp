@@ -11,6 +11,9 @@
 
 #include "base/unique_fd.h"
 #include "system/elf_file.h"
+#include "system/mounts.h"
+#include "system/syscall_table.h"
+#include "system/tracepoints.h"
 
 namespace mlbcc::system {
 
@@ -85,6 +88,44 @@ Result<std::vector<std::byte>> LiveHost::read(const std::string& path, uint64_t 
 
 std::string LiveHost::architecture() {
     return machine_of_kernel();
+}
+
+Result<std::vector<std::string>> LiveHost::tracepoints() {
+    Result<std::string> tracefs = ensure_tracefs();
+    if (!tracefs) return tracefs.error();
+    return list_tracepoints(*tracefs);
+}
+
+Result<target::TracepointFormat> LiveHost::tracepoint(const std::string& category,
+                                                      const std::string& name) {
+    Result<std::string> tracefs = ensure_tracefs();
+    if (!tracefs) return tracefs.error();
+    return read_tracepoint(*tracefs, category, name);
+}
+
+// Which there are is known to tracefs, which numbers they have to us. Without tracefs, all that we
+// know.
+Result<std::vector<target::SyscallName>> LiveHost::syscalls() {
+    const std::string machine = architecture();
+    std::vector<target::SyscallName> all;
+    const auto add = [&](const std::string& name, const std::string& kernel_name) {
+        if (const auto number = syscall_number(name, machine)) {
+            all.push_back({name, *number, kernel_name});
+        }
+    };
+    constexpr std::string_view kBegin = "syscalls:sys_enter_";
+    if (const auto events = tracepoints()) {
+        for (const std::string& event : *events) {
+            if (!event.starts_with(kBegin)) continue;
+            const std::string kernel_name = event.substr(kBegin.size());
+            add(syscall_name(kernel_name), kernel_name);
+        }
+    }
+    if (all.empty()) {
+        for (const std::string& name : syscall_names(machine)) add(name, name);
+    }
+    std::ranges::sort(all, {}, &target::SyscallName::number);
+    return all;
 }
 
 }  // namespace mlbcc::system

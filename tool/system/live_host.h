@@ -26,6 +26,10 @@ public:
     Result<std::vector<std::byte>> read(const std::string& path, uint64_t offset,
                                         size_t size) override;
     std::string architecture() override;
+    Result<std::vector<std::string>> tracepoints() override;
+    Result<target::TracepointFormat> tracepoint(const std::string& category,
+                                                const std::string& name) override;
+    Result<std::vector<target::SyscallName>> syscalls() override;
 
 private:
     const std::string& known_path(const std::string& path);

@@ -1,13 +1,17 @@
 #include "system/process.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <ctime>
+#include <new>
 #include <utility>
 
 #include "system/launch.h"
@@ -63,6 +67,17 @@ Error exec_error(const std::string& program, int code) {
     return error;
 }
 
+void free_gate(SharedGate* gate) {
+    munmap(gate, sizeof *gate);
+}
+
+std::unique_ptr<SharedGate, void (*)(SharedGate*)> make_gate() {
+    void* shared = mmap(nullptr, sizeof(SharedGate), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) return {nullptr, free_gate};
+    return {new (shared) SharedGate(Gate::closed), free_gate};
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> launch_environment(const LaunchOptions& options) {
@@ -75,12 +90,16 @@ Result<ChildProcess> ChildProcess::start(const LaunchOptions& options) {
     Result<Launch> launch = prepare_launch(options);
     if (!launch) return launch.error();
     set_pointers(*launch);
+    auto gate = make_gate();
+    if (!gate) return system_error("cannot make shared memory");
+    launch->gate = gate.get();
     std::array<int, 2> sockets;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
         return system_error("cannot make a socket");
     }
     ChildProcess child;
-    child.gate_.reset(sockets[0]);
+    child.gate_ = std::move(gate);
+    child.socket_.reset(sockets[0]);
     UniqueFd child_end(sockets[1]);
     child.program_ = options.argv[0];
     const pid_t pid = fork_child(*launch, sockets[0], sockets[1]);
@@ -88,7 +107,7 @@ Result<ChildProcess> ChildProcess::start(const LaunchOptions& options) {
     child.pid_ = pid;
     child_end.reset();
 
-    const std::optional<Report> report = receive_report(child.gate_.get());
+    const std::optional<Report> report = receive_report(child.socket_.get());
     if (!report || report->code != 0) return setup_error(*launch, report.value_or(Report{}));
     child.pidfd_.reset(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
     if (!child.pidfd_) return system_error("cannot watch the command (pidfd_open)");
@@ -97,7 +116,8 @@ Result<ChildProcess> ChildProcess::start(const LaunchOptions& options) {
 
 ChildProcess::ChildProcess(ChildProcess&& other) noexcept
     : program_(std::move(other.program_)), pid_(std::exchange(other.pid_, 0)),
-      pidfd_(std::move(other.pidfd_)), gate_(std::move(other.gate_)), status_(other.status_) {}
+      pidfd_(std::move(other.pidfd_)), socket_(std::move(other.socket_)),
+      gate_(std::move(other.gate_)), status_(other.status_) {}
 
 ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept {
     if (this == &other) return *this;
@@ -105,6 +125,7 @@ ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept {
     program_ = std::move(other.program_);
     pid_ = std::exchange(other.pid_, 0);
     pidfd_ = std::move(other.pidfd_);
+    socket_ = std::move(other.socket_);
     gate_ = std::move(other.gate_);
     status_ = other.status_;
     return *this;
@@ -115,17 +136,33 @@ ChildProcess::~ChildProcess() {
 }
 
 void ChildProcess::end_waiting_child() {
-    if (pid_ == 0 || !gate_) return;
-    gate_.reset();
+    if (pid_ == 0 || !socket_) return;
+    socket_.reset();
     wait();
 }
 
-Result<void> ChildProcess::release() {
-    if (!gate_) return {};
-    while (send(gate_.get(), "g", 1, MSG_NOSIGNAL) < 0 && errno == EINTR) {
+void ChildProcess::send_byte() {
+    while (send(socket_.get(), "g", 1, MSG_NOSIGNAL) < 0 && errno == EINTR) {
     }
-    const std::optional<Report> report = receive_report(gate_.get());
-    gate_.reset();
+}
+
+void ChildProcess::stand_by() {
+    if (!socket_) return;
+    send_byte();
+    while (*gate_ == Gate::closed) {
+        pollfd ended{pidfd_.get(), POLLIN, 0};
+        if (::poll(&ended, 1, 0) > 0) return;  // a signal has ended it: wait() tells
+        timespec moment{0, 20'000};
+        nanosleep(&moment, nullptr);
+    }
+}
+
+Result<void> ChildProcess::release() {
+    if (!socket_) return {};
+    if (*gate_ == Gate::closed) send_byte();
+    *gate_ = Gate::open;
+    const std::optional<Report> report = receive_report(socket_.get());
+    socket_.reset();
     if (!report) return {};  // it runs, or a signal has ended it meanwhile: wait() tells
     wait();
     return exec_error(program_, report->code);

@@ -9,6 +9,8 @@
 
 #include <sys/types.h>
 
+#include <atomic>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +19,9 @@
 #include "base/unique_fd.h"
 
 namespace mlbcc::system {
+
+enum class Gate : int;
+using SharedGate = std::atomic<Gate>;
 
 struct LaunchOptions {
     std::vector<std::string> argv;    // the program, looked up in PATH, and its arguments
@@ -37,6 +42,8 @@ public:
     ChildProcess& operator=(ChildProcess&& other) noexcept;
     ~ChildProcess();  // ends a child that was not released; a released one goes on
 
+    // The child is about to run the command: from now on it makes no system call before that.
+    void stand_by();
     // Returns when the command runs. An Error's `code` is execvp()'s errno; the child has ended
     // then, with failed_exec_status(code).
     Result<void> release();
@@ -50,11 +57,13 @@ public:
 private:
     ChildProcess() = default;
     void end_waiting_child();
+    void send_byte();
 
     std::string program_;
     int pid_ = 0;
     UniqueFd pidfd_;
-    UniqueFd gate_;  // to the waiting child; closed once it is released
+    UniqueFd socket_;  // to the waiting child; closed once it is released
+    std::unique_ptr<SharedGate, void (*)(SharedGate*)> gate_{nullptr, nullptr};
     std::optional<int> status_;
 };
 

@@ -5,9 +5,6 @@
 
 namespace mlbcc::target {
 
-namespace {
-
-// A rule acts once on a function, however many of its targets match: as its most exact one.
 void add_use(std::vector<RuleUse>& uses, const RuleUse& use) {
     if (uses.empty() || uses.back().rule != use.rule) {
         uses.push_back(use);
@@ -20,8 +17,6 @@ bool is_weaker(const RuleUse& a, const RuleUse& b) {
     if (a.exactness != b.exactness) return a.exactness < b.exactness;
     return a.rule->index < b.rule->index;
 }
-
-}  // namespace
 
 void ProbeTable::want(const RuleUse& use, const TracedLibrary& library, const LibraryFile& file,
                       const std::vector<SymbolId>& symbols) {

@@ -11,6 +11,11 @@
 
 namespace mlbcc::target {
 
+// A rule acts once on a function, however many of its targets match: as its most exact one.
+void add_use(std::vector<RuleUse>& uses, const RuleUse& use);
+// The order of Probe::uses.
+bool is_weaker(const RuleUse& a, const RuleUse& b);
+
 class ProbeTable {
 public:
     explicit ProbeTable(const rules::TypeTable& types) : types_(types) {}

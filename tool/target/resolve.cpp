@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "target/messages.h"
+#include "target/point_table.h"
 #include "target/probe_table.h"
 #include "target/target.h"
 
@@ -58,7 +59,7 @@ struct FindLibrary {
     LibraryTable& libraries;
     RuleTargets& found;
 
-    void operator()(const rules::UnsupportedTarget&) {}  // the parser has rejected it
+    template <class Other> void operator()(const Other&) {}  // point_table.h
     void operator()(const rules::FunctionTarget& target) {
         const TracedLibrary* library = libraries.use(target, rule.optional);
         if (library != nullptr) found.targets.push_back({&target, library});
@@ -76,10 +77,10 @@ void take_out_returning_twice(const LibraryFile& file, std::vector<SymbolId>& fu
 
 class Resolver {
 public:
-    Resolver(const rules::RuleSet& rules, const rules::TypeTable& types, Host& host,
+    Resolver(const rules::RuleSet& rules, rules::TypeTable& types, Host& host,
              Diagnostics& diagnostics)
         : rules_(rules), diagnostics_(diagnostics), libraries_(rules, host, diagnostics),
-          probes_(types) {}
+          probes_(types), points_(types, host, diagnostics) {}
 
     // Libraries first: one that is not there is said once, not once a target.
     std::vector<Probe> run() {
@@ -88,9 +89,12 @@ public:
         libraries_.report_problems();
         for (const RuleTargets& rule : all) {
             for (const LibraryTarget& target : rule.targets) match(*rule.rule, target);
-            check_except(rule);
+            if (!rule.targets.empty()) check_except(rule);
         }
-        return probes_.take();
+        for (const rules::Rule& rule : rules_.rules) points_.want(rule);
+        std::vector<Probe> all_probes = probes_.take();
+        for (Probe& probe : points_.take()) all_probes.push_back(std::move(probe));
+        return all_probes;
     }
 
 private:
@@ -142,11 +146,12 @@ private:
     Diagnostics& diagnostics_;
     LibraryTable libraries_;
     ProbeTable probes_;
+    PointTable points_;
 };
 
 }  // namespace
 
-std::vector<Probe> resolve(const rules::RuleSet& rules, const rules::TypeTable& types, Host& host,
+std::vector<Probe> resolve(const rules::RuleSet& rules, rules::TypeTable& types, Host& host,
                            Diagnostics& diagnostics) {
     return Resolver(rules, types, host, diagnostics).run();
 }

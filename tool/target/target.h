@@ -40,6 +40,22 @@ struct LibrarySearch {
     std::vector<std::string> similar;   // sonames that the machine does have, for the message
 };
 
+// A field of a tracepoint's record, as its format file describes it.
+struct TraceField {
+    std::string name, type;  // "filename", "const char *"; "comm", "char[16]"
+    uint32_t offset = 0, size = 0;
+    bool is_signed = false;
+};
+struct TracepointFormat {
+    uint32_t id = 0;                 // for perf_event_open
+    std::vector<TraceField> fields;  // without those that all tracepoints have
+};
+struct SyscallName {
+    std::string name;        // as in its manual page: "fstat"
+    uint32_t number = 0;     // on this architecture
+    std::string tracepoint;  // "newfstat": the kernel's own name, of sys_enter_newfstat
+};
+
 class Host {
 public:
     virtual ~Host() = default;
@@ -51,6 +67,15 @@ public:
     virtual Result<std::vector<std::byte>> read(const std::string& path, uint64_t offset,
                                                 size_t size) = 0;
     virtual std::string architecture() = 0;  // "x86_64", "aarch64"
+
+    // "sched:sched_switch", ... all that this kernel has, sorted.
+    virtual Result<std::vector<std::string>> tracepoints() { return Error{"none are known"}; }
+    virtual Result<TracepointFormat> tracepoint(const std::string& category,
+                                                const std::string& name) {
+        return Error{"there is no tracepoint " + category + ":" + name};
+    }
+    // By number.
+    virtual Result<std::vector<SyscallName>> syscalls() { return Error{"none are known"}; }
 };
 
 struct UserFunction {
@@ -62,15 +87,28 @@ struct UserFunction {
     std::vector<std::string> aliases;  // other names at the same address
     uint64_t offset = 0, size = 0;     // in the file, bytes
 };
-using AttachPoint = std::variant<UserFunction>;
+struct Syscall {
+    std::string name;
+    uint32_t number = 0;
+};
+struct Tracepoint {
+    std::string category, name;
+    uint32_t id = 0;
+    std::vector<TraceField> fields;  // one a parameter of the signature
+};
+using AttachPoint = std::variant<UserFunction, Syscall, Tracepoint>;
 
 // One rule's interest in one function. `exactness` orders rules that disagree: a name without
 // wildcards beats one with, then more literal characters, then the later rule.
 struct RuleUse {
     const rules::Rule* rule = nullptr;
-    const rules::FunctionTarget* target = nullptr;
+    const rules::FunctionTarget* target = nullptr;  // null where it is none of a library
     uint32_t exactness = 0;
 };
+
+// When a probe acts: at the beginning and the end of a call, at a moment, or when something that
+// began before is over.
+enum class Ends { call, moment, completion };
 
 struct Probe {
     AttachPoint at;
@@ -78,9 +116,11 @@ struct Probe {
     std::vector<RuleUse> uses;                    // sorted, weakest first: later ones win
 };
 
-// Each real function that some rule wants, sorted by path and offset. A target that matches nothing
-// is an error (a note if its rule is `optional`) with the nearest names the library does have.
-std::vector<Probe> resolve(const rules::RuleSet& rules, const rules::TypeTable& types, Host& host,
+// Each real function that some rule wants, sorted by path and offset, and then what else they want.
+// A target that matches nothing is an error (a note if its rule is `optional`) with the nearest
+// names that there are. What the kernel says of its own system calls and tracepoints goes to
+// `types`, too.
+std::vector<Probe> resolve(const rules::RuleSet& rules, rules::TypeTable& types, Host& host,
                            Diagnostics& diagnostics);
 
 // cuMemcpyHtoDAsync_v2_ptsz -> cuMemcpyHtoDAsync, for variants {_v2, _ptsz}.

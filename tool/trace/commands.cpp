@@ -39,9 +39,10 @@ std::string prototype(const rules::Signature& signature, const rules::TypeTable&
 }
 
 void print_function(const Frontend& frontend, const plan::ProbePlan& probe) {
-    const target::UserFunction& where = frontend.function(probe.id);
-    fmt::print("{}:{}", where.soname, where.symbol);
-    for (const std::string& alias : where.aliases) fmt::print(" = {}", alias);
+    fmt::print("{}", full_name(probe));
+    if (const auto* function = std::get_if<target::UserFunction>(&probe.probe->at)) {
+        for (const std::string& alias : function->aliases) fmt::print(" = {}", alias);
+    }
     if (probe.signature != nullptr) {
         fmt::print("  {}", prototype(*probe.signature, frontend.types));
     } else {

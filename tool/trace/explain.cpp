@@ -77,18 +77,41 @@ void describe_part(const Frontend& frontend, const plan::RulePart& part, std::st
     if (part.sample > 1) out += fmt::format("  sample  one call in {} ({})\n", part.sample, place);
 }
 
+std::string describe_place(const Frontend& frontend, const plan::ProbePlan& probe) {
+    switch (probe.kind) {
+    case plan::ProbeKind::function: break;
+    case plan::ProbeKind::syscall:
+        return !probe.has_entry()   ? "at the end of the call only"
+               : probe.has_return() ? "at both ends of the call"
+                                    : "at the beginning of the call only";
+    case plan::ProbeKind::tracepoint: return "on the tracepoint";
+    }
+    return frontend.entries[static_cast<uint32_t>(probe.id)].why +
+           (probe.has_return() ? "" : "; no return probe is needed");
+}
+
 }  // namespace
 
+std::string full_name(const plan::ProbePlan& probe) {
+    struct Visitor {
+        std::string operator()(const target::UserFunction& at) {
+            return at.soname + ":" + at.symbol;
+        }
+        std::string operator()(const target::Syscall& at) { return "syscall:" + at.name; }
+        std::string operator()(const target::Tracepoint& at) {
+            return "tracepoint:" + at.category + ":" + at.name;
+        }
+    };
+    return std::visit(Visitor{}, probe.probe->at);
+}
+
 std::string explain(const Frontend& frontend, const plan::ProbePlan& probe) {
-    const target::UserFunction& where = frontend.function(probe.id);
     std::set<std::string> places;
     for (const plan::RulePart& part : probe.parts) {
         places.insert(frontend.plan.rules[static_cast<uint32_t>(part.rule)].place);
     }
-    std::string out =
-        fmt::format("{}:{}  {}\n", where.soname, probe.symbol, fmt::join(places, ", "));
-    out += fmt::format("  probe   {}{}\n", frontend.entries[static_cast<uint32_t>(probe.id)].why,
-                       probe.has_return() ? "" : "; no return probe is needed");
+    std::string out = fmt::format("{}  {}\n", full_name(probe), fmt::join(places, ", "));
+    out += fmt::format("  probe   {}\n", describe_place(frontend, probe));
     for (const plan::RulePart& part : probe.parts) describe_part(frontend, part, out);
     if (probe.entry) out += describe_record(frontend, probe, *probe.entry, false);
     if (probe.ret) out += describe_record(frontend, probe, *probe.ret, true);

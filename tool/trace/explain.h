@@ -12,6 +12,7 @@
 
 namespace mlbcc::trace {
 
+std::string full_name(const plan::ProbePlan& probe);  // "syscall:openat"
 std::string explain(const Frontend& frontend, const plan::ProbePlan& probe);
 std::string explain_plan(const Frontend& frontend);  // shapes, records, buffers
 

@@ -179,19 +179,24 @@ Result<void> Frontend::choose_entries() {
     if (options_.exact_entry || plan.probes.empty()) return {};
     std::vector<std::vector<std::byte>> bytes;
     std::vector<bpf::FunctionCode> codes;
+    std::vector<plan::ProbeId> probes;
     bytes.reserve(plan.probes.size());
     for (const plan::ProbePlan& probe : plan.probes) {
+        if (probe.kind != plan::ProbeKind::function) continue;
         const target::UserFunction& where = function(probe.id);
         Result<std::vector<std::byte>> code =
             host->read(where.path, where.offset, std::min(where.size, kMaxFunction));
         if (!code) return code.error();
         bytes.push_back(std::move(*code));
         codes.push_back({bytes.back(), where.size});
+        probes.push_back(probe.id);
     }
+    if (codes.empty()) return {};
     Result<std::vector<bpf::EntryChoice>> choices = compiler->entries(host->architecture(), codes);
     if (!choices) return choices.error();
-    for (size_t i = 0; i < choices->size() && i < entries.size(); ++i) {
-        entries[i] = {(*choices)[i].offset, (*choices)[i].why, (*choices)[i].refused};
+    for (size_t i = 0; i < choices->size() && i < probes.size(); ++i) {
+        const bpf::EntryChoice& choice = (*choices)[i];
+        entries[static_cast<uint32_t>(probes[i])] = {choice.offset, choice.why, choice.refused};
     }
     steps_.done("choose entries");
     return {};

@@ -60,7 +60,7 @@ public:
     std::optional<bpf::CompilerProcess> compiler;
     std::unique_ptr<system::LiveHost> host;
 
-    const target::UserFunction& function(plan::ProbeId probe) const;
+    const target::UserFunction& function(plan::ProbeId probe) const;  // of a function's probe
 
 private:
     std::vector<std::string> find_headers();

@@ -8,6 +8,7 @@
 
 #include "system/mounts.h"
 #include "system/proc.h"
+#include "trace/attach_points.h"
 
 namespace mlbcc::trace {
 namespace {
@@ -121,9 +122,11 @@ bpf::CompileRequest Loader::request(const bpf::Map& rings) const {
     for (const codegen::Function& function : loaded_.program.functions) {
         bpf::ProgramRequest one;
         one.name = function.name;
-        if (function.kind == ProgramKind::follow) {
-            one.type =
-                function.raw ? bpf::ProgramType::raw_tracepoint : bpf::ProgramType::tracepoint;
+        if (function.kind == ProgramKind::tracepoint) {
+            one.type = bpf::ProgramType::tracepoint;
+        } else if (function.kind == ProgramKind::raw_tracepoint ||
+                   function.kind == ProgramKind::syscall) {
+            one.type = bpf::ProgramType::raw_tracepoint;
         } else if (loaded_.mode != AttachMode::perf) {
             one.attach_type = bpf::expected_attach_type(loaded_.mode);
         }
@@ -156,7 +159,7 @@ Result<Loaded> Loader::finish() {
     if (!dispatched()) {
         if (auto done = attach_functions(); !done) return done.error();
     }
-    if (auto done = attach_followers(); !done) return done.error();
+    if (auto done = attach_points(frontend_.plan, loaded_); !done) return done.error();
     if (auto done = loaded_.dispatcher.connect(loaded_.kernel, loaded_.program); !done)
         return done.error();
     steps_.done("connect");
@@ -201,6 +204,7 @@ bpf::Programs Loader::programs() const {
 Result<void> Loader::attach_functions() {
     std::map<std::string, std::vector<bpf::Site>> by_file;
     for (const plan::ProbePlan& probe : frontend_.plan.probes) {
+        if (probe.kind != plan::ProbeKind::function) continue;
         const target::UserFunction& function = frontend_.function(probe.id);
         const EntryPlace& place = frontend_.entries[static_cast<uint32_t>(probe.id)];
         if (place.refused) {
@@ -229,29 +233,6 @@ Result<void> Loader::attach_functions() {
     steps_.tell(fmt::format("{} functions by {}, {} links, {} shapes", loaded_.probes,
                             mode_name(loaded_.mode), links, frontend_.plan.shapes.size()));
     steps_.done("attach");
-    return {};
-}
-
-Result<bpf::Attachment> Loader::attach_follower(const codegen::Function& function) {
-    int program = loaded_.kernel.program(function.name);
-    size_t colon = function.tracepoint.find(':');
-    std::string name = function.tracepoint.substr(colon + 1);
-    if (function.raw) return bpf::Attachment::raw_tracepoint(program, name);
-    Result<std::string> tracefs = system::ensure_tracefs();
-    if (!tracefs) return tracefs.error();
-    Result<uint64_t> id =
-        system::tracepoint_id(*tracefs, function.tracepoint.substr(0, colon), name);
-    if (!id) return id.error();
-    return bpf::Attachment::tracepoint(program, static_cast<uint32_t>(*id), function.tracepoint);
-}
-
-Result<void> Loader::attach_followers() {
-    for (const codegen::Function& function : loaded_.program.functions) {
-        if (function.kind != ProgramKind::follow) continue;
-        Result<bpf::Attachment> made = attach_follower(function);
-        if (!made) return made.error();
-        loaded_.attachments.push_back(std::move(*made));
-    }
     return {};
 }
 

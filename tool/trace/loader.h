@@ -47,8 +47,6 @@ private:
     bool dispatched() const;  // whether calls reach their shapes through the dispatcher
     bpf::Programs programs() const;
     Result<void> attach_functions();
-    Result<void> attach_followers();
-    Result<bpf::Attachment> attach_follower(const codegen::Function& function);
     Error refused(const bpf::CompileError& failed, const codegen::Program& program);
     Error defect(const bpf::CompileError& failed, const codegen::Program& program);
 

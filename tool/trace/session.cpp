@@ -105,7 +105,8 @@ Result<void> Session::take(Loaded loaded, const std::string& output) {
     for (const bpf::Refusal& one : loaded_.refused) {
         tell_note(options_.verbosity,
                   fmt::format("the kernel will not probe {}: {}",
-                              frontend_.function(one.probe).symbol, std::strerror(one.code)));
+                              frontend_.plan.probes[static_cast<uint32_t>(one.probe)].symbol,
+                              std::strerror(one.code)));
     }
     return {};
 }
@@ -233,6 +234,7 @@ void Session::use_realtime() {
 
 int Session::run() {
     use_realtime();
+    if (command_) command_->stand_by();
     if (auto done = arm(); !done) return tell(done.error());
     if (command_) {
         steps_.done("arm");

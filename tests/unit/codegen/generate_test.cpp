@@ -127,15 +127,15 @@ TEST(Generate, ForksAreFollowedByRawTracepointsWhereTheTaskIsKnown) {
     auto program = codegen::generate(planned.plan(), options);
     ASSERT_TRUE(program) << program.error().message();
     ASSERT_EQ(program->functions.size(), 4u);
-    EXPECT_EQ(program->functions.at(1).tracepoint, "task:task_newtask");
+    EXPECT_EQ(program->functions.at(1).point, "task:task_newtask");
     EXPECT_EQ(program->functions.at(1).name, "tracepoint__task__task_newtask");
-    EXPECT_FALSE(program->functions.at(1).raw);
+    EXPECT_EQ(program->functions.at(1).kind, codegen::ProgramKind::tracepoint);
     options.task_pid_offset = 2480;
     program = codegen::generate(planned.plan(), options);
     ASSERT_TRUE(program) << program.error().message();
     EXPECT_EQ(count_of(program->source, "#define MLBCC_TASK_PID 2480\n"), 1u);
     EXPECT_EQ(program->functions.at(1).name, "raw_tracepoint__task_newtask");
-    EXPECT_TRUE(program->functions.at(1).raw);
+    EXPECT_EQ(program->functions.at(1).kind, codegen::ProgramKind::raw_tracepoint);
 }
 
 TEST(Generate, SharedFunctionsAreInlinedIntoAFewShapes) {
@@ -207,7 +207,7 @@ TEST(Cookie, HoldsTheProbeItsWordsAndItsShapes) {
     plan::ProbePlan probe;
     probe.id = plan::ProbeId{0x323456};
     probe.entry_shape = plan::ShapeId{0xabcd};
-    EXPECT_EQ(codegen::cookie(probe), 0x0000'abcd'0032'3456ull);
+    EXPECT_EQ(codegen::cookie(probe), 0xffff'abcd'0032'3456ull);
     probe.return_shape = plan::ShapeId{0xfffe};
     EXPECT_EQ(codegen::cookie(probe), 0xfffe'abcd'0032'3456ull);
     probe.entry.emplace();

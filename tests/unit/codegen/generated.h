@@ -29,10 +29,11 @@ inline const codegen::Templates& shipped_templates() {
 
 // "kind name shape-or-dash" of each program's function.
 inline std::string functions(const codegen::Program& program) {
-    static constexpr const char* kKinds[] = {"session", "entry", "return", "follow"};
+    static constexpr const char* kKinds[] = {"session",        "entry",      "return",
+                                             "raw_tracepoint", "tracepoint", "syscall"};
     std::string out;
     for (const codegen::Function& one : program.functions) {
-        if (one.kind == codegen::ProgramKind::follow) continue;
+        if (!one.shape && !one.point.empty()) continue;  // follows processes
         std::string shape = one.shape ? std::to_string(static_cast<uint32_t>(*one.shape)) : "-";
         out += fmt::format("// {} {} {}\n", kKinds[static_cast<size_t>(one.kind)], one.name, shape);
     }

@@ -73,7 +73,7 @@ TEST(Aggregates, AClauseIsOneForAllFunctionsOfItsRule) {
 TEST(Aggregates, OnEntryIsCountedAtEntry) {
     const Planned p("on entry cuda:cuMemAlloc { sum bytesize - 5 by pid }");
     EXPECT_EQ(p.messages(), "");
-    EXPECT_TRUE(p.plan().aggregates.at(0).at_entry);
+    EXPECT_TRUE(p.probe("cuMemAlloc_v2").aggregates.at(0).at_entry);
     EXPECT_FALSE(p.probe("cuMemAlloc_v2").has_return());
     EXPECT_EQ(p.probe("cuMemAlloc_v2").saved_words, 0u);
 }

@@ -96,7 +96,19 @@ struct TargetText {
     std::string operator()(const FunctionTarget& n) const {
         return fmt::format("{0}{1}{0}:{2}", n.quoted ? "\"" : "", n.library, n.pattern);
     }
-    std::string operator()(const UnsupportedTarget& n) const { return n.kind + " (unsupported)"; }
+    std::string operator()(const KernelTarget& n) const { return "kernel:" + n.function.text; }
+    std::string operator()(const SyscallTarget& n) const { return "syscall:" + n.name.text; }
+    std::string operator()(const TracepointTarget& n) const {
+        return "tracepoint:" + n.category.text + ":" + n.name.text;
+    }
+    std::string operator()(const UsdtTarget& n) const {
+        std::string quote = n.quoted ? "\"" : "";
+        return "usdt:" + quote + n.library + quote + ":" + n.provider.text + ":" + n.name.text;
+    }
+    std::string operator()(const DefinedTarget& n) const { return n.group + ":" + n.name.text; }
+    std::string operator()(const IntervalTarget& n) const {
+        return "interval:" + std::to_string(n.period_ns) + "ns";
+    }
 };
 
 std::string describe_list(const std::vector<std::string>& names) {

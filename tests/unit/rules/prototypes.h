@@ -88,6 +88,7 @@ public:
         return *this;
     }
 
+    rules::TypeTable& table() { return table_; }
     const rules::TypeTable& table() const { return table_; }
 
     rules::TypeId type(const std::string& spelling) {

@@ -1,0 +1,7 @@
+// The beginning of a system call.
+int {{name}}(struct bpf_raw_tracepoint_args *at) {
+    struct call call MLBCC_UNSET;
+    struct pt_regs registers, *ctx = &registers;
+    call.session = 0;
+    if (!mlbcc_syscall_begins(&call, &registers, at)) return 0;
+{{body}}}

@@ -1,0 +1,8 @@
+// The end of a system call.
+int {{name}}(struct bpf_raw_tracepoint_args *at) {
+    struct call call MLBCC_UNSET;
+    struct pt_regs registers, *ctx = &registers;
+    call.session = 0;
+    if (!{{how}}(&call, &registers, at)) return 0;
+{{body}}    return 0;
+}

@@ -1,0 +1,69 @@
+// All system calls by two raw tracepoints, whatever the number of names that rules want.
+
+// By number: the probe's cookie, or 0 where nobody wants it. Of an end that has nothing to do the
+// shape is MLBCC_NO_SHAPE.
+BPF_ARRAY(syscalls, u64, MLBCC_SYSCALLS);
+#define MLBCC_ENTRY_SHAPE(cookie) ((u32)((cookie) >> 32) & 0xffff)
+#define MLBCC_RETURN_SHAPE(cookie) ((u32)((cookie) >> 48))
+
+static __always_inline u64 mlbcc_syscall_cookie(u64 number) {
+    u32 index = number;
+    u64 *cookie = syscalls.lookup(&index);
+    return cookie ? *cookie : 0;
+}
+
+// The program's registers, with the arguments where a function would have them. 0: a call of the
+// 32-bit interface, whose numbers mean others.
+static __always_inline int mlbcc_syscall_registers(struct call *call, struct pt_regs *registers,
+                                                   u64 from) {
+    if (bpf_probe_read_kernel(registers, sizeof(*registers), (void *)from) != 0) return 0;
+    MLBCC_ARGUMENTS_OF_SYSCALL(registers);
+    call->ctx = registers;
+    call->sp = MLBCC_SYSCALL_SP;
+    return !MLBCC_IS_32_BIT(registers);
+}
+
+static __always_inline int mlbcc_syscall_begins(struct call *call, struct pt_regs *registers,
+                                                struct bpf_raw_tracepoint_args *at) {
+    u64 cookie = mlbcc_syscall_cookie(at->args[1]);
+    if (!cookie || MLBCC_ENTRY_SHAPE(cookie) == MLBCC_NO_SHAPE) return 0;
+    if (!mlbcc_admit(call) || !mlbcc_syscall_registers(call, registers, at->args[0])) return 0;
+    mlbcc_take_cookie(call, cookie);
+    return 1;
+}
+
+static __always_inline int mlbcc_syscall_ends(struct call *call, struct pt_regs *registers,
+                                              struct bpf_raw_tracepoint_args *at) {
+    if (!mlbcc_syscall_registers(call, registers, at->args[0])) return 0;
+    u64 cookie = mlbcc_syscall_cookie(registers->MLBCC_SYSCALL_NUMBER);
+    if (!cookie || MLBCC_RETURN_SHAPE(cookie) == MLBCC_NO_SHAPE) return 0;
+    call->probe = MLBCC_PROBE(cookie);
+    return 1;
+}
+
+// The end is all that is looked at: no frame says that the call is traced.
+static __always_inline int mlbcc_syscall_completes(struct call *call, struct pt_regs *registers,
+                                                   struct bpf_raw_tracepoint_args *at) {
+    if (!mlbcc_admit(call)) return 0;
+    call->start = call->now;
+    return mlbcc_syscall_ends(call, registers, at);
+}
+
+static __always_inline int mlbcc_syscall_returns(struct call *call, struct pt_regs *registers,
+                                                 struct bpf_raw_tracepoint_args *at) {
+#if !MLBCC_EVERYONE
+    if (!mlbcc_suspect(bpf_get_current_pid_tgid() >> 32)) return 0;
+#endif
+    return mlbcc_syscall_ends(call, registers, at);
+}
+
+// Where there are several shapes of an end, one program passes each call on to its own.
+BPF_PROG_ARRAY(syscall_shapes, MLBCC_SHAPES);
+static __always_inline int mlbcc_syscall_pass(struct bpf_raw_tracepoint_args *at, u64 number,
+                                              int at_end) {
+    u64 cookie = mlbcc_syscall_cookie(number);
+    if (!cookie) return 0;
+    u32 shape = at_end ? MLBCC_RETURN_SHAPE(cookie) : MLBCC_ENTRY_SHAPE(cookie);
+    syscall_shapes.call(at, shape);
+    return 0;
+}

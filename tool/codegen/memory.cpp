@@ -1,0 +1,117 @@
+// Where values come from: registers, the stack, a tracepoint's record, memory behind pointers.
+#include <fmt/format.h>
+
+#include "codegen/writer.h"
+
+namespace mlbcc::codegen {
+
+using rules::Show;
+using rules::Typed;
+
+// Text is an address, any other field its value.
+std::string Writer::trace_field(const target::TraceField& field) {
+    std::string place = fmt::format("(u8 *)ctx + {}", field.offset);
+    if (field.type.starts_with("__data_loc")) {
+        return fmt::format("((u64)((u8 *)ctx + (*(u32 *)({}) & 0xffff)))", place);
+    }
+    if (field.type.ends_with(']')) return fmt::format("((u64)({}))", place);
+    return fmt::format("(u64)*({}{} *)({})", field.is_signed ? 's' : 'u', field.size * 8, place);
+}
+
+std::string Writer::argument(uint32_t param, uint32_t word) {
+    if (const auto* point = std::get_if<target::Tracepoint>(&probe_.probe->at)) {
+        return param < point->fields.size() ? trace_field(point->fields[param]) : "0ULL";
+    }
+    plan::ArgSlot slot = plan::locate_argument(param, plan_.arch);
+    if (param < probe_.slots.size()) {
+        const auto& words = probe_.slots[param];
+        slot = word < words.size() ? words[word] : plan::ArgSlot{};
+    }
+    std::string register_value = fmt::format("MLBCC_ARG{}(ctx)", slot.index);
+    bool kept = probe_.kind == plan::ProbeKind::function;  // of a system call they are still there
+    if (stage_ == rules::Stage::ret && kept) {
+        register_value =
+            fmt::format("MLBCC_SAVED(u64, {})", 8 * plan::word_index(slot, plan_.arch));
+    }
+    switch (slot.kind) {
+    case plan::ArgSlot::Kind::none: return "0ULL";
+    case plan::ArgSlot::Kind::reg: return register_value;
+    case plan::ArgSlot::Kind::stack:
+        if (stage_ == rules::Stage::ret) return register_value;
+        return read_word(slot, 0, fmt::format("MLBCC_STACK_ARG(ctx, {})", slot.index));
+    case plan::ArgSlot::Kind::pointer:
+        return read_word(slot, word, fmt::format("{} + {}", register_value, word * 8));
+    }
+    return "";
+}
+
+std::string Writer::read_word(const plan::ArgSlot& slot, uint32_t word, const std::string& from) {
+    std::string key = fmt::format("word {} {}", plan::to_text(slot), word);
+    if (auto found = known_.find(key); found != known_.end()) return found->second;
+    std::string name = temporary();
+    line(fmt::format("u64 {0} = 0; bpf_probe_read_user(&{0}, 8, (void *)({1}));", name, from));
+    return known_[key] = name;
+}
+
+// One read for all of a call's arguments on the stack.
+void Writer::read_stack_arguments() {
+    if (stage_ != rules::Stage::entry) return;
+    uint32_t count = 0;
+    for (const auto& words : probe_.slots) {
+        for (const plan::ArgSlot& slot : words) {
+            if (slot.kind == plan::ArgSlot::Kind::stack) count = std::max(count, slot.index + 1);
+        }
+    }
+    if (count < 2) return;
+    std::string name = temporary();
+    line(fmt::format("u64 {0}[{1}] = {{}}; bpf_probe_read_user({0}, {2}, "
+                     "(void *)MLBCC_STACK_ARG(ctx, 0));",
+                     name, count, count * 8));
+    for (uint32_t i = 0; i < count; ++i) {
+        known_[fmt::format("word {} 0", plan::to_text({plan::ArgSlot::Kind::stack, i}))] =
+            fmt::format("{}[{}]", name, i);
+    }
+}
+
+std::string Writer::address(const rules::TypedPtr& pointer, const rules::TypedPtr& index,
+                            uint32_t scale, uint32_t offset) {
+    std::string out = number(*pointer);
+    if (offset != 0) out += fmt::format(" + {}", offset);
+    if (index) out += fmt::format(" + (u64)({}) * {}", number(*index), scale);
+    return fmt::format("((u64)({}))", out);
+}
+
+std::string Writer::read(const std::string& to, uint32_t size, const std::string& from) const {
+    bool in_kernel = probe_.kind == plan::ProbeKind::tracepoint;
+    return in_kernel ? fmt::format("mlbcc_read({}, {}, {})", to, size, from)
+                     : fmt::format("bpf_probe_read_user({}, {}, (void *){})", to, size, from);
+}
+
+// Text that is in a tracepoint's record itself is the kernel's for sure.
+std::string Writer::read_text(const rules::TextNode& text) const {
+    if (probe_.kind != plan::ProbeKind::tracepoint) return "mlbcc_read_text";
+    const auto* leaf = std::get_if<rules::ParamLeaf>(&text.pointer->node);
+    const auto& fields = std::get<target::Tracepoint>(probe_.probe->at).fields;
+    bool in_place =
+        leaf != nullptr && leaf->index < fields.size() && fields[leaf->index].type.ends_with(']');
+    return in_place || (leaf != nullptr && leaf->index < fields.size() &&
+                        fields[leaf->index].type.starts_with("__data_loc"))
+               ? "mlbcc_read_kernel_text"
+               : "mlbcc_read_any_text";
+}
+
+std::string Writer::load(const rules::LoadNode& node, const Typed& value) {
+    std::string from = address(node.pointer, node.index, node.scale, node.offset);
+    std::string name = temporary();
+    line(fmt::format("u{1} {0} = 0; int {0}_failed = {2} != 0;", name, node.size * 8,
+                     read("&" + name, node.size, from)));
+    known_["failed " + rules::to_text(value)] = name + "_failed";
+    if (node.bit_width == 0) return converted(name, value, plan_);
+    uint64_t mask = node.bit_width >= 64 ? ~0ull : (1ull << node.bit_width) - 1;
+    std::string bits = fmt::format("(((u64){} >> {}) & {}ULL)", name, node.bit_offset, mask);
+    if (value.show != Show::signed_int) return bits;
+    uint32_t up = 64u - node.bit_width;
+    return fmt::format("((s64)({} << {}) >> {})", bits, up, up);
+}
+
+}  // namespace mlbcc::codegen

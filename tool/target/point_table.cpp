@@ -1,0 +1,215 @@
+#include "target/point_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/glob.h"
+#include "target/forms.h"
+#include "target/messages.h"
+#include "target/probe_table.h"
+#include "target/trace_types.h"
+
+namespace mlbcc::target {
+namespace {
+
+const Variants kNoVariants;
+
+bool is_excepted(const rules::Rule& rule, std::string_view name) {
+    return std::ranges::any_of(
+        rule.except, [&](const rules::Glob& glob) { return glob_match(glob.pattern, name); });
+}
+
+// The description of a field that every tracepoint of system calls begins with.
+bool is_parameter(const TraceField& field) {
+    return field.name != "__syscall_nr";
+}
+
+}  // namespace
+
+void PointTable::want(const rules::Rule& rule) {
+    for (const rules::Target& target : rule.targets) want(rule, target);
+}
+
+void PointTable::want(const rules::Rule& rule, const rules::Target& target) {
+    struct Visitor {
+        PointTable& self;
+        const rules::Rule& rule;
+        const rules::Target& target;
+        void operator()(const rules::FunctionTarget&) {}  // resolve.cpp
+        void operator()(const rules::SyscallTarget&) { self.want_syscalls(rule, target); }
+        void operator()(const rules::TracepointTarget&) { self.want_tracepoints(rule, target); }
+        void operator()(const rules::KernelTarget&) { self.unsupported(rule, target, "kernel"); }
+        void operator()(const rules::UsdtTarget&) { self.unsupported(rule, target, "usdt"); }
+        void operator()(const rules::DefinedTarget& t) { self.unsupported(rule, target, t.group); }
+        void operator()(const rules::IntervalTarget&) {
+            self.unsupported(rule, target, "interval");
+        }
+    };
+    std::visit(Visitor{*this, rule, target}, target.node);
+}
+
+void PointTable::unsupported(const rules::Rule& rule, const rules::Target& target,
+                             std::string_view kind) {
+    auto message = fmt::format("`{}` targets cannot be traced by this version", kind);
+    if (rule.optional) {
+        diagnostics_.note(target.span, message)
+            .labelled("left out")
+            .note("the rule is kept without this target, as it is `optional`");
+        return;
+    }
+    diagnostics_.error(target.span, message)
+        .help("mark the rule `optional` to go on without this target");
+}
+
+Probe& PointTable::probe(const std::string& key, const rules::Rule& rule, uint32_t exactness) {
+    Probe& found = probes_[key];
+    add_use(found.uses, {&rule, nullptr, exactness});
+    return found;
+}
+
+std::vector<Probe> PointTable::take() {
+    std::vector<Probe> all;
+    for (auto& [key, probe] : probes_) {
+        std::ranges::sort(probe.uses, is_weaker);
+        all.push_back(std::move(probe));
+    }
+    probes_.clear();
+    return all;
+}
+
+void PointTable::no_match(const rules::Rule& rule, const rules::Target& target,
+                          std::string_view what, const std::string& pattern,
+                          const std::vector<std::string>& names, bool excepted) {
+    std::string message = excepted
+                              ? fmt::format("`except` leaves no {} of {}", what, quoted(pattern))
+                              : fmt::format("no {} matches {}", what, quoted(pattern));
+    Diagnostic& problem = rule.optional && !excepted ? diagnostics_.note(target.span, message)
+                                                     : diagnostics_.error(target.span, message);
+    if (excepted) return;
+    problem.note(fmt::format("looked at the {} {}s of this kernel", names.size(), what));
+    if (auto close = closest_name(pattern, names)) {
+        problem.help(fmt::format("there is one with a similar name: {}", quoted(*close)));
+    }
+}
+
+// ---- system calls
+
+const std::vector<SyscallName>& PointTable::syscalls(const rules::Target& target) {
+    if (!syscalls_) {
+        Result<std::vector<SyscallName>> read = host_.syscalls();
+        syscalls_.emplace();
+        if (read) {
+            syscalls_ = std::move(*read);
+        } else {
+            diagnostics_.error(target.span, "cannot find this kernel's system calls")
+                .note(read.error().message());
+        }
+    }
+    return *syscalls_;
+}
+
+void PointTable::want_syscalls(const rules::Rule& rule, const rules::Target& target) {
+    const rules::Pattern& wanted = std::get<rules::SyscallTarget>(target.node).name;
+    const NamePattern pattern(wanted.text, kNoVariants);
+    const std::vector<SyscallName>& all = syscalls(target);
+    if (all.empty()) return;
+    size_t matched = 0, kept = 0;
+    for (const SyscallName& one : all) {
+        if (!pattern.matches(one.name)) continue;
+        ++matched;
+        if (is_excepted(rule, one.name)) continue;
+        ++kept;
+        Probe& found = probe("syscall:" + one.name, rule, pattern.exactness());
+        if (found.signature != nullptr) continue;
+        found.at = Syscall{one.name, one.number};
+        found.signature = syscall_signature(one);
+    }
+    if (kept > 0) return;
+    std::vector<std::string> names;
+    for (const SyscallName& one : all) names.push_back(one.name);
+    no_match(rule, target, "system call", wanted.text, names, matched > 0);
+}
+
+const rules::Signature* PointTable::syscall_signature(const SyscallName& syscall) {
+    if (!syscall_result_) syscall_result_ = target::syscall_result(types_);
+    rules::Signature made;
+    made.name = syscall.name;
+    made.ret = *syscall_result_;
+    Result<TracepointFormat> format =
+        host_.tracepoint("syscalls", "sys_enter_" + syscall.tracepoint);
+    if (format) {
+        for (const TraceField& field : format->fields) {
+            if (is_parameter(field)) {
+                made.params.push_back({field.name, syscall_parameter(field, types_)});
+            }
+        }
+    } else {
+        made.variadic = true;  // its parameters are not known: arg(0) to arg(5)
+    }
+    return types_.keep(std::move(made));
+}
+
+// ---- tracepoints
+
+const std::vector<std::string>& PointTable::tracepoints(const rules::Target& target) {
+    if (!tracepoints_) {
+        Result<std::vector<std::string>> read = host_.tracepoints();
+        tracepoints_.emplace();
+        if (read) {
+            tracepoints_ = std::move(*read);
+        } else {
+            Diagnostic& error =
+                diagnostics_.error(target.span, "cannot find this kernel's tracepoints");
+            error.note(read.error().message());
+            if (!read.error().help.empty()) error.help(read.error().help);
+        }
+    }
+    return *tracepoints_;
+}
+
+void PointTable::want_tracepoints(const rules::Rule& rule, const rules::Target& target) {
+    const auto& wanted = std::get<rules::TracepointTarget>(target.node);
+    const std::string pattern = wanted.category.text + ":" + wanted.name.text;
+    const NamePattern names(wanted.name.text, kNoVariants);
+    const std::vector<std::string>& all = tracepoints(target);
+    if (all.empty()) return;
+    size_t matched = 0, kept = 0;
+    for (const std::string& one : all) {
+        const size_t colon = one.find(':');
+        const std::string category = one.substr(0, colon), name = one.substr(colon + 1);
+        if (!glob_match(wanted.category.text, category) || !names.matches(name)) continue;
+        ++matched;
+        if (is_excepted(rule, name)) continue;
+        ++kept;
+        Probe& found = probe("tracepoint:" + one, rule, names.exactness());
+        if (found.signature == nullptr && !add_tracepoint(found, target, category, name)) {
+            probes_.erase("tracepoint:" + one);
+        }
+    }
+    if (kept == 0) no_match(rule, target, "tracepoint", pattern, all, matched > 0);
+}
+
+bool PointTable::add_tracepoint(Probe& probe, const rules::Target& target,
+                                const std::string& category, const std::string& name) {
+    Result<TracepointFormat> format = host_.tracepoint(category, name);
+    if (!format) {
+        diagnostics_
+            .error(target.span,
+                   fmt::format("the tracepoint `{}:{}` cannot be traced", category, name))
+            .note(format.error().message());
+        return false;
+    }
+    rules::Signature made;
+    made.name = category + ":" + name;
+    made.ret = types_.add({"void", rules::VoidType{}});
+    for (const TraceField& field : format->fields) {
+        made.params.push_back({field.name, trace_field(field, types_)});
+    }
+    probe.at = Tracepoint{category, name, format->id, std::move(format->fields)};
+    probe.signature = types_.keep(std::move(made));
+    return true;
+}
+
+}  // namespace mlbcc::target
