@@ -1,0 +1,154 @@
+"""Debian's kernels with their headers: fetched by apt, only unpacked, kept in build/vm
+($MLBCC_VM_CACHE).
+
+    build/vm/bookworm/boot/vmlinuz-6.1.0-56-amd64
+    build/vm/bookworm/vmlinux                          the same unpacked: boots faster, has BTF
+    build/vm/bookworm/usr/src/linux-headers-6.1.0-56-amd64/Makefile
+
+A kernel that is there is not looked for again; remove its folder to get a newer one.
+"""
+
+import fcntl
+import lzma
+import os
+import re
+import shutil
+import struct
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from .unavailable import Unavailable
+
+ROOT = Path(__file__).resolve().parents[3]
+CACHE = Path(os.environ.get("MLBCC_VM_CACHE", ROOT / "build" / "vm")).resolve()
+KERNELS = {"6.1": "bookworm", "6.12": "bookworm-backports"}  # version: Debian suite
+KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    folder: Path  # a tree like /: boot, lib/modules, usr/src
+
+    @property
+    def release(self):
+        return next(self.folder.glob("boot/vmlinuz-*")).name.removeprefix("vmlinuz-")
+
+    @property
+    def vmlinux(self):
+        return self.folder / "vmlinux"
+
+    @property
+    def headers(self):
+        return self.folder / "usr" / "src" / f"linux-headers-{self.release}"
+
+
+def fetch(version):
+    """The Kernel of this version, fetched if it is not in the cache; raises Unavailable."""
+    folder = CACHE / KERNELS[version]
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with open(CACHE / f"{folder.name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            work = CACHE / f"{folder.name}.new"
+            shutil.rmtree(work, ignore_errors=True)
+            work.mkdir()
+            try:
+                make_tree(Apt(work / "apt", folder.name), work / "tree")
+                (work / "tree").rename(folder)
+            finally:
+                shutil.rmtree(work)
+    return Kernel(folder)
+
+
+def make_tree(apt, tree):
+    image = apt.depends("linux-image-amd64", "linux-image-")[0]
+    headers = image.replace("image", "headers")
+    others = apt.depends(headers, "linux-headers-") + apt.depends(headers, "linux-kbuild-")
+    (tree / "usr" / "lib").mkdir(parents=True)
+    (tree / "lib").symlink_to("usr/lib")  # merged /usr, or the tree could not be laid over /
+    for package in apt.download([image, headers, *others]):
+        unpack(package, tree)
+    kernel = Kernel(tree)
+    subprocess.run(["depmod", "-b", tree, kernel.release], check=True)
+    kernel.vmlinux.write_bytes(uncompressed(next(tree.glob("boot/vmlinuz-*")).read_bytes()))
+    relocate(kernel.headers / "Makefile")
+
+
+class Apt:
+    """apt with a configuration of its own: one suite, of the archives that this machine uses."""
+
+    def __init__(self, work, suite):
+        self.work = work
+        for folder in ("lists/partial", "cache/archives/partial", "packages"):
+            (work / folder).mkdir(parents=True)
+        (work / "status").touch()
+        (work / "sources.list").write_text("\n".join(sources(suite)) + "\n")
+        settings = {"Dir::Etc::SourceList": work / "sources.list",
+                    "Dir::Etc::SourceParts": "/dev/null", "Dir::State::Lists": work / "lists",
+                    "Dir::State::Status": work / "status", "Dir::Cache": work / "cache",
+                    "APT::Sandbox::User": "root",
+                    "APT::Architecture": "amd64", "APT::Architectures": "amd64"}
+        self.options = [f"-o{key}={value}" for key, value in settings.items()]
+        self.run("apt-get", "-qq", "update")
+
+    def run(self, program, *arguments):
+        done = subprocess.run([program, *self.options, *arguments], cwd=self.work / "packages",
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if done.returncode != 0:
+            said = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+            raise Unavailable(f"no kernel from Debian: {program} {' '.join(arguments)}: {said}")
+        return done.stdout
+
+    def depends(self, package, prefix):
+        """What `package` depends on of the names that begin with `prefix`."""
+        text = self.run("apt-cache", "depends", "--important", package)
+        return re.findall(rf"Depends: ({prefix}\S+)", text)
+
+    def download(self, packages):
+        self.run("apt-get", "-qq", "download", *packages)
+        return sorted((self.work / "packages").glob("*.deb"))
+
+
+def sources(suite):
+    """The lines of sources.list; a suite that is not of a release has no security archive."""
+    lines = [f"deb [signed-by={KEYS}] {archive('Debian')} {suite} main"]
+    if "-" not in suite:
+        lines.append(f"deb [signed-by={KEYS}] {archive('Debian-Security')} {suite}-security main")
+    return lines
+
+
+def archive(label):
+    """Where this machine gets the packages of this label from."""
+    text = subprocess.run(["apt-get", "indextargets", "--format", "$(LABEL) $(REPO_URI)"],
+                          capture_output=True, text=True, check=True).stdout
+    found = [line.split()[1] for line in text.splitlines() if line.split()[0] == label]
+    if not found:
+        raise Unavailable(f"apt knows no archive of {label} here (apt-get update?)")
+    return found[0]
+
+
+def unpack(package, tree):
+    contents = subprocess.Popen(["dpkg", "--fsys-tarfile", package], stdout=subprocess.PIPE)
+    subprocess.run(["tar", "-x", "-C", tree, "--keep-directory-symlink", "--exclude=./usr/share"],
+                   stdin=contents.stdout, check=True)
+    contents.stdout.close()
+    if contents.wait() != 0:
+        raise RuntimeError(f"dpkg cannot read {package}")
+
+
+def uncompressed(image):
+    """The ELF file in a bzImage; its header says where (Linux: Documentation/arch/x86/boot.rst)."""
+    setup_sectors = image[0x1F1]
+    offset, length = struct.unpack_from("<II", image, 0x248)
+    begin = (setup_sectors + 1) * 512 + offset
+    payload = image[begin:begin + length - 4]  # behind it stands its size when unpacked
+    if payload.startswith(b"\xfd7zXZ"):
+        return lzma.decompress(payload)
+    return subprocess.run(["zstd", "-dcq"], input=payload, capture_output=True, check=True).stdout
+
+
+def relocate(makefile):
+    """`include /usr/src/linux-headers-6.1.0-56-common/Makefile` -> the one beside it."""
+    here = "$(dir $(lastword $(MAKEFILE_LIST)))"
+    makefile.write_text(makefile.read_text().replace("include /usr/src/", f"include {here}../"))

@@ -1,0 +1,140 @@
+"""Runs a command as root in a virtual machine: QEMU, in software, so that any machine can do it.
+
+Its root is this machine's, read-only, with the kernel's tree and an empty tmpfs over it; one folder
+is shared for writing, at its path. /tmp is its own. Each side caches: it sees at the end at the
+latest what the other wrote. What the command prints comes back line by line, then its exit status.
+"""
+
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import tempfile
+import threading
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+QEMU, BUSYBOX = "qemu-system-x86_64", "/bin/busybox"
+TOOLS = (QEMU, BUSYBOX, "cpio", "modprobe", "depmod", "dpkg", "xz", "zstd", "make", "pahole")
+VM_FAILED = 125  # it did not come up, crashed, or ran out of time
+MODULES = ("virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay")
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+KERNEL_OPTIONS = ("console=ttyS0 quiet panic=-1 oops=panic mitigations=off nopti nokaslr "
+                  "tsc=reliable no_timer_check random.trust_cpu=on rcupdate.rcu_expedited=1 "
+                  "audit=0 apparmor=0")
+MACHINE = ["setpriv", "--pdeathsig", "KILL",  # or QEMU would outlive a killed test run
+           QEMU, "-M", "pc,usb=off,vmport=off", "-smp", "2", "-m", "1024",
+           "-accel", "tcg,thread=multi", "-cpu", "max,la57=off",  # no 5 levels of page tables
+           "-nodefaults", "-no-user-config", "-display", "none", "-nic", "none", "-monitor", "none",
+           "-no-reboot", "-device", "isa-debug-exit,iobase=0xf4,iosize=1",
+           "-device", "virtio-serial-pci", "-chardev", "stdio,id=out,signal=off",
+           "-device", "virtconsole,chardev=out"]
+
+
+def run(kernel, command, work, job, environment, say, limit):
+    """Runs `command` (a list) in the folder `work`, which is shared; returns its exit status. The
+    folder `job` is shared as /run/job, for this run only. `say` takes each line that is printed."""
+    prepare(kernel, command, work, job, environment)
+    in_time = emulate([*MACHINE, *boot(kernel, job), *shares(kernel, work, job)], say, limit)
+    status = job / "status"
+    if in_time and status.exists():
+        return int(status.read_text())
+    what = "ended without an exit status" if in_time else f"was ended after {limit:.0f} s"
+    say(f"the virtual machine {what}; its last messages:")
+    for line in (job / "console").read_text(errors="replace").splitlines()[-15:]:
+        say(f"    {line}")
+    return VM_FAILED
+
+
+def why_not():
+    """None where a virtual machine can be had, else the reason for a skip."""
+    if platform.machine() != "x86_64":
+        return f"the kernels are for x86_64, this machine is {platform.machine()}"
+    if os.geteuid() != 0:
+        return "not root: the virtual machine reads all of this one's files"
+    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
+    if missing:
+        return f"{', '.join(missing)} not installed (tests/vm/setup.sh)"
+    return None
+
+
+def prepare(kernel, command, work, job, environment):
+    """Puts into `job` what the machine needs."""
+    shutil.copy(BUSYBOX, job / "busybox")
+    shutil.copy(HERE / "job.sh", job)
+    (job / "console").touch()
+    (job / "work").write_text(str(work))
+    variables = {"PATH": PATH, "LANG": "C.UTF-8", "HOME": "/root", **environment}
+    (job / "command").write_text("".join(
+        [f"cd {shlex.quote(str(work))}\n",
+         *(f"export {name}={shlex.quote(str(value))}\n" for name, value in variables.items()),
+         f"exec {shlex.join(map(str, command))}\n"]))
+    (job / "initrd").write_bytes(initrd(kernel, job))
+
+
+def initrd(kernel, job):
+    """The first file system: busybox, the modules that reach the shared folders, and init.sh."""
+    with tempfile.TemporaryDirectory(dir=job) as folder:
+        tree = Path(folder)
+        (tree / "bin").mkdir()
+        (tree / "modules").mkdir()
+        shutil.copy(BUSYBOX, tree / "bin")
+        shutil.copy(HERE / "init.sh", tree / "init")
+        (tree / "init").chmod(0o755)
+        for number, file in enumerate(module_files(kernel)):
+            name = f"{number:02}-{file.name.removesuffix('.xz')}"  # insmod goes by name
+            (tree / "modules" / name).write_bytes(contents(file))
+        names = "\n".join(str(path.relative_to(tree)) for path in sorted(tree.rglob("*")))
+        return subprocess.run(["cpio", "-o", "-H", "newc", "-R", "0:0", "--quiet"], cwd=tree,
+                              check=True, input=names.encode(), stdout=subprocess.PIPE).stdout
+
+
+def module_files(kernel):
+    """The files of MODULES and of what they need, in order of loading; built-in ones have none."""
+    found = []
+    for module in MODULES:
+        done = subprocess.run(["modprobe", "-d", kernel.folder, "-S", kernel.release,
+                               "--show-depends", module], capture_output=True, text=True)
+        found += [Path(line.split()[1]) for line in done.stdout.splitlines()
+                  if line.startswith("insmod ")]
+    return list(dict.fromkeys(found))
+
+
+def contents(file):
+    if file.suffix == ".xz":
+        return subprocess.run(["xz", "-dc", file], check=True, stdout=subprocess.PIPE).stdout
+    return file.read_bytes()
+
+
+def boot(kernel, job):
+    return ["-kernel", kernel.vmlinux, "-initrd", job / "initrd", "-append", KERNEL_OPTIONS,
+            "-serial", f"file:{job / 'console'}"]
+
+
+def shares(kernel, work, job):
+    readonly = ",readonly=on"
+    options = []
+    for tag, path, access in (("vmroot", "/", readonly), ("vmkernel", kernel.folder, readonly),
+                              ("vmwork", work, ""), ("vmjob", job, "")):
+        options += ["-virtfs", f"local,path={path},mount_tag={tag},security_model=none,"
+                    f"multidevs=remap{access}"]
+    return options
+
+
+def emulate(command, say, limit):
+    """Runs QEMU until it ends; returns whether it did so within `limit` s."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True, errors="replace")
+    late = threading.Event()
+    timer = threading.Timer(limit, lambda: (late.set(), process.kill()))
+    timer.start()
+    try:
+        for line in process.stdout:
+            say(line.rstrip("\n"))
+        process.wait()
+    finally:
+        timer.cancel()
+        process.kill()
+        process.wait()
+    return not late.is_set()
