@@ -21,6 +21,8 @@
 // The result replaces the first argument, of which the kernel keeps a copy.
 #define MLBCC_ARGUMENTS_OF_SYSCALL(registers) ((registers)->regs[0] = (registers)->orig_x0)
 #define MLBCC_SYSCALL_NUMBER syscallno
+#define MLBCC_IP pc
+#define MLBCC_FUTEX 98
 #define MLBCC_IS_32_BIT(registers) (((registers)->pstate & 0x10) != 0)
 #define MLBCC_ENTRY_SP(ctx) ((u64)(ctx)->sp)
 #define MLBCC_RETURN_SP(ctx) ((u64)(ctx)->sp)

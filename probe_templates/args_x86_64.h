@@ -19,6 +19,8 @@
 // The fourth argument of a system call is in r10: `syscall` writes rcx.
 #define MLBCC_ARGUMENTS_OF_SYSCALL(registers) ((registers)->cx = (registers)->r10)
 #define MLBCC_SYSCALL_NUMBER orig_ax
+#define MLBCC_IP ip
+#define MLBCC_FUTEX 202
 #define MLBCC_IS_32_BIT(registers) ((registers)->cs == 0x23)
 #define MLBCC_ENTRY_SP(ctx) ((u64)(ctx)->sp)
 #define MLBCC_RETURN_SP(ctx) ((u64)(ctx)->sp - 8)

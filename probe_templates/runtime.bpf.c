@@ -169,6 +169,16 @@ static __always_inline void mlbcc_release(u32 thread) {
 #endif
 }
 
+#if MLBCC_DEFINED
+// Of a thread that may be another than the one that runs: then only what is known of it.
+static __always_inline void mlbcc_comm_of(u32 thread, char *to) {
+    struct thread_state *slot = mlbcc_slot(thread);
+    if ((u32)bpf_get_current_pid_tgid() == thread) bpf_get_current_comm(to, 16);
+    else if (slot) __builtin_memcpy(to, &slot->comm, 16);
+    else __builtin_memset(to, 0, 16);
+}
+#endif
+
 // A comm is asked for once a thread where renaming is followed: the kernel takes 36 ns for it.
 static __always_inline void mlbcc_header(struct record_header *header, struct identity *id,
                                          u64 now, u32 probe, u32 what) {
@@ -183,7 +193,11 @@ static __always_inline void mlbcc_header(struct record_header *header, struct id
         comm[0] = slot->comm[0];
         comm[1] = slot->comm[1];
     } else {
+#if MLBCC_DEFINED
+        mlbcc_comm_of(id->thread, header->comm);
+#else
         bpf_get_current_comm(&header->comm, sizeof(header->comm));
+#endif
     }
 }
 

@@ -104,7 +104,7 @@ void add_options(CLI::App& app, CommandLine& line, Texts& texts) {
         ->type_name("SIZE");
     app.add_flag("--no-realtime", texts.no_realtime, "Read events at normal priority");
     app.add_option("--templates", o.rules.templates,
-                   "Folder of BPF C templates instead of the installed one")
+                   "Folder of BPF C templates, besides the installed ones and before them")
         ->type_name("DIR");
     app.add_flag("-q,--quiet", texts.quiet, "No summary, no notes: errors only");
     app.add_flag("-v,--verbose", texts.verbose, "Tell how long each step takes");

@@ -66,6 +66,23 @@ struct Program {
 // Fails only where a template is missing or lacks a slot.
 Result<Program> generate(const plan::Plan& plan, const Options& options);
 
+// Probes that templates define: a file in probe_templates/probes/ says what the probe is called,
+// which fields it has, and where its C programs are attached; they call `fire_GROUP_NAME` when it
+// happens.
+//
+//   //= probe sched:off_cpu completion            or `moment`: it has no duration
+//   //= raw_tracepoint sched_switch off_cpu_switch       a program, and where it runs
+//   //= tracepoint block:block_rq_issue block_io_issue
+//   //= offset task_struct.tgid                   MLBCC_OFFSET_task_struct_tgid, from the kernel's
+//   BTF
+//   //= offset block:block_rq_issue.sector        likewise, from the tracepoint's format file
+//   //= fields
+//   struct sched_off_cpu { int waker; };          C for libclang and for BPF
+//   //= programs
+//   int off_cpu_switch(struct bpf_raw_tracepoint_args *at) { ... }
+// Errors name the file and the line.
+Result<rules::ProbeDefinition> read_definition(const std::string& file, std::string_view text);
+
 // The names of the maps that the tracer reads or writes.
 namespace maps {
 inline constexpr const char* kRings = "rings";        // by CPU

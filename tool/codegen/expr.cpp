@@ -228,7 +228,9 @@ void Writer::text_to(const std::string& to, uint32_t size, const Typed& value) {
         line(fmt::format("__builtin_memcpy({}, {}, {});", to, c_string(literal->text), written));
     } else {
         written = 16;
-        line(fmt::format("bpf_get_current_comm({}, 16);", to));
+        bool foreign = probe_.kind == plan::ProbeKind::defined;
+        line(foreign ? fmt::format("mlbcc_comm_of(call.id.thread, {});", to)
+                     : fmt::format("bpf_get_current_comm({}, 16);", to));
     }
     if (written < size) {
         line(fmt::format("__builtin_memset({} + {}, 0, {});", to, written, size - written));

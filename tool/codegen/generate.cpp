@@ -57,6 +57,8 @@ std::string settings(const plan::Plan& plan, const Options& options, bool frames
                            "#define MLBCC_SHAPES {}\n",
                            kMaxSyscalls, kNoShape, plan.shapes.size());
     }
+    out +=
+        fmt::format("#define MLBCC_DEFINED {}\n", has_kind(plan, plan::ProbeKind::defined) ? 1 : 0);
     out += fmt::format("#define MLBCC_TASK_PID {}\n", options.task_pid_offset.value_or(0));
     out += fmt::format("#define MLBCC_NAMESPACE {}\n", options.namespace_ ? 1 : 0);
     if (options.namespace_) {
@@ -124,6 +126,7 @@ public:
         maps();
         program_.direct = count_shapes(plan::ProbeKind::function, rules::Stage::entry) <= 1 &&
                           count_shapes(plan::ProbeKind::function, rules::Stage::ret) <= 1;
+        defined_offsets();
         for (const plan::Shape& one : plan_.shapes) shape(one);
         if (is_both_ends()) both_ends();
         pass_syscalls_on(rules::Stage::entry);
@@ -246,6 +249,48 @@ private:
         case plan::ProbeKind::tracepoint:
             add("tracepoint.bpf.c", {{"name", name}, {"body", body}});
             program_.functions.push_back({name, ProgramKind::tracepoint, one.id, {}});
+            return;
+        case plan::ProbeKind::defined: return defined_shape(one, writer, body);
+        }
+    }
+
+    // What a template's C text must know of this kernel.
+    void defined_offsets() {
+        for (const plan::ProbePlan& probe : plan_.probes) {
+            const auto* at = std::get_if<target::Defined>(&probe.probe->at);
+            if (at == nullptr) continue;
+            for (size_t i = 0; i < at->offsets.size(); ++i) {
+                std::string name = at->definition->offsets[i];
+                name = name.substr(name.find(':') + 1);
+                std::ranges::replace(name, '.', '_');
+                std::string define =
+                    fmt::format("#define MLBCC_OFFSET_{} {}\n", name, at->offsets[i]);
+                if (program_.source.find(define) == std::string::npos) text(define);
+            }
+        }
+    }
+
+    // The rules' work is a function that the template's own programs call.
+    void defined_shape(const plan::Shape& one, ShapeWriter& writer, const std::string& body) {
+        const plan::ProbePlan& probe = plan_.probes[static_cast<uint32_t>(one.example)];
+        const rules::ProbeDefinition& definition =
+            *std::get<target::Defined>(probe.probe->at).definition;
+        text(fmt::format("#line {} \"{}\"\n{}", definition.line, definition.file,
+                         definition.fields));
+        add("defined.bpf.c", {{"structure", definition.structure()},
+                              {"probe", std::to_string(static_cast<uint32_t>(one.example))},
+                              {"take_stack", writer.take_stack()},
+                              {"body", body}});
+        text(fmt::format("#line {} \"{}\"\n{}", definition.programs_line, definition.file,
+                         definition.programs_text));
+        for (const auto& [point, function] : definition.programs) {
+            size_t colon = point.find(':');
+            bool raw = point.starts_with("raw_");
+            program_.functions.push_back(
+                {function,
+                 raw ? ProgramKind::raw_tracepoint : ProgramKind::tracepoint,
+                 {},
+                 raw ? point : point.substr(colon + 1)});
         }
     }
 

@@ -18,10 +18,16 @@ std::string Writer::trace_field(const target::TraceField& field) {
     return fmt::format("(u64)*({}{} *)({})", field.is_signed ? 's' : 'u', field.size * 8, place);
 }
 
+std::string Writer::defined_field(uint32_t param) const {
+    if (param >= probe_.signature->params.size()) return "0ULL";
+    return fmt::format("((u64)fields->{})", probe_.signature->params[param].name);
+}
+
 std::string Writer::argument(uint32_t param, uint32_t word) {
     if (const auto* point = std::get_if<target::Tracepoint>(&probe_.probe->at)) {
         return param < point->fields.size() ? trace_field(point->fields[param]) : "0ULL";
     }
+    if (probe_.kind == plan::ProbeKind::defined) return defined_field(param);
     plan::ArgSlot slot = plan::locate_argument(param, plan_.arch);
     if (param < probe_.slots.size()) {
         const auto& words = probe_.slots[param];
@@ -82,15 +88,24 @@ std::string Writer::address(const rules::TypedPtr& pointer, const rules::TypedPt
 }
 
 std::string Writer::read(const std::string& to, uint32_t size, const std::string& from) const {
-    bool in_kernel = probe_.kind == plan::ProbeKind::tracepoint;
+    bool in_kernel =
+        probe_.kind != plan::ProbeKind::function && probe_.kind != plan::ProbeKind::syscall;
     return in_kernel ? fmt::format("mlbcc_read({}, {}, {})", to, size, from)
                      : fmt::format("bpf_probe_read_user({}, {}, (void *){})", to, size, from);
 }
 
 // Text that is in a tracepoint's record itself is the kernel's for sure.
 std::string Writer::read_text(const rules::TextNode& text) const {
-    if (probe_.kind != plan::ProbeKind::tracepoint) return "mlbcc_read_text";
+    if (probe_.kind == plan::ProbeKind::function || probe_.kind == plan::ProbeKind::syscall) {
+        return "mlbcc_read_text";
+    }
     const auto* leaf = std::get_if<rules::ParamLeaf>(&text.pointer->node);
+    if (probe_.kind == plan::ProbeKind::defined) {
+        bool array = leaf != nullptr && leaf->index < probe_.signature->params.size() &&
+                     std::holds_alternative<rules::ArrayType>(
+                         (*plan_.types)[probe_.signature->params[leaf->index].type].kind);
+        return array ? "mlbcc_read_kernel_text" : "mlbcc_read_any_text";
+    }
     const auto& fields = std::get<target::Tracepoint>(probe_.probe->at).fields;
     bool in_place =
         leaf != nullptr && leaf->index < fields.size() && fields[leaf->index].type.ends_with(']');

@@ -13,6 +13,7 @@ public:
     ShapeWriter(const plan::Plan& plan, const plan::Shape& shape, AttachMode mode);
     std::string declarations();  // the structure of its record, with asserted offsets
     std::string body();
+    std::string take_stack();  // of a probe that a template defines
     bool is_session() const {
         return probe_.kind == plan::ProbeKind::function && mode_ == AttachMode::session;
     }

@@ -135,10 +135,26 @@ void ShapeWriter::stack(Writer& w, const plan::RecordPlan& record) {
     for (const plan::Emit& emit : record.emits) mask |= emit.stack ? emit.mask : 0;
     w.line(fmt::format("u64 size = {};", record.layout.size));
     w.open_block(fmt::format("if (hits & {}) {{", mask));
-    w.line("call.stack = &record->stack;");
-    w.line("size += mlbcc_copy_stack(&call);");
+    if (probe_.kind == plan::ProbeKind::defined) {
+        w.line("size += call.taken;");
+    } else {
+        w.line("call.stack = &record->stack;");
+        w.line("size += mlbcc_copy_stack(&call);");
+    }
     w.close_block();
     w.line("call.size = size;");
+}
+
+std::string ShapeWriter::take_stack() {
+    if (!own_record() || !own_record()->layout.stack) return {};
+    Writer w(plan_, probe_, shape_.end);
+    w.line("struct thread_state *thread = mlbcc_find_thread(&call) ? call.thread : 0;");
+    w.open_block("if (thread) {");
+    w.line(fmt::format("struct {0}_record *record = (struct {0}_record *)thread->scratch;", name_));
+    w.line("call.stack = &record->stack;");
+    w.line("return mlbcc_copy_stack(&call);");
+    w.close_block();
+    return w.take();
 }
 
 // Which rules the record is accounted to.

@@ -163,7 +163,8 @@ void ProbePlanner::save_argument(uint32_t param) {
 
 // The word of the calling convention that a value is as it is; none where it is anything else.
 std::optional<uint32_t> ProbePlanner::argument_word(const rules::Typed& value) const {
-    if (probe_.kind == ProbeKind::tracepoint) return std::nullopt;
+    bool words = probe_.kind == ProbeKind::function || probe_.kind == ProbeKind::syscall;
+    if (!words) return std::nullopt;
     const auto* leaf = std::get_if<rules::ParamLeaf>(&value.node);
     if (leaf == nullptr) return std::nullopt;
     ArgSlot slot = locate_argument(leaf->index, builder_.plan.arch);
@@ -177,7 +178,8 @@ std::optional<uint32_t> ProbePlanner::argument_word(const rules::Typed& value) c
 
 // Where the record can be one of arguments as they are, its fields move to the words' places.
 void ProbePlanner::take_as_words(RecordPlan& record) const {
-    if (record.layout.stack) return;
+    bool words_there = probe_.kind == ProbeKind::function || probe_.kind == ProbeKind::syscall;
+    if (record.layout.stack || !words_there) return;
     std::vector<uint32_t> words;
     uint32_t count = 0;
     std::optional<size_t> text;
@@ -244,6 +246,7 @@ Places ProbePlanner::places() const {
 std::string ProbePlanner::frame_key() const {
     std::string kind = fmt::format("|kind {}{}", static_cast<int>(probe_.kind),
                                    probe_.ends == target::Ends::completion ? "c" : "");
+    if (probe_.kind == ProbeKind::defined) kind += " " + target_.signature->name;
     if (!probe_.needs_frame()) return kind + "|no frame";
     std::string key = fmt::format("{}|frame {}", kind, probe_.saved_words);
     for (const Saved& saved : probe_.saved) {

@@ -215,7 +215,7 @@ struct Saved {
     uint32_t offset = 0, size = 8;  // within the frame's save area, bytes
 };
 
-enum class ProbeKind { function, syscall, tracepoint };
+enum class ProbeKind { function, syscall, tracepoint, defined };
 
 struct ProbePlan {
     ProbeId id{};

@@ -138,6 +138,12 @@ void ProbePlanner::name(const target::AttachPoint& at) {
             probe.ends = target::Ends::moment;
             probe.function = probe.symbol = tracepoint.name;
         }
+        void operator()(const target::Defined& defined) {
+            probe.kind = ProbeKind::defined;
+            probe.ends = defined.definition->completes ? target::Ends::completion
+                                                       : target::Ends::moment;
+            probe.function = probe.symbol = defined.definition->name;
+        }
     };
     std::visit(Visitor{probe_}, at);
 }

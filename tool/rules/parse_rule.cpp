@@ -33,10 +33,10 @@ bool parse_except(Cursor& cursor, Rule& rule) {
     return true;
 }
 
-bool parse_head(Cursor& cursor, Rule& rule) {
+bool parse_head(Cursor& cursor, const RuleSet& rules, Rule& rule) {
     parse_flags(cursor, rule);
     do {
-        if (!parse_target(cursor, rule)) return false;
+        if (!parse_target(cursor, rules, rule)) return false;
     } while (cursor.accept(TokenKind::comma));
     return parse_except(cursor, rule);
 }
@@ -58,8 +58,8 @@ bool skip_to_body(Cursor& cursor) {
 }
 
 // True if clauses follow.
-bool parse_brace(Cursor& cursor, Rule& rule) {
-    bool head_is_right = parse_head(cursor, rule);
+bool parse_brace(Cursor& cursor, const RuleSet& rules, Rule& rule) {
+    bool head_is_right = parse_head(cursor, rules, rule);
     rule.head_span = cursor.since(rule.span.begin);
     if (head_is_right && cursor.accept(TokenKind::left_brace)) return true;
     if (head_is_right) missing_brace(cursor, rule);
@@ -136,7 +136,7 @@ void parse_rule(Cursor& cursor, uint32_t begin, RuleSet& rules) {
     rule.index = static_cast<uint32_t>(rules.rules.size());
     rule.span = cursor.since(begin);
     size_t errors = cursor.diagnostics().error_count();
-    if (parse_brace(cursor, rule)) parse_body(cursor, rule);
+    if (parse_brace(cursor, rules, rule)) parse_body(cursor, rule);
     rule.span = cursor.since(begin);
     warn_of_repeats(cursor, rule);
     check_samples(cursor, rule);

@@ -122,7 +122,7 @@ bool FileParser::library(Cursor& cursor, uint32_t begin) {
     Span name_span = cursor.last().span;
     bool right = library_files(cursor, library);
     library.span = cursor.since(begin);
-    if (!is_target_kind(library.name)) {
+    if (!is_target_kind(library.name, rules_)) {
         add_library(cursor, std::move(library));
     } else {
         cursor.error(name_span, fmt::format("`{}` cannot be the name of a library", library.name))

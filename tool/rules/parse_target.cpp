@@ -90,7 +90,8 @@ constexpr auto kKinds = std::to_array<KindRow>({
     {"usdt", parse_usdt},
     {"interval", parse_interval},
 });
-// Groups of probes that the bundled templates define; others may add their own.
+// Groups of probes that the bundled templates define, so that the language has them whatever
+// templates there are; others add their own.
 constexpr auto kGroups = std::to_array<std::string_view>({"sched", "block", "mem", "lock", "net"});
 
 const KindRow* find_kind(std::string_view name) {
@@ -99,8 +100,10 @@ const KindRow* find_kind(std::string_view name) {
     return row == kKinds.end() ? nullptr : &*row;
 }
 
-bool is_group(std::string_view name) {
-    return std::ranges::find(kGroups, name) != kGroups.end();
+bool is_group(std::string_view name, const RuleSet& rules) {
+    return std::ranges::find(kGroups, name) != kGroups.end() ||
+           std::ranges::find(rules.definitions, name, &ProbeDefinition::group) !=
+               rules.definitions.end();
 }
 
 // ---- functions of libraries
@@ -123,11 +126,11 @@ bool parse_function(Cursor& cursor, Rule& rule, FunctionTarget target, uint32_t 
 
 }  // namespace
 
-bool is_target_kind(std::string_view name) {
-    return find_kind(name) != nullptr || is_group(name);
+bool is_target_kind(std::string_view name, const RuleSet& rules) {
+    return find_kind(name) != nullptr || is_group(name, rules);
 }
 
-bool parse_target(Cursor& cursor, Rule& rule) {
+bool parse_target(Cursor& cursor, const RuleSet& rules, Rule& rule) {
     uint32_t begin = cursor.begin();
     FunctionTarget target;
     target.quoted = cursor.at(TokenKind::string);
@@ -137,7 +140,7 @@ bool parse_target(Cursor& cursor, Rule& rule) {
     target.library = *library;
     target.library_span = cursor.last().span;
     if (!expect_colon(cursor, cursor.last().text())) return false;
-    if (!target.quoted && is_group(target.library)) {
+    if (!target.quoted && is_group(target.library, rules)) {
         auto name = pattern(cursor, "the name of a probe");
         if (name) rule.targets.push_back({cursor.since(begin), DefinedTarget{*library, *name}});
         return name.has_value();

@@ -66,9 +66,9 @@ std::string declaration_text(Span span);
 
 // `cursor` is behind `on`, which stood at `begin`.
 void parse_rule(Cursor& cursor, uint32_t begin, RuleSet& rules);
-bool parse_target(Cursor& cursor, Rule& rule);
+bool parse_target(Cursor& cursor, const RuleSet& rules, Rule& rule);
 // Kinds of targets that the language has by name, so that no library can: "kernel", "sched", ...
-bool is_target_kind(std::string_view name);
+bool is_target_kind(std::string_view name, const RuleSet& rules);
 
 // ---- clauses (parse_clause.cpp)
 

@@ -222,7 +222,27 @@ struct Declaration {  // C text that stood in the rule file
     Span span;
 };
 
+// A probe that a template defines (codegen.h reads it).
+struct ProbeDefinition {
+    std::string group, name;  // "sched", "off_cpu"
+    std::string file;         // the template
+    bool completes = false;  // it acts when something is over that began before, and has a duration
+    struct Program {
+        std::string point, function;  // "raw_tracepoint:sched_switch", the C function
+    };
+    std::vector<Program> programs;
+    // "block:block_rq_issue.sector", "task_struct.tgid": offsets that its C text needs.
+    std::vector<std::string> offsets;
+    std::string fields;         // C: `struct GROUP_NAME { ... }`, and what it needs
+    uint32_t line = 0;          // of `fields` in the file
+    std::string programs_text;  // C
+    uint32_t programs_line = 0;
+    std::string structure() const { return group + "_" + name; }
+    std::string prototype() const { return "mlbcc_probe_" + structure(); }
+};
+
 struct RuleSet {
+    std::vector<ProbeDefinition> definitions;  // before parse(): their groups are kinds of targets
     std::vector<std::unique_ptr<SourceFile>> files;
     std::vector<std::string> identities;  // Loaded::identity of each of `files`
     std::vector<Library> libraries;

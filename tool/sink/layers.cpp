@@ -28,6 +28,9 @@ std::string layer_type(const plan::ProbePlan& probe) {
         std::string operator()(const target::UserFunction&) { return "userspace"; }
         std::string operator()(const target::Syscall&) { return "kernel"; }
         std::string operator()(const target::Tracepoint&) { return "kernel"; }
+        std::string operator()(const target::Defined& at) {
+            return at.definition->group == "sched" ? "scheduler" : "kernel";
+        }
     };
     return probe.probe == nullptr ? "userspace" : std::visit(Visitor{}, probe.probe->at);
 }
@@ -37,6 +40,7 @@ std::string library_of(const plan::ProbePlan& probe) {
         std::string operator()(const target::UserFunction& function) { return function.soname; }
         std::string operator()(const target::Syscall&) { return "system calls"; }
         std::string operator()(const target::Tracepoint& point) { return point.category; }
+        std::string operator()(const target::Defined& at) { return at.definition->group; }
     };
     return probe.probe == nullptr ? "" : std::visit(Visitor{}, probe.probe->at);
 }

@@ -56,20 +56,27 @@ std::vector<std::string> InstallPaths::bundled(std::string_view kind) const {
             fmt::format("{}/{}", hints_.source_folder, kind)};
 }
 
-Result<std::string> InstallPaths::templates() const {
-    if (hints_.templates) {
-        if (is_folder(*hints_.templates)) return *hints_.templates;
-        return Error{
-            fmt::format("--templates {}: there is no such folder", *hints_.templates), 0, {}};
-    }
+Result<std::vector<std::string>> InstallPaths::template_folders() const {
     std::vector<std::string> places = bundled("probe_templates");
     if (!hints_.templates_variable.empty()) {
         places.insert(places.begin(), hints_.templates_variable);
     }
+    std::vector<std::string> folders;
     for (const std::string& place : places) {
-        if (is_folder(place)) return canonical_path("", place).value_or(place);
+        if (!is_folder(place)) continue;
+        folders.push_back(canonical_path("", place).value_or(place));
+        break;
     }
-    return not_found("the folder of probe templates", places, "give it: --templates DIR");
+    if (folders.empty()) {
+        return not_found("the folder of probe templates", places, "set MLBCC_TEMPLATES to it");
+    }
+    if (!hints_.templates) return folders;
+    if (!is_folder(*hints_.templates)) {
+        return Error{
+            fmt::format("--templates {}: there is no such folder", *hints_.templates), 0, {}};
+    }
+    folders.push_back(*hints_.templates);
+    return folders;
 }
 
 Result<std::string> InstallPaths::compiler() const {

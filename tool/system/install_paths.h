@@ -28,9 +28,10 @@ class InstallPaths {
 public:
     explicit InstallPaths(InstallHints hints) : hints_(std::move(hints)) {}
 
-    // The folder of the BPF C templates: what --templates says, MLBCC_TEMPLATES, the installed one,
-    // the source tree's. An Error names every place looked at.
-    Result<std::string> templates() const;
+    // The folders of the BPF C templates: MLBCC_TEMPLATES, the installed one or the source tree's,
+    // and behind it that of --templates, whose files add to it or take the place of those of the
+    // same name. An Error names every place looked at.
+    Result<std::vector<std::string>> template_folders() const;
 
     // The program mlbcc-bcc: beside this one, in ../libexec/mlbcc, or where it was built.
     Result<std::string> compiler() const;

@@ -42,7 +42,7 @@ void PointTable::want(const rules::Rule& rule, const rules::Target& target) {
         void operator()(const rules::TracepointTarget&) { self.want_tracepoints(rule, target); }
         void operator()(const rules::KernelTarget&) { self.unsupported(rule, target, "kernel"); }
         void operator()(const rules::UsdtTarget&) { self.unsupported(rule, target, "usdt"); }
-        void operator()(const rules::DefinedTarget& t) { self.unsupported(rule, target, t.group); }
+        void operator()(const rules::DefinedTarget&) { self.want_defined(rule, target); }
         void operator()(const rules::IntervalTarget&) {
             self.unsupported(rule, target, "interval");
         }
@@ -210,6 +210,82 @@ bool PointTable::add_tracepoint(Probe& probe, const rules::Target& target,
     probe.at = Tracepoint{category, name, format->id, std::move(format->fields)};
     probe.signature = types_.keep(std::move(made));
     return true;
+}
+
+// ---- probes that templates define
+
+void PointTable::want_defined(const rules::Rule& rule, const rules::Target& target) {
+    const auto& wanted = std::get<rules::DefinedTarget>(target.node);
+    const NamePattern pattern(wanted.name.text, kNoVariants);
+    std::vector<std::string> names;
+    size_t matched = 0, kept = 0;
+    for (const rules::ProbeDefinition& one : rules_.definitions) {
+        const std::string full = one.group + ":" + one.name;
+        names.push_back(full);
+        if (one.group != wanted.group || !pattern.matches(one.name)) continue;
+        ++matched;
+        if (is_excepted(rule, one.name)) continue;
+        ++kept;
+        Probe& found = probe("defined:" + full, rule, pattern.exactness());
+        if (found.signature == nullptr && !add_defined(found, rule, target, one)) {
+            probes_.erase("defined:" + full);
+        }
+    }
+    if (kept > 0) return;
+    no_match(rule, target, "probe", wanted.group + ":" + wanted.name.text, names, matched > 0);
+}
+
+// Its fields are the members of its structure, which libclang has read.
+bool PointTable::add_defined(Probe& probe, const rules::Rule& rule, const rules::Target& target,
+                             const rules::ProbeDefinition& definition) {
+    const rules::Signature* prototype = types_.function(definition.prototype());
+    const rules::RecordType* fields = nullptr;
+    if (prototype != nullptr && prototype->params.size() == 1) {
+        fields = std::get_if<rules::RecordType>(&types_[prototype->params[0].type].kind);
+    }
+    if (fields == nullptr) {
+        diagnostics_
+            .error(target.span, fmt::format("the fields of `{}:{}` cannot be read",
+                                            definition.group, definition.name))
+            .note("they are in " + definition.file);
+        return false;
+    }
+    Defined at{&definition, {}};
+    for (const std::string& what : definition.offsets) {
+        Result<uint32_t> found = offset(what);
+        if (!found) {
+            const auto message =
+                fmt::format("this kernel has no `{}:{}`", definition.group, definition.name);
+            Diagnostic& problem = rule.optional ? diagnostics_.note(target.span, message)
+                                                : diagnostics_.error(target.span, message);
+            problem.note(found.error().message());
+            return false;
+        }
+        at.offsets.push_back(*found);
+    }
+    rules::Signature made;
+    made.name = definition.group + ":" + definition.name;
+    for (const rules::RecordField& field : fields->fields) {
+        made.params.push_back({field.name, field.type});
+    }
+    made.ret = types_.add({"void", rules::VoidType{}});  // `fields` may have moved
+    probe.at = std::move(at);
+    probe.signature = types_.keep(std::move(made));
+    return true;
+}
+
+// "block:block_rq_issue.sector", "task_struct.tgid"
+Result<uint32_t> PointTable::offset(const std::string& what) {
+    const size_t colon = what.find(':'), dot = what.rfind('.');
+    if (colon == std::string::npos) return host_.kernel_offset(what);
+    const std::string field = what.substr(dot + 1);
+    Result<TracepointFormat> format =
+        host_.tracepoint(what.substr(0, colon), what.substr(colon + 1, dot - colon - 1));
+    if (!format) return format.error();
+    for (const TraceField& one : format->fields) {
+        if (one.name == field) return one.offset;
+    }
+    return Error{fmt::format("the tracepoint of `{}` has no field `{}`", what, field)};
 }
 
 }  // namespace mlbcc::target

@@ -13,8 +13,9 @@ namespace mlbcc::target {
 
 class PointTable {
 public:
-    PointTable(rules::TypeTable& types, Host& host, Diagnostics& diagnostics)
-        : types_(types), host_(host), diagnostics_(diagnostics) {}
+    PointTable(const rules::RuleSet& rules, rules::TypeTable& types, Host& host,
+               Diagnostics& diagnostics)
+        : rules_(rules), types_(types), host_(host), diagnostics_(diagnostics) {}
 
     // What the rule wants besides functions of libraries. Calls come rule by rule.
     void want(const rules::Rule& rule);
@@ -25,6 +26,10 @@ private:
     void want(const rules::Rule& rule, const rules::Target& target);
     void want_syscalls(const rules::Rule& rule, const rules::Target& target);
     void want_tracepoints(const rules::Rule& rule, const rules::Target& target);
+    void want_defined(const rules::Rule& rule, const rules::Target& target);
+    bool add_defined(Probe& probe, const rules::Rule& rule, const rules::Target& target,
+                     const rules::ProbeDefinition& definition);
+    Result<uint32_t> offset(const std::string& what);
     const std::vector<SyscallName>& syscalls(const rules::Target& target);
     const std::vector<std::string>& tracepoints(const rules::Target& target);
 
@@ -36,6 +41,7 @@ private:
     void no_match(const rules::Rule& rule, const rules::Target& target, std::string_view what,
                   const std::string& pattern, const std::vector<std::string>& names, bool excepted);
 
+    const rules::RuleSet& rules_;
     rules::TypeTable& types_;
     Host& host_;
     Diagnostics& diagnostics_;

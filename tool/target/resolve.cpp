@@ -80,7 +80,7 @@ public:
     Resolver(const rules::RuleSet& rules, rules::TypeTable& types, Host& host,
              Diagnostics& diagnostics)
         : rules_(rules), diagnostics_(diagnostics), libraries_(rules, host, diagnostics),
-          probes_(types), points_(types, host, diagnostics) {}
+          probes_(types), points_(rules, types, host, diagnostics) {}
 
     // Libraries first: one that is not there is said once, not once a target.
     std::vector<Probe> run() {

@@ -76,6 +76,10 @@ public:
     }
     // By number.
     virtual Result<std::vector<SyscallName>> syscalls() { return Error{"none are known"}; }
+    // Where "task_struct.pid" is in the running kernel's structure, bytes.
+    virtual Result<uint32_t> kernel_offset(const std::string& field) {
+        return Error{"nothing is known of " + field};
+    }
 };
 
 struct UserFunction {
@@ -96,7 +100,11 @@ struct Tracepoint {
     uint32_t id = 0;
     std::vector<TraceField> fields;  // one a parameter of the signature
 };
-using AttachPoint = std::variant<UserFunction, Syscall, Tracepoint>;
+struct Defined {  // by a template
+    const rules::ProbeDefinition* definition = nullptr;
+    std::vector<uint32_t> offsets;  // of ProbeDefinition::offsets, bytes
+};
+using AttachPoint = std::variant<UserFunction, Syscall, Tracepoint, Defined>;
 
 // One rule's interest in one function. `exactness` orders rules that disagree: a name without
 // wildcards beats one with, then more literal characters, then the later rule.

@@ -85,6 +85,8 @@ std::string describe_place(const Frontend& frontend, const plan::ProbePlan& prob
                : probe.has_return() ? "at both ends of the call"
                                     : "at the beginning of the call only";
     case plan::ProbeKind::tracepoint: return "on the tracepoint";
+    case plan::ProbeKind::defined:
+        return "defined by " + std::get<target::Defined>(probe.probe->at).definition->file;
     }
     return frontend.entries[static_cast<uint32_t>(probe.id)].why +
            (probe.has_return() ? "" : "; no return probe is needed");
@@ -100,6 +102,9 @@ std::string full_name(const plan::ProbePlan& probe) {
         std::string operator()(const target::Syscall& at) { return "syscall:" + at.name; }
         std::string operator()(const target::Tracepoint& at) {
             return "tracepoint:" + at.category + ":" + at.name;
+        }
+        std::string operator()(const target::Defined& at) {
+            return at.definition->group + ":" + at.definition->name;
         }
     };
     return std::visit(Visitor{}, probe.probe->at);

@@ -67,6 +67,7 @@ Result<void> Frontend::start_compiler() {
 }
 
 Result<void> Frontend::read_rules() {
+    if (auto read = read_templates(); !read) return read;
     rules::LoadFile load = [&](std::string_view name,
                                std::string_view directory) -> Result<rules::Loaded> {
         Result<std::string> path = paths_.find_rules_file(name, directory);
@@ -108,9 +109,35 @@ std::vector<std::string> Frontend::find_headers() {
     return found;
 }
 
+std::vector<const rules::ProbeDefinition*> Frontend::wanted_definitions() const {
+    std::vector<const rules::ProbeDefinition*> wanted;
+    for (const rules::ProbeDefinition& one : rules.definitions) {
+        auto wants = [&](const rules::Target& target) {
+            const auto* defined = std::get_if<rules::DefinedTarget>(&target.node);
+            return defined != nullptr && defined->group == one.group;
+        };
+        bool any = std::ranges::any_of(rules.rules, [&](const rules::Rule& rule) {
+            return std::ranges::any_of(rule.targets, wants);
+        });
+        if (any) wanted.push_back(&one);
+    }
+    return wanted;
+}
+
+// The fields of probes that templates define, as libclang wants to see them.
+std::string Frontend::definitions_text() const {
+    std::string text;
+    for (const rules::ProbeDefinition* one : wanted_definitions()) {
+        text += fmt::format("#line {} \"{}\"\n{}\nvoid {}(struct {} fields);\n", one->line,
+                            one->file, one->fields, one->prototype(), one->structure());
+    }
+    return text;
+}
+
 // Only prototypes that some rule can mean are asked for: cuda.h alone has 600.
 std::vector<std::string> Frontend::wanted_functions() const {
     std::set<std::string> wanted;
+    for (const rules::ProbeDefinition* one : wanted_definitions()) wanted.insert(one->prototype());
     for (const rules::Rule& rule : rules.rules) {
         for (const rules::Target& target : rule.targets) {
             const auto* function = std::get_if<rules::FunctionTarget>(&target.node);
@@ -128,12 +155,10 @@ std::vector<std::string> Frontend::wanted_functions() const {
 Result<void> Frontend::read_types() {
     bpf::TypesRequest request;
     request.headers = find_headers();
-    request.text = rules::declarations_text(rules);
+    request.text = rules::declarations_text(rules) + definitions_text();
     request.names = wanted_functions();
     request.include_dirs = toolkit_folders();
-    if (Result<std::string> templates = paths_.templates()) {
-        request.system_dirs = {*templates + "/include/libc"};
-    }
+    request.system_dirs = {libc_dir_};
     if (request.headers.empty() && request.text.empty()) return {};
     if (auto sent = compiler->send_types(request); !sent) return sent;
     if (meanwhile) meanwhile();
@@ -202,28 +227,41 @@ Result<void> Frontend::choose_entries() {
     return {};
 }
 
+// The bundled ones, and in their place or besides them those of --templates.
 Result<void> Frontend::read_templates() {
-    Result<std::string> folder = paths_.templates();
-    if (!folder) return folder.error();
-    std::error_code code;
-    for (const auto& entry : fs::directory_iterator(*folder, code)) {
-        if (!entry.is_regular_file(code)) continue;
-        Result<std::string> text = read_file(entry.path().string(), kMaxTemplate);
-        if (!text) return text.error();
-        templates_[entry.path().filename().string()] = std::move(*text);
+    Result<std::vector<std::string>> folders = paths_.template_folders();
+    if (!folders) return folders.error();
+    for (const std::string& folder : *folders) {
+        if (auto read = read_templates_of(folder, ""); !read) return read;
+        if (fs::is_directory(folder + "/probes")) {
+            if (auto read = read_templates_of(folder + "/probes", "probes/"); !read) return read;
+        }
+        if (fs::is_directory(folder + "/include/kernel")) kernel_dir = folder + "/include/kernel";
+        if (fs::is_directory(folder + "/include/libc")) libc_dir_ = folder + "/include/libc";
     }
-    if (code) {
-        errno = code.value();
-        return system_error("cannot read the folder " + *folder);
+    for (const auto& [name, text] : templates_) {
+        if (text.find("//= probe ") == std::string::npos) continue;
+        Result<rules::ProbeDefinition> definition = codegen::read_definition(name, text);
+        if (!definition) return definition.error();
+        rules.definitions.push_back(std::move(*definition));
     }
-    kernel_dir = *folder + "/include/kernel";
     return {};
 }
 
-Result<codegen::Program> Frontend::generate(codegen::Options options) {
-    if (templates_.empty()) {
-        if (auto read = read_templates(); !read) return read.error();
+Result<void> Frontend::read_templates_of(const std::string& folder, const std::string& prefix) {
+    std::error_code code;
+    for (const auto& entry : fs::directory_iterator(folder, code)) {
+        if (!entry.is_regular_file(code) || entry.path().extension() == ".md") continue;
+        Result<std::string> text = read_file(entry.path().string(), kMaxTemplate);
+        if (!text) return text.error();
+        templates_[prefix + entry.path().filename().string()] = std::move(*text);
     }
+    if (!code) return {};
+    errno = code.value();
+    return system_error("cannot read the folder " + folder);
+}
+
+Result<codegen::Program> Frontend::generate(codegen::Options options) {
     options.templates = &templates_;
     Result<codegen::Program> program = codegen::generate(plan, options);
     steps_.done("generate");

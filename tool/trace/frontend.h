@@ -65,12 +65,16 @@ public:
 private:
     std::vector<std::string> find_headers();
     std::vector<std::string> wanted_functions() const;
+    std::vector<const rules::ProbeDefinition*> wanted_definitions() const;
+    std::string definitions_text() const;
+    Result<void> read_templates_of(const std::string& folder, const std::string& prefix);
 
     const RuleOptions& options_;
     Steps& steps_;
     system::InstallPaths paths_;
     std::vector<target::Probe> probes_;
     codegen::Templates templates_;
+    std::string libc_dir_;  // declarations of the C library, for headers of libraries
 };
 
 }  // namespace mlbcc::trace

@@ -22,6 +22,12 @@ public:
             text.replace(at, root.size(), "");
         return text;
     }
+    std::string texts_of(const Result<std::vector<std::string>>& result) const {
+        if (!result) return text_of(Result<std::string>(result.error()));
+        std::string all;
+        for (const std::string& one : *result) all += (all.empty() ? "" : " ") + text_of(one);
+        return all;
+    }
     void write(const std::string& name) const { scratch.write(name, "x"); }
     void write_program(const std::string& name) const {
         std::filesystem::permissions(scratch.write(name, "x"), std::filesystem::perms::owner_all);
@@ -29,20 +35,20 @@ public:
     Scratch scratch;
 };
 
-TEST(Templates, AreTheGivenOnesFirstAndTheSourceTreesLast) {
+TEST(Templates, AreTheInstalledOnesAndThoseThatWereGiven) {
     const Tree tree;
     tree.write("usr/bin/mlbcc");
     tree.write("src/probe_templates/a");
-    EXPECT_EQ(tree.text_of(tree.paths().templates()), "/src/probe_templates");
+    EXPECT_EQ(tree.texts_of(tree.paths().template_folders()), "/src/probe_templates");
     tree.write("usr/share/mlbcc/probe_templates/a");
-    EXPECT_EQ(tree.text_of(tree.paths().templates()), "/usr/share/mlbcc/probe_templates");
+    EXPECT_EQ(tree.texts_of(tree.paths().template_folders()), "/usr/share/mlbcc/probe_templates");
     InstallHints hints = tree.hints();
     tree.write("mine/a");
     hints.templates_variable = tree.scratch.path("mine");
-    EXPECT_EQ(tree.text_of(InstallPaths(hints).templates()), "/mine");
+    EXPECT_EQ(tree.texts_of(InstallPaths(hints).template_folders()), "/mine");
     tree.write("given/a");
     hints.templates = tree.scratch.path("given");
-    EXPECT_EQ(tree.text_of(InstallPaths(hints).templates()), "/given");
+    EXPECT_EQ(tree.texts_of(InstallPaths(hints).template_folders()), "/mine /given");
 }
 
 TEST(Templates, AFolderThatWasGivenMustExist) {
@@ -50,13 +56,13 @@ TEST(Templates, AFolderThatWasGivenMustExist) {
     tree.write("src/probe_templates/a");
     InstallHints hints = tree.hints();
     hints.templates = "/nowhere";
-    EXPECT_EQ(tree.text_of(InstallPaths(hints).templates()),
+    EXPECT_EQ(tree.texts_of(InstallPaths(hints).template_folders()),
               "error: --templates /nowhere: there is no such folder");
 }
 
 TEST(Templates, NamesEveryPlaceWhereTheyAreNot) {
     const Tree tree;
-    EXPECT_EQ(tree.text_of(tree.paths().templates()),
+    EXPECT_EQ(tree.texts_of(tree.paths().template_folders()),
               "error: the folder of probe templates was not found; looked at "
               "/usr/bin/../share/mlbcc/probe_templates, /src/probe_templates");
 }

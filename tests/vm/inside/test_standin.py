@@ -13,7 +13,7 @@ from inside.case import VmCase
 SYS_PARAMS, CARD_INFO, CHECK_VERSION = 0xC00846D6, 0xC90046C8, 0xC04846D2
 RM_ALLOC, RM_CONTROL, RM_FREE = 0xC030462B, 0xC020462A, 0xC0104629
 UVM_INITIALIZE = 0x30000001
-TRACEABLE = Path("/sys/kernel/tracing/available_filter_functions")
+TRACING = Path("/sys/kernel/tracing")
 
 
 class Standin(VmCase):
@@ -60,7 +60,7 @@ class Standin(VmCase):
                                  ("uvm_unlocked_ioctl_entry", UVM_INITIALIZE): 1})
 
     def test_what_probes_can_reach(self):
-        traceable = set(TRACEABLE.read_text().splitlines())
+        traceable = set((TRACING / "available_filter_functions").read_text().splitlines())
         for function in ("nvidia_unlocked_ioctl", "nvidia_open", "nvidia_close", "nvidia_mmap",
                          "nv_alloc_pages", "nv_free_pages"):
             self.assertIn(f"{function} [nvidia]", traceable)
@@ -68,6 +68,26 @@ class Standin(VmCase):
         symbols = Path("/proc/kallsyms").read_text()
         self.assertIn(" rm_ioctl\t[nvidia]", symbols)
         self.assertNotIn("rm_ioctl [nvidia]", traceable)
+
+    def kprobe(self, function):
+        """The kernel's own probe, without mlbcc; returns a function that reads how often it hit."""
+        with open(TRACING / "kprobe_events", "a") as events:
+            events.write(f"p:{function} {function}\n")
+        enable = TRACING / "events" / "kprobes" / function / "enable"
+        self.addCleanup((TRACING / "kprobe_events").write_text, "")
+        self.addCleanup(enable.write_text, "0")
+        enable.write_text("1")
+        lines = TRACING / "kprobe_profile"  # `  nvidia_open   1   0`
+        return lambda: {line.split()[0]: int(line.split()[1])
+                        for line in lines.read_text().splitlines()}[function]
+
+    def test_probes_hit(self):
+        hits = self.kprobe("nvidia_unlocked_ioctl")
+        with self.counted() as books:
+            self.app()
+        self.assertEqual(hits(), books.calls("nvidia_unlocked_ioctl"))
+        with self.assertRaises(OSError):
+            self.kprobe("rm_ioctl")
 
     def test_types(self):
         """The modules' BTF: on top of the kernel's."""
