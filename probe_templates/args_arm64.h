@@ -20,10 +20,17 @@
 #define MLBCC_RETURN_VALUE(ctx) ((u64)(ctx)->regs[0])
 // The result replaces the first argument, of which the kernel keeps a copy.
 #define MLBCC_ARGUMENTS_OF_SYSCALL(registers) ((registers)->regs[0] = (registers)->orig_x0)
-#define MLBCC_SYSCALL_NUMBER syscallno
 #define MLBCC_IP pc
 #define MLBCC_FUTEX 98
 #define MLBCC_IS_32_BIT(registers) (((registers)->pstate & 0x10) != 0)
+// What the end of a system call must know of struct pt_regs, and where there it is.
+struct mlbcc_syscall_rest {
+    u64 pstate, first;
+    s32 number, unused;
+};
+#define MLBCC_SYSCALL_REST __builtin_offsetof(struct pt_regs, pstate)
+#define MLBCC_SIGRETURN 139
+#define MLBCC_IS_FORK(number) ((number) == 220 || (number) == 435)  // clone, clone3
 #define MLBCC_ENTRY_SP(ctx) ((u64)(ctx)->sp)
 #define MLBCC_RETURN_SP(ctx) ((u64)(ctx)->sp)
 

@@ -15,13 +15,20 @@
 // The kernel puts its trampoline for return probes into the last page of a process's addresses.
 #define MLBCC_TRAMPOLINES 0x7fffffff0000ULL
 #define MLBCC_RETURN_VALUE(ctx) ((u64)(ctx)->ax)
-// The same number at both ends of a call: `ret` has taken the return address off the stack.
 // The fourth argument of a system call is in r10: `syscall` writes rcx.
 #define MLBCC_ARGUMENTS_OF_SYSCALL(registers) ((registers)->cx = (registers)->r10)
-#define MLBCC_SYSCALL_NUMBER orig_ax
 #define MLBCC_IP ip
 #define MLBCC_FUTEX 202
 #define MLBCC_IS_32_BIT(registers) ((registers)->cs == 0x23)
+// What the end of a system call must know of struct pt_regs, and where there it is.
+struct mlbcc_syscall_rest {
+    u64 number, ip, cs;
+};
+#define MLBCC_SYSCALL_REST __builtin_offsetof(struct pt_regs, orig_ax)
+#define MLBCC_SIGRETURN 15
+// clone, fork, vfork, clone3
+#define MLBCC_IS_FORK(number) (((number) >= 56 && (number) <= 58) || (number) == 435)
+// The same number at both ends of a call: `ret` has taken the return address off the stack.
 #define MLBCC_ENTRY_SP(ctx) ((u64)(ctx)->sp)
 #define MLBCC_RETURN_SP(ctx) ((u64)(ctx)->sp - 8)
 

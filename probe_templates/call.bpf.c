@@ -49,7 +49,7 @@ struct call {
 // programs of one function only; where there are few, they are inlined.
 
 // 0 where the call is not to be traced. A thread with a slot is one of a traced process.
-static __always_inline u64 mlbcc_admit(struct call *call) {
+static __always_inline u64 mlbcc_admit_untimed(struct call *call) {
     mlbcc_identify(&call->id);
 #if !MLBCC_EVERYONE
     if (!mlbcc_suspect(call->id.tgid)) return 0;
@@ -62,7 +62,11 @@ static __always_inline u64 mlbcc_admit(struct call *call) {
         mlbcc_claim(call->id.thread);
     }
     call->all = mlbcc_accounts();
-    if (!call->all) return 0;
+    return call->all != 0;
+}
+
+static __always_inline u64 mlbcc_admit(struct call *call) {
+    if (!mlbcc_admit_untimed(call)) return 0;
     call->now = bpf_ktime_get_ns();
     return 1;
 }

@@ -1,12 +1,26 @@
 // The registers and the top of the caller's stack, for a record whose rule has `stack user`.
 
+// At a tracepoint, those that the program entered the kernel with. 0: none are known.
+static __always_inline int mlbcc_caller(struct call *call, struct user_stack *stack) {
+    if (!call->sp) {
+        struct pt_regs *registers =
+            (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+        if (!registers) return 0;
+        MLBCC_CALLER_AT_RETURN(registers, stack);
+    } else if ((call->what & 1) || call->sp == MLBCC_SYSCALL_SP) {
+        MLBCC_CALLER_AT_RETURN(call->ctx, stack);
+    } else {
+        MLBCC_CALLER_AT_ENTRY(call->ctx, stack);
+    }
+    return 1;
+}
+
 // The bytes of call->stack that are to be submitted: less than all near the stack's upper end.
 MLBCC_COMMON u64 common_copy_stack(struct call *call) {
     struct user_stack *stack = call->stack;
-    if (call->what & 1) MLBCC_CALLER_AT_RETURN(call->ctx, stack);
-    else MLBCC_CALLER_AT_ENTRY(call->ctx, stack);
-    void *from = (void *)stack->sp;
     stack->bytes = 0;
+    if (!mlbcc_caller(call, stack)) return __builtin_offsetof(struct user_stack, data);
+    void *from = (void *)stack->sp;
     if (bpf_probe_read_user(stack->data, 4096, from) == 0) stack->bytes = 4096;
     else if (bpf_probe_read_user(stack->data, 2048, from) == 0) stack->bytes = 2048;
     else if (bpf_probe_read_user(stack->data, 1024, from) == 0) stack->bytes = 1024;

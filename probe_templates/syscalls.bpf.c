@@ -32,10 +32,23 @@ static __always_inline int mlbcc_syscall_begins(struct call *call, struct pt_reg
     return 1;
 }
 
-static __always_inline int mlbcc_syscall_ends(struct call *call, struct pt_regs *registers,
+// The cookie of the call that ends, or 0. A return from a signal's handler has put back registers
+// that say of no call. What a new process does first looks like the end of the call that made it.
+static __always_inline u64 mlbcc_syscall_ended(struct bpf_raw_tracepoint_args *at) {
+    struct mlbcc_syscall_rest rest;
+    if (bpf_probe_read_kernel(&rest, sizeof(rest), (void *)(at->args[0] + MLBCC_SYSCALL_REST)) != 0) {
+        return 0;
+    }
+    u32 number = rest.number;
+    if (MLBCC_IS_32_BIT(&rest)) return 0;
+    if (number == ~0u) number = MLBCC_SIGRETURN;
+    if (at->args[1] == 0 && MLBCC_IS_FORK(number)) return 0;
+    return mlbcc_syscall_cookie(number);
+}
+
+static __always_inline int mlbcc_syscall_ends(struct call *call,
                                               struct bpf_raw_tracepoint_args *at) {
-    if (!mlbcc_syscall_registers(call, registers, at->args[0])) return 0;
-    u64 cookie = mlbcc_syscall_cookie(registers->MLBCC_SYSCALL_NUMBER);
+    u64 cookie = mlbcc_syscall_ended(at);
     if (!cookie || MLBCC_RETURN_SHAPE(cookie) == MLBCC_NO_SHAPE) return 0;
     call->probe = MLBCC_PROBE(cookie);
     return 1;
@@ -46,7 +59,13 @@ static __always_inline int mlbcc_syscall_completes(struct call *call, struct pt_
                                                    struct bpf_raw_tracepoint_args *at) {
     if (!mlbcc_admit(call)) return 0;
     call->start = call->now;
-    return mlbcc_syscall_ends(call, registers, at);
+    return mlbcc_syscall_ends(call, at) && mlbcc_syscall_registers(call, registers, at->args[0]);
+}
+
+// Of the call nobody asks for more than which it was, whose, and its result.
+static __always_inline int mlbcc_syscall_counts(struct call *call, struct pt_regs *registers,
+                                                struct bpf_raw_tracepoint_args *at) {
+    return mlbcc_admit_untimed(call) && mlbcc_syscall_ends(call, at);
 }
 
 static __always_inline int mlbcc_syscall_returns(struct call *call, struct pt_regs *registers,
@@ -54,14 +73,13 @@ static __always_inline int mlbcc_syscall_returns(struct call *call, struct pt_re
 #if !MLBCC_EVERYONE
     if (!mlbcc_suspect(bpf_get_current_pid_tgid() >> 32)) return 0;
 #endif
-    return mlbcc_syscall_ends(call, registers, at);
+    return mlbcc_syscall_ends(call, at) && mlbcc_syscall_registers(call, registers, at->args[0]);
 }
 
 // Where there are several shapes of an end, one program passes each call on to its own.
 BPF_PROG_ARRAY(syscall_shapes, MLBCC_SHAPES);
-static __always_inline int mlbcc_syscall_pass(struct bpf_raw_tracepoint_args *at, u64 number,
+static __always_inline int mlbcc_syscall_pass(struct bpf_raw_tracepoint_args *at, u64 cookie,
                                               int at_end) {
-    u64 cookie = mlbcc_syscall_cookie(number);
     if (!cookie) return 0;
     u32 shape = at_end ? MLBCC_RETURN_SHAPE(cookie) : MLBCC_ENTRY_SHAPE(cookie);
     syscall_shapes.call(at, shape);

@@ -12,6 +12,20 @@ bool is_duration(const plan::AggregateUse& use) {
     return leaf != nullptr && leaf->which == rules::Builtin::duration;
 }
 
+// Whether it is made of what is known of any call: no argument, no memory, no time.
+bool is_of_any_call(const rules::Typed& value) {
+    const auto* leaf = std::get_if<rules::BuiltinLeaf>(&value.node);
+    bool known = leaf != nullptr ? leaf->which != rules::Builtin::time &&
+                                       leaf->which != rules::Builtin::duration
+                                 : std::holds_alternative<rules::ConstLeaf>(value.node) ||
+                                       std::holds_alternative<rules::TextLeaf>(value.node) ||
+                                       std::holds_alternative<rules::UnaryNode>(value.node) ||
+                                       std::holds_alternative<rules::BinaryNode>(value.node);
+    rules::for_each_operand(
+        value, [&](const rules::TypedPtr& part) { known = known && is_of_any_call(*part); });
+    return known;
+}
+
 }  // namespace
 
 std::string shape_name(plan::ShapeId id) {
@@ -128,6 +142,25 @@ bool ShapeWriter::needs_caller() const {
                                  return !grouped(use) || (use.by.empty() && is_duration(use));
                              });
     return probe_.ret || !timed || std::any_of(probe_.parts.begin(), probe_.parts.end(), asked);
+}
+
+// Whether the end of a system call that is only counted asks for none of its registers.
+bool ShapeWriter::only_counts() const {
+    auto known = [](const rules::TypedPtr& one) { return is_of_any_call(*one); };
+    auto counted = [&](const plan::AggregateUse& use) {
+        return (!use.value || known(use.value)) && std::ranges::all_of(use.by, known);
+    };
+    auto decided = [&](const plan::RulePart& part) {
+        return std::ranges::all_of(part.entry_where, known) &&
+               std::ranges::all_of(part.return_where, known);
+    };
+    return !probe_.ret && std::ranges::all_of(probe_.aggregates, counted) &&
+           std::ranges::all_of(probe_.parts, decided);
+}
+
+const char* ShapeWriter::syscall_end() const {
+    if (probe_.has_entry()) return "mlbcc_syscall_returns";
+    return only_counts() ? "mlbcc_syscall_counts" : "mlbcc_syscall_completes";
 }
 
 void ShapeWriter::find_call(Writer& w) {

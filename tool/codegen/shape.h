@@ -20,9 +20,7 @@ public:
     // What a program returns where nothing is to be done.
     const char* skip() const { return is_session() ? "1" : "0"; }
     // How the end of a system call is taken.
-    const char* syscall_end() const {
-        return framed() ? "mlbcc_syscall_returns" : "mlbcc_syscall_completes";
-    }
+    const char* syscall_end() const;
 
 private:
     std::string entry();
@@ -33,6 +31,7 @@ private:
     void save(Writer& w);
     void save(Writer& w, const plan::Saved& saved);
     bool needs_caller() const;
+    bool only_counts() const;
     void find_call(Writer& w);
 
     // Records (shape_record.cpp)

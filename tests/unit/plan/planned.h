@@ -14,7 +14,7 @@
 #include "plan/plan.h"
 #include "rules/parse_text.h"
 #include "rules/prototypes.h"
-#include "target/fixture.h"
+#include "target/fake_kernel.h"
 
 namespace mlbcc::test {
 
@@ -29,6 +29,7 @@ public:
         : types_(std::move(types)), parsed_(rules::parse_rules(std::move(text))) {
         target::FakeHost host;
         host.add("libcuda.so.1", functions);
+        target::add_kernel(host);
         auto probes = target::resolve(parsed_.rules, types_.table(), host, parsed_.diagnostics);
         plan_ = plan::make_plan(std::move(probes), parsed_.rules, types_.table(), arch,
                                 parsed_.diagnostics);

@@ -32,6 +32,8 @@ class FakeHost : public Host {
 public:
     std::map<std::string, LibrarySearch, std::less<>> libraries;  // by "DIRECTORY|NAME"
     std::map<std::string, std::variant<Symbols, Error>> files;    // by path
+    std::map<std::string, TracepointFormat> formats;  // by "sched:sched_switch"
+    std::vector<SyscallName> system_calls;
     int searches = 0, reads = 0;
 
     // A library that is found by `name` at /lib/FILE.
@@ -59,6 +61,23 @@ public:
         return std::vector<std::byte>();
     }
     std::string architecture() override { return "x86_64"; }
+    Result<std::vector<std::string>> tracepoints() override {
+        if (formats.empty()) return Error{"cannot open /t/available_events", ENOENT, "mount it"};
+        std::vector<std::string> names;
+        for (const auto& [name, format] : formats) names.push_back(name);
+        return names;
+    }
+    Result<TracepointFormat> tracepoint(const std::string& category,
+                                        const std::string& name) override {
+        const auto found = formats.find(category + ":" + name);
+        if (found == formats.end()) return Error{"no " + category + "/" + name, ENOENT, {}};
+        if (found->second.id == 0) return Error{"cannot open its format", EACCES, {}};
+        return found->second;
+    }
+    Result<std::vector<SyscallName>> syscalls() override {
+        if (system_calls.empty()) return Error{"the machine is none", 0, {}};
+        return system_calls;
+    }
 };
 
 // libcuda in little, with its real forms.
@@ -107,6 +126,32 @@ public:
         static const Probe none;
         return none;
     }
+    // "syscall:openat 257 long(int dfd, const char * filename)", one a line; "<- 1 0" are the rules.
+    std::string points() const {
+        std::string text;
+        for (const Probe& probe : probes_) {
+            if (std::holds_alternative<UserFunction>(probe.at)) continue;
+            if (const auto* call = std::get_if<Syscall>(&probe.at)) {
+                text += fmt::format("syscall:{} {} ", call->name, call->number);
+            } else if (const auto* point = std::get_if<Tracepoint>(&probe.at)) {
+                text += fmt::format("tracepoint:{}:{} {} ", point->category, point->name, point->id);
+            }
+            text += prototype(*probe.signature) + " <-";
+            for (const RuleUse& use : probe.uses) text += fmt::format(" {}", use.rule->index);
+            text += "\n";
+        }
+        return text;
+    }
+    std::string prototype(const rules::Signature& signature) const {
+        std::vector<std::string> parameters;
+        for (const rules::Param& one : signature.params) {
+            parameters.push_back(types_[one.type].spelling + " " + one.name);
+        }
+        if (signature.variadic) parameters.emplace_back("...");
+        return fmt::format("{}({})", types_[signature.ret].spelling,
+                           fmt::join(parameters, ", "));
+    }
+    const rules::TypeTable& types() const { return types_; }
     const UserFunction& function(std::string_view symbol) const {
         return std::get<UserFunction>(probe(symbol).at);
     }

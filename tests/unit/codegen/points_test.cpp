@@ -1,0 +1,35 @@
+// The programs of system calls and tracepoints: one golden each of a call with both ends, of an end
+// alone, and of a moment.
+#include <gtest/gtest.h>
+
+#include "codegen/generated.h"
+#include "sink/golden.h"
+
+namespace mlbcc::test {
+namespace {
+
+void expect_golden_of(const std::string& name, const std::string& rules) {
+    expect_golden("codegen/" + name + ".c.golden",
+                  generated(rules, codegen::AttachMode::session));
+}
+
+TEST(GeneratePoints, ASystemCallWithBothEnds) {
+    expect_golden_of("syscall", "on syscall:openat {\n"
+                                "    where flags & 64\n"
+                                "    event file.open(filename, ret)\n"
+                                "}\n");
+}
+
+TEST(GeneratePoints, TheEndOfASystemCall) {
+    expect_golden_of("syscall_end", "on syscall:* { count by function }\n");
+}
+
+TEST(GeneratePoints, ATracepoint) {
+    expect_golden_of("tracepoint", "on tracepoint:sched:sched_switch {\n"
+                                   "    event switch(prev_comm, next_pid)\n"
+                                   "    count by next_comm\n"
+                                   "}\n");
+}
+
+}  // namespace
+}  // namespace mlbcc::test

@@ -1,0 +1,151 @@
+// System calls and tracepoints: which a rule means, and what their parameters are.
+#include <gtest/gtest.h>
+
+#include "fake_kernel.h"
+
+namespace mlbcc::target {
+namespace {
+
+std::string points(const std::string& rules) {
+    FakeHost host;
+    add_kernel(host);
+    const Resolved resolved(rules, host);
+    EXPECT_EQ(resolved.messages(), "");
+    return resolved.points();
+}
+
+std::string said(const std::string& rules) {
+    FakeHost host;
+    add_kernel(host);
+    const Resolved resolved(rules, host);
+    EXPECT_EQ(resolved.points(), "");
+    return resolved.messages();
+}
+
+constexpr const char* kRead = "syscall:read 0 long(unsigned int fd, char * buf, size_t count)";
+constexpr const char* kOpenat = "syscall:openat 257 long(int dfd, const char * filename, int flags, "
+                                "umode_t mode)";
+
+TEST(Points, ASystemCallHasItsNumberAndItsParameters) {
+    EXPECT_EQ(points("on syscall:openat { count }"), std::string(kOpenat) + " <- 0\n");
+    EXPECT_EQ(points("on syscall:getpid { count }"), "syscall:getpid 39 long() <- 0\n");
+}
+
+TEST(Points, AManualsNameIsNotAlwaysTheKernels) {
+    EXPECT_EQ(points("on syscall:fstat { count }"),
+              "syscall:fstat 5 long(unsigned int fd, struct stat * statbuf) <- 0\n");
+}
+
+TEST(Points, WildcardsAndExcept) {
+    EXPECT_EQ(points("on syscall:*at except f* { count }"), std::string(kOpenat) + " <- 0\n");
+    EXPECT_EQ(points("on syscall:read, syscall:re* { count }"), std::string(kRead) + " <- 0\n");
+}
+
+TEST(Points, TheMoreExactRuleComesLast) {
+    EXPECT_EQ(points("on syscall:read { count } on syscall:re* { count }"),
+              std::string(kRead) + " <- 1 0\n");
+}
+
+TEST(Points, ASystemCallThatTheKernelDoesNotDescribeHasNumberedArguments) {
+    FakeHost host;
+    add_kernel(host);
+    host.system_calls.push_back({"mystery", 500, "mystery"});
+    const Resolved resolved("on syscall:mystery { span s(args) }", host);
+    EXPECT_EQ(resolved.messages(), "");
+    EXPECT_EQ(resolved.points(), "syscall:mystery 500 long(...) <- 0\n");
+}
+
+TEST(Points, ATracepointHasTheFieldsOfItsRecord) {
+    EXPECT_EQ(points("on tracepoint:sched:sched_process_exec { count }"),
+              "tracepoint:sched:sched_process_exec 365 "
+              "void(__data_loc char[] filename, pid_t pid, pid_t old_pid) <- 0\n");
+}
+
+TEST(Points, WildcardsOfBothWords) {
+    EXPECT_EQ(points("on tracepoint:*:*_done, tracepoint:raw*:sys_* { count }"),
+              "tracepoint:block:block_rq_done 9 void(bool merged, void * rq, unsigned int bytes, "
+              "u64 sector) <- 0\n"
+              "tracepoint:raw_syscalls:sys_enter 443 void(long id, unsigned long[6] args) <- 0\n");
+    EXPECT_EQ(points("on tracepoint:sched:* except *_switch { count }"),
+              "tracepoint:sched:sched_process_exec 365 "
+              "void(__data_loc char[] filename, pid_t pid, pid_t old_pid) <- 0\n");
+}
+
+TEST(Points, OfANameWithoutMatchTheNearestIsSaid) {
+    EXPECT_EQ(said("on syscall:opnat { count }"), R"(error: no system call matches `opnat`
+ --> test.rules:1:4
+  |
+1 | on syscall:opnat { count }
+  |    ^^^^^^^^^^^^^
+  = note: looked at the 6 system calls of this kernel
+  = help: there is one with a similar name: `openat`
+)");
+    EXPECT_EQ(said("on tracepoint:sched:sched_swich { count }"),
+              R"(error: no tracepoint matches `sched:sched_swich`
+ --> test.rules:1:4
+  |
+1 | on tracepoint:sched:sched_swich { count }
+  |    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  = note: looked at the 10 tracepoints of this kernel
+  = help: there is one with a similar name: `sched:sched_switch`
+)");
+}
+
+TEST(Points, ExceptThatLeavesNothingIsAMistake) {
+    EXPECT_EQ(said("on syscall:read except re* { count }"),
+              R"(error: `except` leaves no system call of `read`
+ --> test.rules:1:4
+  |
+1 | on syscall:read except re* { count }
+  |    ^^^^^^^^^^^^
+)");
+}
+
+TEST(Points, AnOptionalRuleIsContentWithNone) {
+    EXPECT_EQ(said("on optional syscall:opnat { count }"), R"(note: no system call matches `opnat`
+ --> test.rules:1:13
+  |
+1 | on optional syscall:opnat { count }
+  |             ^^^^^^^^^^^^^
+  = note: looked at the 6 system calls of this kernel
+  = help: there is one with a similar name: `openat`
+)");
+}
+
+TEST(Points, AKernelThatTellsNothing) {
+    FakeHost host;
+    EXPECT_EQ(Resolved("on syscall:read { count }", host).messages(),
+              R"(error: cannot find this kernel's system calls
+ --> test.rules:1:4
+  |
+1 | on syscall:read { count }
+  |    ^^^^^^^^^^^^
+  = note: the machine is none
+)");
+    EXPECT_EQ(Resolved("on tracepoint:a:b { count }", host).messages(),
+              R"(error: cannot find this kernel's tracepoints
+ --> test.rules:1:4
+  |
+1 | on tracepoint:a:b { count }
+  |    ^^^^^^^^^^^^^^
+  = note: cannot open /t/available_events: No such file or directory
+  = help: mount it
+)");
+}
+
+TEST(Points, ATracepointWhoseFormatIsNotToBeRead) {
+    FakeHost host;
+    add_kernel(host);
+    host.formats["sched:sched_secret"];
+    EXPECT_EQ(Resolved("on tracepoint:sched:sched_secret { count }", host).messages(),
+              R"(error: the tracepoint `sched:sched_secret` cannot be traced
+ --> test.rules:1:4
+  |
+1 | on tracepoint:sched:sched_secret { count }
+  |    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  = note: cannot open its format: Permission denied
+)");
+}
+
+}  // namespace
+}  // namespace mlbcc::target
