@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -72,7 +73,7 @@ int usage_error(const std::string& message, const std::string& help = {}) {
 }
 
 struct Texts {  // options that CLI11 takes as text and are read afterwards
-    std::string duration, buffer, attach = "auto";
+    std::string duration, buffer, attach = "auto", folded_by;
     bool quiet = false, verbose = false, no_realtime = false;
 };
 
@@ -86,6 +87,12 @@ void add_options(CLI::App& app, CommandLine& line, Texts& texts) {
            "-o,--output", o.output,
            "Trace file (JSON lines); - is standard output; default traces/trace_<time>.jsonl")
         ->type_name("FILE");
+    app.add_option("--folded", o.folded,
+                   "Write the events' stacks for a flame graph to this file, at the end")
+        ->type_name("FILE");
+    app.add_option("--folded-by", texts.folded_by,
+                   "What stacks are weighed by: events, or duration in microseconds")
+        ->check(CLI::IsMember({"events", "duration"}));
     app.add_option("-p,--pid", o.pids,
                    "Trace this running process, its threads and children; may be given again")
         ->type_name("N")
@@ -145,10 +152,19 @@ int read_texts(const Texts& texts, trace::TraceOptions& o) {
     if (texts.attach == "session") o.rules.attach = codegen::AttachMode::session;
     if (texts.attach == "multi") o.rules.attach = codegen::AttachMode::multi;
     if (texts.attach == "perf") o.rules.attach = codegen::AttachMode::perf;
+    if (!texts.folded_by.empty() && o.folded.empty())
+        return usage_error("--folded-by says how --folded FILE is written", "add --folded FILE");
+    o.folded_by_duration = texts.folded_by == "duration";
     o.realtime = !texts.no_realtime;
     if (texts.quiet) o.verbosity = trace::Verbosity::quiet;
     if (texts.verbose) o.verbosity = trace::Verbosity::verbose;
     return 0;
+}
+
+bool is_same_file(const std::string& a, const std::string& b) {
+    std::error_code code;
+    return a == b ||
+           (std::filesystem::is_regular_file(b, code) && std::filesystem::equivalent(a, b, code));
 }
 
 int check_use(const CommandLine& line) {
@@ -160,6 +176,9 @@ int check_use(const CommandLine& line) {
         return usage_error("no rules are given",
                            "add --rules FILE, or the name of a bundled file: --rules cuda");
     }
+    const std::string& other = line.command == Command::report ? line.file : o.output;
+    if (!o.folded.empty() && is_same_file(o.folded, other))
+        return usage_error(fmt::format("--folded would overwrite {}", other));
     if (line.command != Command::trace) return 0;
     int targets = (o.command.empty() ? 0 : 1) + (o.pids.empty() ? 0 : 1) + (o.everyone ? 1 : 0);
     if (targets == 0) {

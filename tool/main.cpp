@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
     case mlbcc::Command::list: return mlbcc::trace::run_list(line.options, line.pattern);
     case mlbcc::Command::explain: return mlbcc::trace::run_explain(line.options, line.pattern);
     case mlbcc::Command::emit: return mlbcc::trace::run_emit(line.options);
-    case mlbcc::Command::report: return mlbcc::trace::run_report(line.file);
+    case mlbcc::Command::report: return mlbcc::trace::run_report(line.file, line.options);
     }
     return mlbcc::trace::kExitUsage;
 }

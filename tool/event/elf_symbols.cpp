@@ -5,20 +5,12 @@
 #include <memory>
 
 #include <cxxabi.h>
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <gelf.h>
-#include <libelf.h>
 
-#include "base/unique_fd.h"
+#include "event/rust_names.h"
 
 namespace mlbcc::event {
 namespace {
-
-struct ElfCloser {
-    void operator()(::Elf* elf) const { elf_end(elf); }
-};
-using ElfPtr = std::unique_ptr<::Elf, ElfCloser>;
 
 // Of several names for one function the one that people know: malloc, not __libc_malloc.
 uint32_t rank_of(const GElf_Sym& symbol, std::string_view name) {
@@ -31,22 +23,6 @@ uint32_t rank_of(const GElf_Sym& symbol, std::string_view name) {
 bool is_function(const GElf_Sym& symbol) {
     int type = GELF_ST_TYPE(symbol.st_info);
     return (type == STT_FUNC || type == STT_GNU_IFUNC) && symbol.st_shndx != SHN_UNDEF;
-}
-
-// The note's description as hexadecimal.
-std::string read_build_id(Elf_Data* data) {
-    GElf_Nhdr note;
-    size_t name_at, description_at;
-    for (size_t at = 0; (at = gelf_getnote(data, at, &note, &name_at, &description_at)) > 0;) {
-        const auto* bytes = static_cast<const unsigned char*>(data->d_buf);
-        if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4) continue;
-        if (std::memcmp(bytes + name_at, "GNU", 4) != 0) continue;
-        std::string id;
-        for (size_t i = 0; i < note.n_descsz; ++i)
-            id += fmt::format("{:02x}", bytes[description_at + i]);
-        return id;
-    }
-    return {};
 }
 
 std::string read_soname(::Elf* elf, const GElf_Shdr& header, Elf_Data* data) {
@@ -63,12 +39,16 @@ std::string read_soname(::Elf* elf, const GElf_Shdr& header, Elf_Data* data) {
 
 }  // namespace
 
-std::optional<ElfSymbols> ElfSymbols::read(int fd, const std::string& debug_root) {
+std::optional<ElfSymbols> ElfSymbols::read(int fd, const DebugPlaces& places) {
     elf_version(EV_CURRENT);
     ElfPtr elf(elf_begin(fd, ELF_C_READ, nullptr));
     ElfSymbols symbols;
     if (!elf || !symbols.add_file(elf.get())) return std::nullopt;
-    symbols.add_debug_file(debug_root);
+    // It has the .symtab that was stripped off.
+    if (UniqueFd debug = open_debug_file(elf.get(), fd, places)) {
+        ElfPtr other(elf_begin(debug.get(), ELF_C_READ, nullptr));
+        if (other) symbols.add_sections(other.get());
+    }
     symbols.sort();
     return symbols;
 }
@@ -108,12 +88,9 @@ void ElfSymbols::add_sections(::Elf* elf) {
         if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM) {
             add_symbols(elf, elf_ndxscn(section));
         }
-        if (header.sh_type != SHT_DYNAMIC && header.sh_type != SHT_NOTE) continue;
-        Elf_Data* data = elf_getdata(section, nullptr);
-        if (data == nullptr) continue;
-        if (header.sh_type == SHT_DYNAMIC && soname_.empty())
+        if (header.sh_type != SHT_DYNAMIC || !soname_.empty()) continue;
+        if (Elf_Data* data = elf_getdata(section, nullptr))
             soname_ = read_soname(elf, header, data);
-        if (header.sh_type == SHT_NOTE && build_id_.empty()) build_id_ = read_build_id(data);
     }
 }
 
@@ -134,17 +111,6 @@ void ElfSymbols::add_symbols(::Elf* elf, size_t index) {
                             rank_of(symbol, name)});
         names_.append(name).push_back('\0');
     }
-}
-
-// /usr/lib/debug/.build-id/ab/cdef....debug has the .symtab that was stripped off.
-void ElfSymbols::add_debug_file(const std::string& debug_root) {
-    if (build_id_.size() < 4) return;
-    std::string path = fmt::format("{}/.build-id/{}/{}.debug", debug_root, build_id_.substr(0, 2),
-                                   build_id_.substr(2));
-    UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!fd) return;
-    ElfPtr elf(elf_begin(fd.get(), ELF_C_READ, nullptr));
-    if (elf && elf_kind(elf.get()) == ELF_K_ELF) add_sections(elf.get());
 }
 
 void ElfSymbols::sort() {
@@ -188,6 +154,7 @@ std::optional<ElfSymbols::Hit> ElfSymbols::find(uint64_t address) const {
 }
 
 std::string demangled(std::string_view name) {
+    if (auto rust = name.starts_with("_R") ? rust_name(name) : legacy_rust_name(name)) return *rust;
     std::string text(name);
     if (!name.starts_with("_Z")) return text;
     struct Free {

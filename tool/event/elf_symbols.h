@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-struct Elf;
+#include "event/debug_file.h"
 
 namespace mlbcc::event {
 
@@ -22,16 +22,15 @@ public:
         uint64_t start = 0;     // address in the file's own terms
     };
 
-    // Nullopt if it is no ELF file that can be read. `debug_root`: "/usr/lib/debug".
-    static std::optional<ElfSymbols> read(int fd, const std::string& debug_root);
+    // Nullopt if it is no ELF file that can be read.
+    static std::optional<ElfSymbols> read(int fd, const DebugPlaces& places);
     // Of an image in memory, such as the vdso; reads nothing behind `image`.
     static std::optional<ElfSymbols> read(std::span<const std::byte> image);
 
     // The address, in the file's own terms, of what lies at `offset`; nullopt outside its segments.
     std::optional<uint64_t> address_of(uint64_t offset) const;
     std::optional<Hit> find(uint64_t address) const;
-    const std::string& soname() const { return soname_; }      // DT_SONAME, or ""
-    const std::string& build_id() const { return build_id_; }  // hexadecimal, or ""
+    const std::string& soname() const { return soname_; }  // DT_SONAME, or ""
     size_t size() const { return symbols_.size(); }
 
 private:
@@ -49,16 +48,16 @@ private:
     void add_segments(::Elf* elf);
     void add_sections(::Elf* elf);
     void add_symbols(::Elf* elf, size_t section);
-    void add_debug_file(const std::string& debug_root);
     void sort();
 
     std::vector<Segment> segments_;
     std::vector<Symbol> symbols_;  // by start, one a start
     std::string names_;            // each ends in a zero
-    std::string soname_, build_id_;
+    std::string soname_;
 };
 
-// "_ZN3foo3barEi" -> "foo::bar(int)"; other names as they are.
+// Names of C++ and Rust as people write them: "_ZN3foo3barEi" -> "foo::bar(int)". Others as they
+// are.
 std::string demangled(std::string_view name);
 
 }  // namespace mlbcc::event

@@ -6,6 +6,12 @@
 
 namespace mlbcc::event {
 
+namespace {
+
+constexpr std::string_view kNoName = "//anon";  // of memory in PERF_RECORD_MMAP2
+
+}  // namespace
+
 std::vector<SeenMapping>& MapsLog::process(uint32_t pid) {
     auto [found, is_new] = processes_.try_emplace(pid);
     if (!is_new) return found->second;
@@ -43,7 +49,7 @@ std::string MapsLog::text(uint32_t pid) const {
     for (const SeenMapping& one : sorted) {
         out += fmt::format("{:x}-{:x} r-xp {:08x} {:02x}:{:02x} {} {}\n", one.start,
                            one.start + one.size, one.offset, one.device_major, one.device_minor,
-                           one.inode, one.path);
+                           one.inode, one.path == kNoName ? "" : one.path);
     }
     return out;
 }

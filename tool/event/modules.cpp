@@ -54,7 +54,9 @@ void Modules::read(Module& module, uint32_t pid, const Mapping& mapping) const {
     }
     UniqueFd fd = mapping.is_file() ? open(pid, mapping) : UniqueFd();
     if (!fd) return;
-    module.symbols = ElfSymbols::read(fd.get(), roots_.debug);
+    std::string folder = mapping.path.substr(0, mapping.path.rfind('/'));
+    module.symbols =
+        ElfSymbols::read(fd.get(), {roots_.debug, folder, {proc_path(pid, "root"), ""}});
     module.cfi = Cfi::read(fd.get());
     module.was_read = true;
     if (module.symbols && !module.symbols->soname().empty()) module.name = module.symbols->soname();

@@ -28,11 +28,19 @@ public:
 
 private:
     struct Entry {
-        uint64_t start, size;
+        uint64_t start, end;
         size_t name, length;  // in text_
     };
+    struct Piece {  // of an entry: what no later one covers
+        uint64_t start, end;
+        size_t entry;
+    };
+    void read_entries();
+    void make_pieces();
+
     std::string text_;
-    std::vector<Entry> entries_;  // by start, later ones of the same start first
+    std::vector<Entry> entries_;  // by start
+    std::vector<Piece> pieces_;   // by start; none overlap
 };
 
 }  // namespace mlbcc::event

@@ -126,39 +126,52 @@ Mapping* Symbolizer::mapping_of(Image& image, uint32_t pid, uint64_t address) {
 
 // What has no name yet may have one the next time.
 std::string Symbolizer::frame(Image& image, uint32_t pid, uint64_t address) {
+    if (address == kCutAddress) return "...";
     if (auto found = image.frames.find(address); found != image.frames.end()) return found->second;
-    std::string text = describe(image, pid, address);
+    std::optional<std::string> name = describe(image, pid, address);
+    if (!name) return unnamed(image, pid, address);
     if (image.frames.size() >= kMaxFrames) image.frames.clear();
-    if (!text.starts_with("0x")) image.frames.emplace(address, text);
-    return text;
+    image.frames.emplace(address, *name);
+    return *name;
 }
 
 // A return address may be the first byte of the next function, where the call was the last of its
 // own: so it is looked up by the byte before it.
-std::string Symbolizer::describe(Image& image, uint32_t pid, uint64_t address) {
-    if (address == kCutAddress) return "...";
-    uint64_t call = address - 1;
-    Mapping* mapping = mapping_of(image, pid, call);
-    if (mapping == nullptr || (!mapping->is_file() && mapping->path.empty())) {
-        return describe_made_code(image, pid, address);
-    }
-    const Module& module = modules_.of(pid, *mapping);
-    uint64_t offset = call - mapping->start + mapping->offset;
-    if (!module.symbols) return fmt::format("{}+{:#x}", module.name, offset + 1);
-    uint64_t place = module.symbols->address_of(offset).value_or(offset);
-    auto hit = module.symbols->find(place);
-    if (!hit) return fmt::format("{}+{:#x}", module.name, place + 1);
-    return fmt::format("{}:{}+{:#x}", module.name, demangled(hit->name), place + 1 - hit->start);
+std::optional<std::string> Symbolizer::describe(Image& image, uint32_t pid, uint64_t address) {
+    Mapping* mapping = mapping_of(image, pid, address - 1);
+    const Module* module = module_of(pid, mapping);
+    // Runtimes put made code into memory with a name ([anon:v8]) and files without one (memfd),
+    // too.
+    if (module == nullptr || !module->symbols) return describe_made_code(image, pid, address);
+    uint64_t offset = address - 1 - mapping->start + mapping->offset;
+    uint64_t place = module->symbols->address_of(offset).value_or(offset);
+    auto hit = module->symbols->find(place);
+    if (!hit) return fmt::format("{}+{:#x}", module->name, place + 1);
+    return fmt::format("{}:{}+{:#x}", module->name, demangled(hit->name), place + 1 - hit->start);
 }
 
-std::string Symbolizer::describe_made_code(Image& image, uint32_t pid, uint64_t address) {
+std::string Symbolizer::unnamed(Image& image, uint32_t pid, uint64_t address) {
+    Mapping* mapping = find_mapping(image.maps, address - 1);
+    const Module* module = module_of(pid, mapping);
+    if (module == nullptr) return fmt::format("{:#x}", address);
+    return fmt::format("{}+{:#x}", module->name, address - mapping->start + mapping->offset);
+}
+
+// Null for memory without a name.
+const Module* Symbolizer::module_of(uint32_t pid, Mapping* mapping) {
+    bool has_name = mapping != nullptr && (mapping->is_file() || !mapping->path.empty());
+    return has_name ? &modules_.of(pid, *mapping) : nullptr;
+}
+
+std::optional<std::string> Symbolizer::describe_made_code(Image& image, uint32_t pid,
+                                                          uint64_t address) {
     auto hit = image.perf.find(address - 1);
     if (!hit && image.perf_backoff.may_try()) {
         read_perf_map(image, pid);
         hit = image.perf.find(address - 1);
         if (hit) image.perf_backoff.succeeded();
     }
-    if (!hit) return fmt::format("{:#x}", address);
+    if (!hit) return std::nullopt;
     return fmt::format("[jit]:{}+{:#x}", hit->name, address - hit->start);
 }
 

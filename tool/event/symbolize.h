@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -64,8 +65,10 @@ private:
     void load(Image& image, uint32_t pid);
     Mapping* mapping_of(Image& image, uint32_t pid, uint64_t address);
     std::string frame(Image& image, uint32_t pid, uint64_t address);
-    std::string describe(Image& image, uint32_t pid, uint64_t address);
-    std::string describe_made_code(Image& image, uint32_t pid, uint64_t address);
+    std::optional<std::string> describe(Image& image, uint32_t pid, uint64_t address);
+    std::optional<std::string> describe_made_code(Image& image, uint32_t pid, uint64_t address);
+    std::string unnamed(Image& image, uint32_t pid, uint64_t address);
+    const Module* module_of(uint32_t pid, Mapping* mapping);
     void read_perf_map(Image& image, uint32_t pid);
     std::string perf_map_path(uint32_t pid) const;
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "event/event.h"
 #include "sink/summary_text.h"
 
 namespace mlbcc::report {
@@ -25,6 +26,11 @@ struct SavedTrace {
 // Errors name the file: it is missing or cannot be read; it is no trace; it is of another schema.
 // A pipe is read to its end. Memory does not grow with the number of events.
 Result<SavedTrace> read_trace(const std::string& path);
+
+// Gives the events of a trace to `consumer`, as far as their lines tell: id, phase, begin, parent,
+// time (since the trace began), duration, thread, stack, and of the probe the names. Returns how
+// many lines were no JSON objects; a last one cut in the middle is not counted. Errors as above.
+Result<uint64_t> replay(const std::string& path, event::EventConsumer& consumer);
 
 // What a summary made from events lacks, and why, in lines for the user; "" if there is one.
 std::string note_on(const SavedTrace& trace, const std::string& path);

@@ -7,6 +7,8 @@
 
 #include <cerrno>
 
+#include <fmt/format.h>
+
 namespace mlbcc::sink {
 namespace {
 
@@ -18,26 +20,27 @@ bool can_go_on(int fd) {
     return ::poll(&wait, 1, -1) >= 0 || errno == EINTR;
 }
 
-std::string help_for(int code) {
+std::string help_for(int code, const char* option) {
     switch (code) {
     case ENOSPC:
-    case EDQUOT: return "make room, or write elsewhere with `-o FILE`";
-    case ENOENT: return "create the folder first, or write elsewhere with `-o FILE`";
+    case EDQUOT: return fmt::format("make room, or write elsewhere with `{}`", option);
+    case ENOENT:
+        return fmt::format("create the folder first, or write elsewhere with `{}`", option);
     default: return {};
     }
 }
 
 }  // namespace
 
-Result<OutputFile> OutputFile::open(const std::string& path) {
+Result<OutputFile> OutputFile::open(const std::string& path, const char* option) {
     if (path == "-") {
         UniqueFd fd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
         if (!fd) return system_error("cannot write to standard output");
-        return OutputFile("standard output", std::move(fd));
+        return OutputFile("standard output", option, std::move(fd));
     }
     UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (!fd) return system_error("cannot create " + path, help_for(errno));
-    return OutputFile(path, std::move(fd));
+    if (!fd) return system_error("cannot create " + path, help_for(errno, option));
+    return OutputFile(path, option, std::move(fd));
 }
 
 Result<void> OutputFile::write(std::string_view lines) {
@@ -50,7 +53,7 @@ Result<void> OutputFile::write(std::string_view lines) {
             int code = errno;
             failed_ = true;
             cut_back(done - (lines.substr(0, done).rfind('\n') + 1));
-            return Error{"cannot write to " + name_, code, help_for(code)};
+            return Error{"cannot write to " + name_, code, help_for(code, option_)};
         }
         done += static_cast<size_t>(written);
     }

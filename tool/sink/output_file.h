@@ -14,8 +14,8 @@ namespace mlbcc::sink {
 
 class OutputFile {
 public:
-    // Creates or empties `path`.
-    static Result<OutputFile> open(const std::string& path);
+    // Creates or empties `path`, which was given by `option`.
+    static Result<OutputFile> open(const std::string& path, const char* option = "-o FILE");
     OutputFile(OutputFile&& other) noexcept = default;
 
     // Writes `lines`, which end in a newline. After a failure every call fails.
@@ -23,10 +23,12 @@ public:
     bool failed() const { return failed_; }
 
 private:
-    OutputFile(std::string name, UniqueFd fd) : name_(std::move(name)), fd_(std::move(fd)) {}
+    OutputFile(std::string name, const char* option, UniqueFd fd)
+        : name_(std::move(name)), option_(option), fd_(std::move(fd)) {}
     void cut_back(size_t bytes) const;
 
     std::string name_;
+    const char* option_;
     UniqueFd fd_;
     bool failed_ = false;
 };

@@ -1,6 +1,7 @@
 // A sink writes what it is given in one format. Sinks know nothing of BPF.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -98,6 +99,12 @@ Result<std::unique_ptr<Sink>> open_jsonl(const std::string& path, const TraceInf
                                          const plan::Plan& plan);
 // The summary for the terminal, written to `fd` at the end.
 std::unique_ptr<Sink> make_summary(int fd, const TraceInfo& info, const plan::Plan& plan);
+// Distinct stacks and how many events have them, or for how long their calls took (in
+// microseconds), in the form that flamegraph.pl and speedscope read; written at the end to a file
+// that is created at once ("-" is standard output). `note` is told what the file lacks.
+enum class FoldedBy { events, duration };
+using TellNote = std::function<void(const std::string&)>;
+Result<std::unique_ptr<Sink>> open_folded(const std::string& path, FoldedBy by, TellNote note);
 // All of `sinks`, in their order. An error of one is told when all have been called.
 std::unique_ptr<Sink> make_tee(std::vector<std::unique_ptr<Sink>> sinks);
 

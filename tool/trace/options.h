@@ -26,6 +26,8 @@ struct TraceOptions {
     std::vector<int> pids;
     bool everyone = false;
     std::string output;  // "" is traces/trace_<time>.jsonl, "-" standard output
+    std::string folded;  // file of folded stacks, "" is none
+    bool folded_by_duration = false;
     std::optional<std::chrono::nanoseconds> duration;
     std::string user;
     bool keep_root = false;

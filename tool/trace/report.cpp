@@ -6,11 +6,13 @@
 
 #include "report/saved_trace.h"
 #include "sink/summary_text.h"
+#include "trace/folded.h"
 #include "trace/messages.h"
 
 namespace mlbcc::trace {
 
-int run_report(const std::string& file) {
+int run_report(const std::string& file, const TraceOptions& options) {
+    if (!options.folded.empty()) return fold_saved_trace(file, options);
     Result<report::SavedTrace> trace = report::read_trace(file);
     if (!trace) return tell(trace.error());
     std::string note = report::note_on(*trace, file);

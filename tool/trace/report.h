@@ -3,9 +3,12 @@
 
 #include <string>
 
+#include "trace/options.h"
+
 namespace mlbcc::trace {
 
-// The summary goes to standard output, what is missing to standard error. Returns the exit status.
-int run_report(const std::string& file);
+// The summary goes to standard output, what is missing to standard error. With options.folded its
+// stacks go to that file, and there is no summary. Returns the exit status.
+int run_report(const std::string& file, const TraceOptions& options);
 
 }  // namespace mlbcc::trace

@@ -12,6 +12,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "trace/folded.h"
 #include "trace/messages.h"
 
 namespace mlbcc::trace {
@@ -88,6 +89,10 @@ Result<void> Session::open_sinks(const std::string& output) {
     if (options_.verbosity != Verbosity::quiet) {
         sinks_.push_back(sink::make_summary(STDERR_FILENO, info, frontend_.plan));
     }
+    if (options_.folded.empty()) return {};
+    Result<std::unique_ptr<sink::Sink>> folded = open_folded(options_);
+    if (!folded) return folded.error();
+    sinks_.push_back(std::move(*folded));
     return {};
 }
 

@@ -54,5 +54,31 @@ TEST(PerfMap, NamesMadeCode) {
     EXPECT_FALSE(PerfMap().find(1));
 }
 
+// Runtimes use the memory of what they threw away again.
+TEST(PerfMap, WhatCameLaterCoversWhatWasThere) {
+    PerfMap map("1100 20 small\n1800 100 tail\n1000 900 large\n1400 10 inner\n2000 0 empty\n"
+                "ffffffffffffff00 ffff last\n");
+    auto named = [&](uint64_t address) {
+        auto hit = map.find(address);
+        return hit ? fmt::format("{}+{:x}", hit->name, address - hit->start) : "";
+    };
+    EXPECT_EQ(named(0xfff), "");
+    EXPECT_EQ(named(0x1000), "large+0");
+    EXPECT_EQ(named(0x1110), "large+110");
+    EXPECT_EQ(named(0x13ff), "large+3ff");
+    EXPECT_EQ(named(0x1400), "inner+0");
+    EXPECT_EQ(named(0x1410), "large+410");
+    EXPECT_EQ(named(0x18ff), "large+8ff");
+    EXPECT_EQ(named(0x1900), "");
+    EXPECT_EQ(named(0x2000), "");
+    EXPECT_EQ(named(0xffffffffffffff10), "last+10");
+    PerfMap cut("1000 900 large\n1100 20 small\n1850 100 tail\n");
+    EXPECT_EQ(cut.find(0x1110)->name, "small");
+    EXPECT_EQ(cut.find(0x1120)->name, "large");
+    EXPECT_EQ(cut.find(0x1850)->name, "tail");
+    EXPECT_EQ(cut.find(0x194f)->name, "tail");
+    EXPECT_FALSE(cut.find(0x1950));
+}
+
 }  // namespace
 }  // namespace mlbcc::event

@@ -1,10 +1,13 @@
 #include "event/symbolize.h"
 
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -15,6 +18,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/read_file.h"
+#include "base/unique_fd.h"
 #include "event/unwind_capture.h"
 
 namespace {
@@ -22,6 +27,8 @@ namespace {
 mlbcc::event::Capture captured;
 size_t wanted_bytes;
 volatile int barrier;
+volatile std::sig_atomic_t caught_in_vdso;
+std::pair<uint64_t, uint64_t> vdso;  // where it begins and ends
 
 }  // namespace
 
@@ -45,6 +52,23 @@ void on_signal(int) {
     level_three();
     barrier = 4;
 }
+
+__attribute__((noinline)) void ask_for_the_time() {
+    timeval now;
+    for (int i = 0; i < 1000 && caught_in_vdso == 0; ++i) gettimeofday(&now, nullptr);
+    barrier = 5;
+}
+void on_timer(int, siginfo_t*, void* context) {
+    const auto& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+    auto pc = static_cast<uint64_t>(machine.gregs[REG_RIP]);
+#else
+    uint64_t pc = machine.pc;
+#endif
+    if (caught_in_vdso != 0 || pc <= vdso.first || pc >= vdso.second) return;
+    level_three();
+    caught_in_vdso = 1;
+}
 }
 
 namespace mlbcc::event {
@@ -58,6 +82,14 @@ using testing::MatchesRegex;
 using testing::Not;
 using Frames = std::vector<std::string>;
 namespace fs = std::filesystem;
+
+std::pair<uint64_t, uint64_t> vdso_of_this_process() {
+    Result<std::string> maps = read_file("/proc/self/maps", 1 << 20);
+    for (const Mapping& mapping : parse_maps(maps ? *maps : "")) {
+        if (mapping.path == "[vdso]") return {mapping.start, mapping.end};
+    }
+    return {};
+}
 
 class Symbols : public testing::Test {
 protected:
@@ -130,27 +162,95 @@ TEST_F(Symbols, GoThroughASignal) {
 }
 
 #if defined(__x86_64__)
+// push %rbp; mov %rsp,%rbp; call *%rdi; pop %rbp; ret
+constexpr unsigned char kMadeCode[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
+
+// The frames of level_three, called from made code at `page`; "{}" in the second is its address.
+std::pair<Frames, Frames> without_and_with_perf_map(void* page, Frames (*frames)()) {
+    std::memcpy(page, kMadeCode, sizeof kMadeCode);
+    reinterpret_cast<void (*)(void (*)())>(page)(level_three);
+    Frames unnamed = frames();
+    fs::path map = fmt::format("/tmp/perf-{}.map", getpid());
+    std::ofstream(map) << fmt::format("{:x} {:x} py::main:app.py\n",
+                                      reinterpret_cast<uintptr_t>(page), sizeof kMadeCode);
+    Frames named = frames();
+    fs::remove(map);
+    munmap(page, 4096);
+    return {unnamed, named};
+}
+
 TEST_F(Symbols, NameCodeMadeAtRunTime) {
-    // push %rbp; mov %rsp,%rbp; call *%rdi; pop %rbp; ret
-    constexpr unsigned char kCode[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
     void* page =
         mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ASSERT_NE(page, MAP_FAILED);
-    std::memcpy(page, kCode, sizeof kCode);
-    reinterpret_cast<void (*)(void (*)())>(page)(level_three);
-    Frames unnamed = from_level_three(own_frames());
-    fs::path map = fmt::format("/tmp/perf-{}.map", getpid());
-    std::ofstream(map) << fmt::format("{:x} {:x} py::main:app.py\n",
-                                      reinterpret_cast<uintptr_t>(page), sizeof kCode);
-    Frames named = from_level_three(own_frames());
-    fs::remove(map);
-    munmap(page, 4096);
+    auto [unnamed, named] =
+        without_and_with_perf_map(page, [] { return from_level_three(own_frames()); });
     ASSERT_GE(named.size(), 3u);
     EXPECT_EQ(unnamed[1], fmt::format("{:#x}", reinterpret_cast<uintptr_t>(page) + 6));
     EXPECT_EQ(named[1], "[jit]:py::main:app.py+0x6");
-    EXPECT_THAT(named[2], HasSubstr("NameCodeMadeAtRunTime"));
+    EXPECT_THAT(named[2], HasSubstr("without_and_with_perf_map"));
+}
+
+// As .NET does: made code is mapped from a file in memory.
+TEST_F(Symbols, NameMadeCodeInAFileInMemory) {
+    UniqueFd fd(memfd_create("doublemapper", MFD_CLOEXEC));
+    ASSERT_EQ(ftruncate(fd.get(), 4096), 0);
+    void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_SHARED, fd.get(), 0);
+    ASSERT_NE(page, MAP_FAILED);
+    auto [unnamed, named] =
+        without_and_with_perf_map(page, [] { return from_level_three(own_frames()); });
+    ASSERT_GE(named.size(), 3u);
+    EXPECT_EQ(unnamed[1], "memfd:doublemapper+0x6");
+    EXPECT_EQ(named[1], "[jit]:py::main:app.py+0x6");
+}
+
+// As V8 and the JVM do where the kernel can give memory names (Linux 5.17).
+TEST_F(Symbols, NameMadeCodeInMemoryWithAName) {
+    void* page =
+        mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(page, MAP_FAILED);
+    std::memcpy(page, kMadeCode, sizeof kMadeCode);
+    auto start = reinterpret_cast<uintptr_t>(page);
+    reinterpret_cast<void (*)(void (*)())>(page)(level_three);
+    std::string maps;
+    for (const Mapping& m : parse_maps(own_maps())) {
+        maps += fmt::format("{:x}-{:x} r-xp {:x} {} {} {}\n", m.start, m.end, m.offset, m.device,
+                            m.inode, m.start == start ? "[anon:v8]" : m.path);
+    }
+    munmap(page, 4096);
+    fs::create_directories(folder / "70/root/tmp");  // of the process, not ours
+    fake_process(70, maps);
+    StackTable table;
+    Symbolizer symbolizer(kHostArch, table, {folder, ""});
+    EXPECT_THAT(frames(symbolizer, 70), Contains("[anon:v8]+0x6"));
+    std::ofstream(folder / "70/root/tmp/perf-70.map") << fmt::format("{:x} 8 f app.js:1\n", start);
+    symbolizer.executed(70, 1);
+    EXPECT_THAT(frames(symbolizer, 70, 2), Contains("[jit]:f app.js:1+0x6"));
 }
 #endif
+
+// A signal finds the program in the kernel's helper library.
+TEST_F(Symbols, GoThroughTheVdso) {
+    vdso = vdso_of_this_process();
+    if (vdso.second == 0) GTEST_SKIP() << "this machine has no vdso";
+    wanted_bytes = 1 << 20;
+    caught_in_vdso = 0;
+    struct sigaction action {};
+    action.sa_sigaction = on_timer;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    sigaction(SIGALRM, &action, nullptr);
+    itimerval often{{0, 200}, {0, 200}}, never{};
+    setitimer(ITIMER_REAL, &often, nullptr);
+    auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (caught_in_vdso == 0 && std::chrono::steady_clock::now() < give_up) ask_for_the_time();
+    setitimer(ITIMER_REAL, &never, nullptr);
+    std::signal(SIGALRM, SIG_DFL);
+    if (caught_in_vdso == 0) GTEST_SKIP() << "gettimeofday is a system call here";
+    Frames all = from_level_three(own_frames());
+    EXPECT_THAT(all, Contains(MatchesRegex("\\[vdso\\]:.*gettimeofday\\+0x[0-9a-f]+")));
+    EXPECT_THAT(all, Contains(HasSubstr("ask_for_the_time")));
+    EXPECT_THAT(all.back(), HasSubstr("_start"));
+}
 
 TEST_F(Symbols, AreKnownAfterAProcessHasEnded) {
     level_one();

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "event/test_plan.h"
@@ -218,6 +219,65 @@ TEST(SavedTrace, WhatCannotBeReadIsNamed) {
     EXPECT_EQ(read_trace("/no/such.jsonl").error().message(),
               "/no/such.jsonl: No such file or directory");
     EXPECT_EQ(read_trace("/tmp").error().message(), "/tmp: cannot read: Is a directory");
+}
+
+// ---- event by event
+
+// "4 E cuInit/cuInit begin=1 took=5000000"
+class Told : public event::EventConsumer {
+public:
+    void event(const event::Event& event) override {
+        text += fmt::format("{} {} {}/{} {}", event.id, "BEXi"[static_cast<int>(event.phase)],
+                            event.probe->function, event.probe->symbol, event.comm);
+        if (event.begin) text += fmt::format(" begin={}", *event.begin);
+        if (event.duration_ns > 0) text += fmt::format(" took={}", event.duration_ns);
+        for (std::string_view frame : event.stack) text += fmt::format(" <{}", frame);
+        text += '\n';
+    }
+    std::string text;
+};
+
+TEST(Replay, GivesTheEventsOfATrace) {
+    TestFile file(
+        kMeta + kEvents +
+        R"({"event_id":7,"ts":0.01,"type":"a","name":"b","function":"f","phase":"i","pid":70,)"
+        R"("tid":70,"comm":"\u00ff","cpu":1,"stack":["a:g+0x1","[jit]:;\u0000+0x2","..."]})"
+        "\n[]\n{\"event_id\":8,\"ts\":0.02,\"type\":\"summary\",\"events\":7}\n");
+    Told told;
+    Result<uint64_t> damaged = replay(file.path, told);
+    ASSERT_TRUE(damaged);
+    EXPECT_EQ(*damaged, 1u);
+    using namespace std::string_literals;
+    EXPECT_EQ(told.text, "1 B cuInit/cuInit p\n"
+                         "2 X cuMemAlloc/cuMemAlloc_v2 p took=12500\n"
+                         "3 X cuMemAlloc/cuMemAlloc p took=7500\n"
+                         "4 E cuInit/cuInit p begin=1 took=5000000\n"
+                         "5 X cuInit/cuInit p took=5000000\n"
+                         "7 i f/f \xff <a:g+0x1 <[jit]:;\0+0x2 <...\n"s);
+}
+
+TEST(Replay, TakesWhatEventsAreNot) {
+    TestFile file(kMeta + R"({"phase":"BE"})"
+                          "\n"
+                          R"({"phase":""})"
+                          "\n"
+                          R"({"phase":"i","stack":[1,{}],"comm":7,"begin":-1})"
+                          "\n"
+                          R"({"phase":"X")");
+    Told told;
+    Result<uint64_t> damaged = replay(file.path, told);
+    ASSERT_TRUE(damaged);
+    EXPECT_EQ(*damaged, 0u);
+    EXPECT_EQ(told.text, "0 i /  begin=0 < <\n");
+}
+
+TEST(Replay, OfNoTraceIsRefused) {
+    Told told;
+    EXPECT_EQ(replay("/no/such.jsonl", told).error().message(),
+              "/no/such.jsonl: No such file or directory");
+    TestFile file("not json\n");
+    EXPECT_EQ(replay(file.path, told).error().message(),
+              file.path + ": not a trace: its first line is not a JSON object");
 }
 
 }  // namespace

@@ -1,0 +1,43 @@
+/* made_code TIMES: makes functions at run time that call tick, and tells of them in
+ * /tmp/perf-PID.map, as runtimes do. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Calls its argument, with a frame of its own. */
+#if defined(__x86_64__)
+static const unsigned char kCode[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
+#elif defined(__aarch64__)
+static const unsigned kCode[] = {0xa9bf7bfd, 0x910003fd, 0xd63f0000, 0xa8c17bfd, 0xd65f03c0};
+#endif
+
+__attribute__((noinline)) void tick(void) {
+    __asm__ volatile("" : : : "memory");
+}
+
+int main(int argc, char** argv) {
+    char path[64];
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    int times = argc > 1 ? atoi(argv[1]) : 1;
+    snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
+    FILE* map = fopen(path, "w");
+    if (map == NULL) return 1;
+    for (int i = 0; i < times; i++) {
+        char* code = mmap(NULL, page, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
+                          -1, 0);
+        if (code == MAP_FAILED) return 1;
+        memcpy(code, kCode, sizeof kCode);
+        __builtin___clear_cache(code, code + sizeof kCode);
+        fprintf(map, "%lx %lx made_%d app.js:%d\n", (unsigned long)code, (unsigned long)sizeof kCode,
+                i, i + 1);
+        fflush(map);
+        ((void (*)(void (*)(void)))code)(tick);
+    }
+    usleep(200000); /* its map is read while it runs */
+    fclose(map);
+    unlink(path);
+    return 0;
+}

@@ -1,0 +1,31 @@
+#include "trace/folded.h"
+
+#include <fmt/format.h>
+
+#include "report/saved_trace.h"
+#include "trace/messages.h"
+
+namespace mlbcc::trace {
+
+Result<std::unique_ptr<sink::Sink>> open_folded(const TraceOptions& options) {
+    auto by = options.folded_by_duration ? sink::FoldedBy::duration : sink::FoldedBy::events;
+    auto note = [verbosity = options.verbosity, file = options.folded](const std::string& text) {
+        tell_note(verbosity, file + ": " + text);
+    };
+    return sink::open_folded(options.folded, by, note);
+}
+
+int fold_saved_trace(const std::string& file, const TraceOptions& options) {
+    Result<std::unique_ptr<sink::Sink>> folded = open_folded(options);
+    if (!folded) return tell(folded.error());
+    Result<uint64_t> damaged = report::replay(file, **folded);
+    if (!damaged) return tell(damaged.error());
+    if (*damaged > 0) {
+        tell_note(options.verbosity,
+                  fmt::format("{}: {} lines were left out: not JSON objects", file, *damaged));
+    }
+    if (auto done = (*folded)->finish({}, 0); !done) return tell(done.error());
+    return 0;
+}
+
+}  // namespace mlbcc::trace
