@@ -71,8 +71,8 @@ class Standin(VmCase):
 
     def kprobe(self, function):
         """The kernel's own probe, without mlbcc; returns a function that reads how often it hit."""
-        with open(TRACING / "kprobe_events", "a") as events:
-            events.write(f"p:{function} {function}\n")
+        with open(TRACING / "kprobe_events", "r+b", buffering=0) as events:
+            events.write(f"p:{function} {function}\n".encode())
         enable = TRACING / "events" / "kprobes" / function / "enable"
         self.addCleanup((TRACING / "kprobe_events").write_text, "")
         self.addCleanup(enable.write_text, "0")
@@ -86,7 +86,7 @@ class Standin(VmCase):
         with self.counted() as books:
             self.app()
         self.assertEqual(hits(), books.calls("nvidia_unlocked_ioctl"))
-        with self.assertRaises(OSError):
+        with self.assertRaisesRegex(OSError, "Invalid argument"):
             self.kprobe("rm_ioctl")
 
     def test_types(self):
