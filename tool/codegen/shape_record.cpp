@@ -136,7 +136,9 @@ void ShapeWriter::stack(Writer& w, const plan::RecordPlan& record) {
     w.line(fmt::format("u64 size = {};", record.layout.size));
     w.open_block(fmt::format("if (hits & {}) {{", mask));
     if (probe_.kind == plan::ProbeKind::defined) {
-        w.line("size += call.taken;");
+        w.line("u64 taken = call.taken;");
+        w.line("MLBCC_SEEN(taken);");
+        w.line("if (taken <= sizeof(struct user_stack)) size += taken;");
     } else {
         w.line("call.stack = &record->stack;");
         w.line("size += mlbcc_copy_stack(&call);");
