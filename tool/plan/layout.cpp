@@ -177,7 +177,7 @@ std::optional<uint32_t> ProbePlanner::argument_word(const rules::Typed& value) c
 
 // Where the record can be one of arguments as they are, its fields move to the words' places.
 void ProbePlanner::take_as_words(RecordPlan& record) const {
-    if (record.layout.stack) return;
+    if (record.layout.stack || probe_.kind == ProbeKind::tracepoint) return;
     std::vector<uint32_t> words;
     uint32_t count = 0;
     std::optional<size_t> text;
