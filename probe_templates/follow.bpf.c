@@ -47,8 +47,12 @@ static __always_inline int mlbcc_on_exec(void *ctx, u32 former) {
 #if !MLBCC_EVERYONE
     if (!mlbcc_traced(&call.id)) return 0;
 #endif
+#if MLBCC_USES_FRAMES
+    if (!mlbcc_goes_on(call.id.thread)) mlbcc_release(call.id.thread);
+#else
     mlbcc_release(call.id.thread);
-    mlbcc_release(former);
+#endif
+    if (former != call.id.thread) mlbcc_release(former);
     return mlbcc_tell(ctx, &call, 1, former, 0);
 }
 

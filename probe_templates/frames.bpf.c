@@ -97,6 +97,19 @@ static __always_inline struct call_frame *mlbcc_pop_found(struct thread_state *t
     return found;
 }
 
+// A program takes another's place in the middle of a system call, which then ends in the new one.
+// All else that the old one had begun is over.
+static __always_inline int mlbcc_goes_on(u32 id) {
+    struct thread_state *thread = mlbcc_slot(id);
+    if (!thread) thread = threads.lookup(&id);
+    if (!thread || thread->depth == 0) return 0;
+    struct call_frame *frame = mlbcc_frame(thread, thread->depth - 1);
+    if (frame->sp != MLBCC_SYSCALL_SP) return 0;
+    bpf_probe_read_kernel(&thread->frames[0], sizeof(*frame), frame);
+    thread->depth = 1;
+    return 1;
+}
+
 // The end of a call that has a frame: in call->frame. Where it has none, 0; what it would have
 // recorded is lost. Of a function, `sp` is 0 and `probe` not known yet.
 MLBCC_COMMON u64 common_leave_frame(struct call *call) {

@@ -119,12 +119,19 @@ struct call_frame {
 };
 #endif
 
+#ifdef MLBCC_SYSCALLS
+#define MLBCC_SYSCALL_RECORD 176  // of the arguments of a system call, and text
+#else
+#define MLBCC_SYSCALL_RECORD 0
+#endif
+
 struct thread_state {
     u32 owner, depth;  // owner: its kernel id, of a slot; depth: open calls
     u64 comm[2];
 #if MLBCC_USES_FRAMES
     struct call_frame frames[MLBCC_FRAMES];
-    u64 scratch[MLBCC_SCRATCH_BYTES / 8];  // where a record too large for BPF's stack is put together
+    // Where a record too large for BPF's stack is put together.
+    u64 scratch[MLBCC_SCRATCH_BYTES / 8 + MLBCC_SYSCALL_RECORD / 8];
 #endif
 };
 

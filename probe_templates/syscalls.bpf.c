@@ -76,6 +76,27 @@ static __always_inline int mlbcc_syscall_returns(struct call *call, struct pt_re
     return mlbcc_syscall_ends(call, at) && mlbcc_syscall_registers(call, registers, at->args[0]);
 }
 
+#if MLBCC_USES_FRAMES
+// As mlbcc_submit_arguments(), which needs more of BPF's stack than the registers have left.
+MLBCC_COMMON u64 common_submit_syscall(struct call *call) {
+    if (!mlbcc_find_thread(call)) return mlbcc_lose(call);
+    struct thread_state *thread = call->thread;
+    if (!thread) return 0;
+    u64 count = call->words, text = (u64)call->text - 1;
+    u64 *words = &thread->scratch[sizeof(struct record_header) / 8];
+    MLBCC_TAKE_REGISTERS(call->ctx, words);
+    MLBCC_SEEN(count);
+    if (count > MLBCC_REGISTERS) return 0;
+    u64 size = sizeof(struct record_header) + count * 8;
+    MLBCC_SEEN(text);
+    if (text < MLBCC_REGISTERS) {
+        mlbcc_read_text((char *)&words[count], MLBCC_TEXT_BYTES, words[text]);
+        size += MLBCC_TEXT_BYTES;
+    }
+    return mlbcc_put(call, (struct record_header *)thread->scratch, size);
+}
+#endif
+
 // Where there are several shapes of an end, one program passes each call on to its own.
 BPF_PROG_ARRAY(syscall_shapes, MLBCC_SHAPES);
 static __always_inline int mlbcc_syscall_pass(struct bpf_raw_tracepoint_args *at, u64 cookie,

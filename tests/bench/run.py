@@ -16,13 +16,15 @@ import sys
 from pathlib import Path
 
 import rows_cost
+import rows_kernel
 import rows_speed
 
 BEGIN, END = "<!-- table: made by tests/bench/run.py -->", "<!-- end of table -->"
 
 
 def order(rows):
-    wanted = ["attach", "start", "push", "dear", "count", "stream", "accounting", "memory", "quick", "other"]
+    wanted = ["attach", "start", "push", "dear", "count", "stream", "accounting", "memory", "quick", "other",
+              "syscalls"]
     return sorted(rows, key=lambda row: wanted.index(row.key) if row.key in wanted else len(wanted))
 
 
@@ -34,7 +36,7 @@ def options():
     parser.add_argument("--repetitions", type=int, default=7, metavar="N")
     parser.add_argument("--write", type=Path, metavar="FILE", help="put the table into this document")
     chosen = parser.parse_args()
-    rows = order(rows_speed.ROWS + rows_cost.ROWS + (rows_speed.SLOW if chosen.slow else []))
+    rows = order(rows_speed.ROWS + rows_cost.ROWS + rows_kernel.ROWS + (rows_speed.SLOW if chosen.slow else []))
     keys = chosen.only.split(",") if chosen.only else [row.key for row in rows]
     unknown = set(keys) - {row.key for row in rows}
     if unknown:

@@ -100,7 +100,8 @@ Programs Dispatcher::programs() const {
 Result<void> Dispatcher::connect(const LoadedProgram& loaded, const codegen::Program& program) {
     if (!table_) return {};
     for (const codegen::Function& function : program.functions) {
-        if (!function.shape) continue;
+        // System calls and tracepoints have programs of other types, and ways of their own.
+        if (!function.shape || !programs_.contains(function.kind)) continue;
         auto index = static_cast<uint32_t>(*function.shape);
         int fd = loaded.program(function.name);
         if (bpf_map_update_elem(table_.get(), &index, &fd, BPF_ANY) != 0) {

@@ -30,7 +30,9 @@ bool is_text(const plan::Field& field) {
 // Of a system call the program's registers are there, too: 168 bytes on x86-64, 288 on arm64.
 bool fits_on_stack(const plan::Plan& plan, plan::ProbeKind kind, const plan::RecordPlan& record) {
     uint32_t most = kMaxStackRecord;
-    if (kind == plan::ProbeKind::syscall) most = plan.arch == plan::Arch::x86_64 ? 72 : 0;
+    if (kind == plan::ProbeKind::syscall) {
+        most = plan.arch == plan::Arch::x86_64 && !record.argument_words ? 72 : 0;
+    }
     return !record.layout.stack && record.layout.size <= most;
 }
 
@@ -71,7 +73,8 @@ void ShapeWriter::record(Writer& w, const plan::RecordPlan& record) {
     if (!is_return() || !framed()) set_rules(w, record);
     w.line(fmt::format("call.what = {}(hits & {}) << 8;", is_return() ? "1 | " : "", mask));
     if (record.argument_words) {
-        w.line("mlbcc_submit_arguments(&call);");
+        bool of_kernel = probe_.kind == plan::ProbeKind::syscall;
+        w.line(of_kernel ? "mlbcc_submit_syscall(&call);" : "mlbcc_submit_arguments(&call);");
     } else if (fits_on_stack(plan_, probe_.kind, record)) {
         w.line(fmt::format("struct {0}_record on_stack, *record = &on_stack;", name_));
         put_together(w, record);

@@ -4,6 +4,10 @@
 
 namespace mlbcc::event {
 
+namespace {
+constexpr uint64_t kSyscallStack = 0xffff;  // MLBCC_SYSCALL_SP of probe_templates/call.bpf.c
+}  // namespace
+
 Thread& SpanTracker::thread(uint32_t pid, uint32_t tid) {
     if (last_ == nullptr || last_tid_ != tid) {
         auto found = threads_.find(tid);
@@ -84,8 +88,12 @@ void SpanTracker::process_ended(uint32_t pid) {
     if (processes_.contains(pid)) end_threads(pid, std::nullopt);
 }
 
+// The system call that did it goes on: innermost, and as near to the stack's end as no other.
 void SpanTracker::process_replaced(uint32_t pid) {
-    close_all(thread(pid, pid));
+    Thread& first = thread(pid, pid);
+    size_t size = first.open.size();
+    bool goes_on = size > 0 && first.open.back().sp == kSyscallStack;
+    close(first, 0, goes_on ? size - 1 : size);
     end_threads(pid, pid);
 }
 

@@ -40,12 +40,17 @@ std::vector<FunctionTime> functions_of(const event::Pipeline& pipeline) {
     return out;
 }
 
+// In the order of the rules, of which several may stand on one line.
 void add_rule_counts(const event::Pipeline& pipeline, const plan::Plan& plan,
                      std::vector<RuleLoss>& losses) {
+    auto from = losses.begin();
     for (uint32_t i = 0; i < plan.rules.size(); ++i) {
         const plan::RuleInfo& rule = plan.rules[i];
-        auto found = std::ranges::find(losses, rule.place, &RuleLoss::rule);
-        if (found == losses.end()) found = losses.insert(found, RuleLoss{rule.place});
+        auto found = std::find_if(from, losses.end(), [&](const RuleLoss& one) {
+            return one.rule == rule.place;
+        });
+        if (found == losses.end()) found = losses.insert(from, RuleLoss{rule.place});
+        from = std::next(found);
         event::RuleCounts counts = pipeline.counts(static_cast<plan::RuleId>(i));
         found->received = counts.received;
         found->unmatched_begin = counts.unmatched_begin;

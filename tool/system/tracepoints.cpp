@@ -56,7 +56,7 @@ target::TracepointFormat parse_format(std::string_view text) {
         text.remove_prefix(std::min(line.size() + 1, text.size()));
         if (line.starts_with("ID: ")) format.id = number(line.substr(4));
         if (line.empty() && format.id != 0) is_common = false;
-        if (is_common || line.find("field:") == std::string_view::npos) continue;
+        if (is_common || !line.starts_with("\tfield:")) continue;
         if (auto field = parse_field(line)) format.fields.push_back(std::move(*field));
     }
     return format;

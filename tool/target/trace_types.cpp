@@ -125,6 +125,12 @@ TypeId syscall_result(TypeTable& types) {
         errors.constants.emplace_back(name, code);
         results.constants.emplace_back(std::string("-") + name, -code);
     }
+    // What a signal leaves behind; the program sees another result, or the call goes on.
+    constexpr std::pair<const char*, int> kRestarts[] = {{"-ERESTARTSYS", -512},
+                                                         {"-ERESTARTNOINTR", -513},
+                                                         {"-ERESTARTNOHAND", -514},
+                                                         {"-ERESTART_RESTARTBLOCK", -516}};
+    for (const auto& [name, value] : kRestarts) results.constants.emplace_back(name, value);
     types.index_constants(types.add({"int", std::move(errors)}));
     return types.add({"long", std::move(results)});
 }

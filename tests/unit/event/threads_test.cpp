@@ -109,6 +109,16 @@ TEST_F(Tracker, AnExecClosesAllThreadsOfItsProcess) {
     EXPECT_EQ(tracker.threads_seen(), 3u);
 }
 
+TEST_F(Tracker, TheSystemCallThatExecIsEndsAfterIt) {
+    tracker.begin(main, span(10, 1, 1));
+    OpenSpan exec = span(20, 2, 2);
+    exec.sp = 0xffff;
+    tracker.begin(main, exec);
+    tracker.process_replaced(70);
+    EXPECT_EQ(begins(), 1u);
+    EXPECT_EQ(tracker.end(tracker.thread(70, 70), exec), 2u);
+}
+
 TEST_F(Tracker, AProcessEndClosesItsThreads) {
     tracker.begin(tracker.thread(70, 71), span(10, 1, 2));
     tracker.thread_ended(70);
