@@ -132,6 +132,9 @@ void ProbePlanner::name(const target::AttachPoint& at) {
         void operator()(const target::Syscall& syscall) {
             probe.kind = ProbeKind::syscall;
             probe.function = probe.symbol = syscall.name;
+            // These have no end.
+            bool ends = syscall.name != "exit" && syscall.name != "exit_group";
+            if (!ends) probe.ends = target::Ends::moment;
         }
         void operator()(const target::Tracepoint& tracepoint) {
             probe.kind = ProbeKind::tracepoint;
@@ -140,8 +143,8 @@ void ProbePlanner::name(const target::AttachPoint& at) {
         }
         void operator()(const target::Defined& defined) {
             probe.kind = ProbeKind::defined;
-            probe.ends = defined.definition->completes ? target::Ends::completion
-                                                       : target::Ends::moment;
+            probe.ends =
+                defined.definition->completes ? target::Ends::completion : target::Ends::moment;
             probe.function = probe.symbol = defined.definition->name;
         }
     };
@@ -163,7 +166,8 @@ bool ProbePlanner::plan() {
     if (probe_.parts.empty()) return false;
     ret_ = rules::check_ret(scope(false));
     if (ret_) probe_.ret_type = value_type(*ret_);
-    if (probe_.kind == ProbeKind::syscall && !needs_beginning()) {
+    bool call = probe_.ends == target::Ends::call;
+    if (probe_.kind == ProbeKind::syscall && call && !needs_beginning()) {
         probe_.ends = target::Ends::completion;
     }
     save_for_return();

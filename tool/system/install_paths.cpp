@@ -75,7 +75,7 @@ Result<std::vector<std::string>> InstallPaths::template_folders() const {
         return Error{
             fmt::format("--templates {}: there is no such folder", *hints_.templates), 0, {}};
     }
-    folders.push_back(*hints_.templates);
+    folders.push_back(canonical_path("", *hints_.templates).value_or(*hints_.templates));
     return folders;
 }
 

@@ -128,4 +128,15 @@ Result<std::vector<target::SyscallName>> LiveHost::syscalls() {
     return all;
 }
 
+Result<uint32_t> LiveHost::kernel_offset(const std::string& field) {
+    if (!btf_) {
+        Result<KernelBtf> opened = KernelBtf::open();
+        if (!opened) return opened.error();
+        btf_.emplace(std::move(*opened));
+    }
+    const Result<KernelField> found = btf_->field(field);
+    if (!found) return found.error();
+    return found->offset;
+}
+
 }  // namespace mlbcc::system

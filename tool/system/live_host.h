@@ -3,9 +3,11 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "system/kernel_btf.h"
 #include "system/library_search.h"
 #include "system/paths.h"
 #include "system/process_view.h"
@@ -30,6 +32,7 @@ public:
     Result<target::TracepointFormat> tracepoint(const std::string& category,
                                                 const std::string& name) override;
     Result<std::vector<target::SyscallName>> syscalls() override;
+    Result<uint32_t> kernel_offset(const std::string& field) override;
 
 private:
     const std::string& known_path(const std::string& path);
@@ -37,6 +40,7 @@ private:
     std::vector<LibrarySearcher> searchers_;
     std::map<FileId, std::string> paths_;
     std::map<std::string, target::Symbols> symbols_;  // by path
+    std::optional<KernelBtf> btf_;                    // once it is asked for
 };
 
 }  // namespace mlbcc::system
