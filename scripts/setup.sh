@@ -12,7 +12,7 @@ build=(g++ cmake ninja-build pkg-config python3
        libcli11-dev rapidjson-dev libfmt-dev libgtest-dev libgmock-dev)
 tests=(ccache clang clang-format clang-tidy git jq sqlite3 strace time
        bpftool bpftrace mount procps util-linux)
-bench=(bpfcc-tools python3-bpfcc mmdebstrap "linux-headers-$(dpkg --print-architecture 2>/dev/null)")
+bench=(linux-perf bpfcc-tools python3-bpfcc mmdebstrap "linux-headers-$(dpkg --print-architecture 2>/dev/null)")
 
 wanted=("${build[@]}")
 case ${1-} in

@@ -1,5 +1,6 @@
 /* syscall_loop CALLS WORK: as many calls of getppid(), each with some work behind it; prints the
- * nanoseconds that one round takes, of batches of 1000 the tenth percentile: other programs run too. */
+ * nanoseconds that one round takes, of batches of 1000 the tenth percentile: other programs run
+ * too. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

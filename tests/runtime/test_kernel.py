@@ -94,8 +94,8 @@ class Syscalls(TracerCase):
         self.assertEqual(trace.pairs("read")[-1][1]["ret"], "-ERESTARTSYS", "the thread was killed")
 
     def test_execve_ends_in_the_new_program(self):
-        trace = self.trace('on syscall:execve { span call(filename) event a.exec(filename, ret) count as "n" }',
-                           "/bin/sh", "-c", "exec /usr/bin/cat /dev/null")
+        trace = self.trace('on syscall:execve { span call(filename) event a.exec(filename, ret) '
+                           'count as "n" }', "/bin/sh", "-c", "exec /usr/bin/cat /dev/null")
         begun = [b["args"]["filename"] for b, e in trace.pairs("execve") if e["ret"] == 0]
         self.assertEqual([os.path.basename(name) for name in begun], ["sh", "cat"])
         self.assertEqual(trace.stats("n"), {(): 2})
@@ -104,8 +104,8 @@ class Syscalls(TracerCase):
     @unittest.skipUnless(os.uname().machine == "x86_64", "no 32-bit calls on this processor")
     def test_calls_of_the_32_bit_interface_are_left_out(self):
         trace = self.trace('on syscall:* { count by function as "n" event a.b }', target("calls32"))
-        self.assertEqual(trace.stats("n"), {("execve",): 1})
-        self.assertEqual([e["function"] for e in trace.events], ["execve"])
+        self.assertEqual(trace.stats("n"), {}, "nor the end of the execve(), which is in the 32-bit program")
+        self.assertEqual(trace.events, [])
 
     def test_a_process_that_sleeps_in_a_call_already(self):
         with subprocess.Popen(calls("sleeper"), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as sleeper:
@@ -127,7 +127,8 @@ class Syscalls(TracerCase):
         self.assertEqual(trace.loss("unmatched_end"), 0)
 
     def test_the_caller(self):
-        for rule in ("on syscall:getppid { event a.b stack user }", "on entry syscall:getppid { event a.b stack user }",
+        for rule in ("on syscall:getppid { event a.b stack user }",
+                     "on entry syscall:getppid { event a.b stack user }",
                      "on syscall:getppid { span a stack user }"):
             with self.subTest(rule=rule):
                 trace = self.trace(rule, *calls("many", 3))
@@ -162,18 +163,21 @@ class Tracepoints(TracerCase):
 
     def test_fields_as_conditions_and_groups(self):
         trace = self.trace('on tracepoint:raw_syscalls:sys_exit { where ret < 0 count by id as "n" }'
-                           ' on syscall:openat { where ret < 0 count as "same" }', "cat", "/nowhere", status=1)
+                           ' on syscall:openat { where ret < 0 count as "same" }',
+                           "cat", "/nowhere", status=1)
         openat = {"x86_64": 257, "aarch64": 56}[os.uname().machine]
         self.assertEqual(trace.stats("n")[(openat,)], trace.stats("same")[()])
 
     def test_the_caller(self):
-        trace = self.trace("on tracepoint:syscalls:sys_enter_getppid { event a.b stack user }", *calls("many", 2))
+        trace = self.trace("on tracepoint:syscalls:sys_enter_getppid { event a.b stack user }",
+                           *calls("many", 2))
         for event in trace.events:
             self.assertRegex(event["stack"][0], r"^libc\.so\.6:syscall\+")
             self.assertRegex(event["stack"][1], r"^kernel_calls:call\+")
         self.assertEqual(len(trace.events), 2)
 
     def test_a_tracepoint_lies_in_the_system_call_that_it_is_in(self):
-        trace = self.trace("on syscall:execve { span call } on tracepoint:sched:sched_process_exec { event a.b }", "true")
+        trace = self.trace("on syscall:execve { span call }\n"
+                           "on tracepoint:sched:sched_process_exec { event a.b }", "true")
         (event,) = trace.named("b", "i")
         self.assertEqual(trace.parent(event)["name"], "execve")

@@ -46,9 +46,8 @@ void add_rule_counts(const event::Pipeline& pipeline, const plan::Plan& plan,
     auto from = losses.begin();
     for (uint32_t i = 0; i < plan.rules.size(); ++i) {
         const plan::RuleInfo& rule = plan.rules[i];
-        auto found = std::find_if(from, losses.end(), [&](const RuleLoss& one) {
-            return one.rule == rule.place;
-        });
+        auto found = std::find_if(from, losses.end(),
+                                  [&](const RuleLoss& one) { return one.rule == rule.place; });
         if (found == losses.end()) found = losses.insert(from, RuleLoss{rule.place});
         from = std::next(found);
         event::RuleCounts counts = pipeline.counts(static_cast<plan::RuleId>(i));

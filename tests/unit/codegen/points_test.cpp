@@ -9,8 +9,7 @@ namespace mlbcc::test {
 namespace {
 
 void expect_golden_of(const std::string& name, const std::string& rules) {
-    expect_golden("codegen/" + name + ".c.golden",
-                  generated(rules, codegen::AttachMode::session));
+    expect_golden("codegen/" + name + ".c.golden", generated(rules, codegen::AttachMode::session));
 }
 
 TEST(GeneratePoints, ASystemCallWithBothEnds) {

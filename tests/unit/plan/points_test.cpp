@@ -88,24 +88,25 @@ std::string said(const std::string& clauses) {
 
 TEST(PointsPlan, AMomentHasNoEnd) {
     const std::string note = "  = note: it is a moment, not a call that begins and ends\n";
-    EXPECT_EQ(said("event a(ret)"),
-              "error: `sched_switch` has no `ret`\n"
-              " --> a.rules:1:44\n"
-              "  |\n"
-              "1 | on tracepoint:sched:sched_switch { event a(ret) }\n"
-              "  |                                            ^^^\n" + note);
-    EXPECT_EQ(said("hist duration"),
-              "error: `sched_switch` has no `duration`\n"
-              " --> a.rules:1:41\n"
-              "  |\n"
-              "1 | on tracepoint:sched:sched_switch { hist duration }\n"
-              "  |                                         ^^^^^^^^\n" + note);
+    EXPECT_EQ(said("event a(ret)"), "error: `sched_switch` has no `ret`\n"
+                                    " --> a.rules:1:44\n"
+                                    "  |\n"
+                                    "1 | on tracepoint:sched:sched_switch { event a(ret) }\n"
+                                    "  |                                            ^^^\n" +
+                                        note);
+    EXPECT_EQ(said("hist duration"), "error: `sched_switch` has no `duration`\n"
+                                     " --> a.rules:1:41\n"
+                                     "  |\n"
+                                     "1 | on tracepoint:sched:sched_switch { hist duration }\n"
+                                     "  |                                         ^^^^^^^^\n" +
+                                         note);
     EXPECT_EQ(said("where ret < 0 count"),
               "error: `sched_switch` has no `ret`\n"
               " --> a.rules:1:42\n"
               "  |\n"
               "1 | on tracepoint:sched:sched_switch { where ret < 0 count }\n"
-              "  |                                          ^^^\n" + note);
+              "  |                                          ^^^\n" +
+                  note);
     EXPECT_EQ(said("span a"), "error: a `span` has two ends, and a tracepoint is a moment\n"
                               " --> a.rules:1:36\n"
                               "  |\n"

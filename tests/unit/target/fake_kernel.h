@@ -82,15 +82,13 @@ inline void add_kernel(FakeHost& host) {
     add_syscall(host, "close@3", "unsigned int fd");
     add_syscall(host, "fstat@5", "unsigned int fd, struct stat * statbuf", "newfstat");
     add_syscall(host, "getpid@39", "");
-    add_syscall(host, "openat@257",
-                "int dfd, const char * filename, int flags, umode_t mode");
+    add_syscall(host, "openat@257", "int dfd, const char * filename, int flags, umode_t mode");
     add_tracepoint(host, "sched:sched_process_exec@365",
                    "__data_loc char[] filename@8+4, pid_t pid@12+4s, pid_t old_pid@16+4s");
     add_tracepoint(host, "sched:sched_switch@372",
                    "char[16] prev_comm@8+16, pid_t prev_pid@24+4s, long prev_state@32+8s, "
                    "char[16] next_comm@40+16, pid_t next_pid@56+4s");
-    add_tracepoint(host, "raw_syscalls:sys_enter@443",
-                   "long id@8+8s, unsigned long[6] args@16+48");
+    add_tracepoint(host, "raw_syscalls:sys_enter@443", "long id@8+8s, unsigned long[6] args@16+48");
     add_tracepoint(host, "block:block_rq_done@9",
                    "bool merged@8+1, void * rq@16+8, unsigned int bytes@24+4, u64 sector@32+8");
 }

@@ -32,7 +32,7 @@ class FakeHost : public Host {
 public:
     std::map<std::string, LibrarySearch, std::less<>> libraries;  // by "DIRECTORY|NAME"
     std::map<std::string, std::variant<Symbols, Error>> files;    // by path
-    std::map<std::string, TracepointFormat> formats;  // by "sched:sched_switch"
+    std::map<std::string, TracepointFormat> formats;              // by "sched:sched_switch"
     std::vector<SyscallName> system_calls;
     int searches = 0, reads = 0;
 
@@ -126,7 +126,8 @@ public:
         static const Probe none;
         return none;
     }
-    // "syscall:openat 257 long(int dfd, const char * filename)", one a line; "<- 1 0" are the rules.
+    // "syscall:openat 257 long(int dfd, const char * filename)", one a line; "<- 1 0" are the
+    // rules.
     std::string points() const {
         std::string text;
         for (const Probe& probe : probes_) {
@@ -134,7 +135,8 @@ public:
             if (const auto* call = std::get_if<Syscall>(&probe.at)) {
                 text += fmt::format("syscall:{} {} ", call->name, call->number);
             } else if (const auto* point = std::get_if<Tracepoint>(&probe.at)) {
-                text += fmt::format("tracepoint:{}:{} {} ", point->category, point->name, point->id);
+                text +=
+                    fmt::format("tracepoint:{}:{} {} ", point->category, point->name, point->id);
             }
             text += prototype(*probe.signature) + " <-";
             for (const RuleUse& use : probe.uses) text += fmt::format(" {}", use.rule->index);
@@ -148,8 +150,7 @@ public:
             parameters.push_back(types_[one.type].spelling + " " + one.name);
         }
         if (signature.variadic) parameters.emplace_back("...");
-        return fmt::format("{}({})", types_[signature.ret].spelling,
-                           fmt::join(parameters, ", "));
+        return fmt::format("{}({})", types_[signature.ret].spelling, fmt::join(parameters, ", "));
     }
     const rules::TypeTable& types() const { return types_; }
     const UserFunction& function(std::string_view symbol) const {

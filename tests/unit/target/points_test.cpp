@@ -23,8 +23,9 @@ std::string said(const std::string& rules) {
 }
 
 constexpr const char* kRead = "syscall:read 0 long(unsigned int fd, char * buf, size_t count)";
-constexpr const char* kOpenat = "syscall:openat 257 long(int dfd, const char * filename, int flags, "
-                                "umode_t mode)";
+constexpr const char* kOpenat =
+    "syscall:openat 257 long(int dfd, const char * filename, int flags, "
+    "umode_t mode)";
 
 TEST(Points, ASystemCallHasItsNumberAndItsParameters) {
     EXPECT_EQ(points("on syscall:openat { count }"), std::string(kOpenat) + " <- 0\n");
