@@ -132,9 +132,6 @@ void ProbePlanner::name(const target::AttachPoint& at) {
         void operator()(const target::Syscall& syscall) {
             probe.kind = ProbeKind::syscall;
             probe.function = probe.symbol = syscall.name;
-            // These have no end.
-            bool ends = syscall.name != "exit" && syscall.name != "exit_group";
-            if (!ends) probe.ends = target::Ends::moment;
         }
         void operator()(const target::Tracepoint& tracepoint) {
             probe.kind = ProbeKind::tracepoint;
@@ -166,8 +163,7 @@ bool ProbePlanner::plan() {
     if (probe_.parts.empty()) return false;
     ret_ = rules::check_ret(scope(false));
     if (ret_) probe_.ret_type = value_type(*ret_);
-    bool call = probe_.ends == target::Ends::call;
-    if (probe_.kind == ProbeKind::syscall && call && !needs_beginning()) {
+    if (probe_.kind == ProbeKind::syscall && !needs_beginning()) {
         probe_.ends = target::Ends::completion;
     }
     save_for_return();

@@ -19,8 +19,9 @@ struct KernelFunction {
     // Without what gcc appends: "nvidia_ioctl". Where they differ, gcc may have left out or changed
     // parameters of the prototype.
     std::string name;
-    std::string module;    // "": vmlinux
-    uint64_t address = 0;  // 0: not known
+    std::string module;  // "": vmlinux
+    // 0: not known. As ftrace gives it, that of its call in the function: on x86 behind an endbr64.
+    uint64_t address = 0;
     // Others have the same symbol: to be traced by address, or not at all.
     bool is_ambiguous = false;
     bool is_blacklisted = false;  // the kernel refuses a kprobe there

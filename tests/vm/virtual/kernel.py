@@ -87,10 +87,10 @@ class Apt:
         settings = {"Dir::Etc::SourceList": work / "sources.list",
                     "Dir::Etc::SourceParts": "/dev/null", "Dir::State::Lists": work / "lists",
                     "Dir::State::Status": work / "status", "Dir::Cache": work / "cache",
-                    "APT::Sandbox::User": "root",
+                    "APT::Sandbox::User": "root", "Acquire::Retries": "3",
                     "APT::Architecture": "amd64", "APT::Architectures": "amd64"}
         self.options = [f"-o{key}={value}" for key, value in settings.items()]
-        self.run("apt-get", "-qq", "update")
+        self.run("apt-get", "-qq", "update", "--error-on=any")
 
     def run(self, program, *arguments):
         done = subprocess.run([program, *self.options, *arguments], cwd=self.work / "packages",

@@ -42,7 +42,7 @@ def run(kernel, command, work, job, environment, say, limit):
         return int(status.read_text())
     what = "ended without an exit status" if in_time else f"was ended after {limit:.0f} s"
     say(f"the virtual machine {what}; its last messages:")
-    for line in (job / "console").read_text(errors="replace").splitlines()[-15:]:
+    for line in (job / "console").read_text(errors="replace").splitlines()[-40:]:
         say(f"    {line}")
     return VM_FAILED
 
