@@ -59,7 +59,8 @@ class Defined(TracerCase):
                 self.assertIn(f"waits:{function}", stack)
 
     def test_waits_for_a_lock(self):
-        trace = self.trace("on lock:futex { where duration > 10ms  hist duration by comm"
+        trace = self.trace("on lock:futex { hist duration by comm }\n"
+                           "on lock:futex { where duration > 60ms"
                            "  event lock.wait(address, operation, result) }", target("waits"))
         said, seen = self.waited(trace)["locker"]
         self.assert_close({"locker": (said, seen)})
