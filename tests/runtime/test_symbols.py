@@ -63,3 +63,9 @@ class Symbols(TracerCase):
             self.assertTrue(any(frame.startswith("[vdso]:") for frame in stack), stack)
             self.assertIn("interrupted:ask_for_the_time", stack)
             self.assertEqual(stack[-1], "interrupted:_start")
+
+    def test_a_library_where_another_was(self):
+        stacks = self.tick("plugins", target("libplugin_a.so"), target("libplugin_b.so"))
+        self.assertEqual([stack[0] for stack in stacks],
+                         ["libplugin_a.so:plugin_a", "libplugin_b.so:plugin_b"] * 3)
+        self.assertIn("same place", self.last.stdout)

@@ -161,6 +161,7 @@ public:
         uint32_t device_major = 0, device_minor = 0;
         uint64_t inode = 0;
         std::string path;
+        uint64_t time_ns = 0;  // CLOCK_MONOTONIC
     };
     using OnMapped = std::function<void(Mapped)>;
     static Result<MappingStream> open(OnMapped on_mapped);

@@ -4,6 +4,7 @@
 #include <linux/perf_event.h>
 
 #include <cstring>
+#include <ctime>
 
 #include "bpf/kernel.h"
 
@@ -19,18 +20,26 @@ struct MmapRecord {
     uint32_t device_major, device_minor;
     uint64_t inode, generation;
     uint32_t protection, flags;
-    // the file's name follows
+    // the file's name follows, and the time
 };
 
 MappingStream::Mapped mapping(const char* body, size_t size) {
     MmapRecord record{};
-    if (size < sizeof record) return {};
+    uint64_t time = 0;
+    if (size < sizeof record + sizeof time) return {};
     std::memcpy(&record, body, sizeof record);
+    size -= sizeof time;
+    std::memcpy(&time, body + size, sizeof time);
     const char* name = body + sizeof record;
-    return {record.pid,          record.address,
-            record.size,         record.offset,
-            record.device_major, record.device_minor,
-            record.inode,        std::string(name, strnlen(name, size - sizeof record))};
+    return {record.pid,
+            record.address,
+            record.size,
+            record.offset,
+            record.device_major,
+            record.device_minor,
+            record.inode,
+            std::string(name, strnlen(name, size - sizeof record)),
+            time};
 }
 
 }  // namespace
@@ -65,7 +74,10 @@ Result<MappingStream> MappingStream::open(OnMapped on_mapped) {
     attributes.size = sizeof attributes;
     attributes.type = PERF_TYPE_SOFTWARE;
     attributes.config = PERF_COUNT_SW_BPF_OUTPUT;
-    attributes.sample_type = PERF_SAMPLE_RAW;
+    attributes.sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_TIME;
+    attributes.sample_id_all = 1;  // the time behind other records, too
+    attributes.use_clockid = 1;
+    attributes.clockid = CLOCK_MONOTONIC;
     attributes.watermark = 1;
     attributes.wakeup_watermark = kPages * 4096 / 2;  // sweeps come sooner
     attributes.mmap = attributes.mmap2 = 1;

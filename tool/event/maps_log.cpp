@@ -1,18 +1,37 @@
 #include "event/maps_log.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include <fmt/format.h>
 
 namespace mlbcc::event {
-
 namespace {
 
 constexpr std::string_view kNoName = "//anon";  // of memory in PERF_RECORD_MMAP2
 
+bool overlap(const SeenMapping& a, const SeenMapping& b) {
+    return a.start < b.start + b.size && b.start < a.start + a.size;
+}
+
+// Of the same file, the same bytes at the same addresses.
+bool same_code(const SeenMapping& a, const SeenMapping& b) {
+    auto what = [](const SeenMapping& m) {
+        return std::tuple(m.device_major, m.device_minor, m.inode, std::string_view(m.path),
+                          m.inode == 0 ? 0 : m.start - m.offset);
+    };
+    return what(a) == what(b);
+}
+
+void append_line(std::string& out, const SeenMapping& one) {
+    out += fmt::format("{:x}-{:x} r-xp {:08x} {:02x}:{:02x} {} {}\n", one.start,
+                       one.start + one.size, one.offset, one.device_major, one.device_minor,
+                       one.inode, one.path == kNoName ? "" : one.path);
+}
+
 }  // namespace
 
-std::vector<SeenMapping>& MapsLog::process(uint32_t pid) {
+MapsLog::Process& MapsLog::process(uint32_t pid) {
     auto [found, is_new] = processes_.try_emplace(pid);
     if (!is_new) return found->second;
     order_.push_back(pid);
@@ -23,33 +42,67 @@ std::vector<SeenMapping>& MapsLog::process(uint32_t pid) {
     return processes_[pid];
 }
 
+void MapsLog::add_past(Process& process, SeenMapping mapping, uint64_t until_ns) {
+    auto at = std::ranges::upper_bound(process.past, until_ns, {}, &Past::until_ns);
+    process.past.insert(at, {std::move(mapping), until_ns});
+    if (process.past.size() > kMaxReplaced) process.past.pop_front();
+}
+
+// Mappings come roughly in the order of their time: each CPU has its own ring.
 void MapsLog::mapped(SeenMapping mapping) {
-    std::vector<SeenMapping>& known = process(mapping.pid);
-    uint64_t end = mapping.start + mapping.size;
-    std::erase_if(known, [&](const SeenMapping& old) {  // it takes their place
-        return old.start < end && mapping.start < old.start + old.size;
-    });
-    if (known.size() < kMaxMappings) known.push_back(std::move(mapping));
+    Process& known = process(mapping.pid);
+    for (const SeenMapping& other : known.now) {
+        bool came_late = other.time_ns > mapping.time_ns && overlap(other, mapping);
+        if (came_late && !same_code(other, mapping)) {
+            return add_past(known, std::move(mapping), other.time_ns);
+        }
+    }
+    std::vector<SeenMapping> stay;
+    for (SeenMapping& old : known.now) {
+        if (!overlap(old, mapping)) {
+            stay.push_back(std::move(old));
+        } else if (same_code(old, mapping)) {
+            mapping.time_ns = std::min(mapping.time_ns, old.time_ns);
+        } else {
+            add_past(known, std::move(old), mapping.time_ns);
+        }
+    }
+    known.now = std::move(stay);
+    if (known.now.size() < kMaxMappings) known.now.push_back(std::move(mapping));
 }
 
 void MapsLog::forked(uint32_t parent, uint32_t child) {
     auto found = processes_.find(parent);
     if (found == processes_.end()) return;
-    std::vector<SeenMapping> inherited = found->second;
-    std::vector<SeenMapping>& mine = process(child);
-    if (mine.empty()) mine = std::move(inherited);
+    std::vector<SeenMapping> inherited = found->second.now;
+    Process& mine = process(child);
+    if (mine.now.empty()) mine.now = std::move(inherited);
 }
 
-std::string MapsLog::text(uint32_t pid) const {
+std::string MapsLog::text(uint32_t pid, uint64_t before_ns) const {
     auto found = processes_.find(pid);
     if (found == processes_.end()) return {};
-    std::vector<SeenMapping> sorted = found->second;
+    std::vector<const SeenMapping*> sorted;
+    for (const SeenMapping& one : found->second.now) {
+        if (one.time_ns < before_ns) sorted.push_back(&one);
+    }
+    for (const Past& one : found->second.past) {
+        bool was_there = one.mapping.time_ns < before_ns && before_ns <= one.until_ns;
+        if (was_there) sorted.push_back(&one.mapping);
+    }
     std::ranges::sort(sorted, {}, &SeenMapping::start);
     std::string out;
-    for (const SeenMapping& one : sorted) {
-        out += fmt::format("{:x}-{:x} r-xp {:08x} {:02x}:{:02x} {} {}\n", one.start,
-                           one.start + one.size, one.offset, one.device_major, one.device_minor,
-                           one.inode, one.path == kNoName ? "" : one.path);
+    for (const SeenMapping* one : sorted) append_line(out, *one);
+    return out;
+}
+
+MapsLog::Replaced MapsLog::replaced(uint32_t pid, uint64_t time_ns) const {
+    Replaced out;
+    auto found = processes_.find(pid);
+    if (found == processes_.end()) return out;
+    for (const Past& one : found->second.past) {
+        if (one.until_ns <= time_ns) out.last = one.until_ns;
+        if (one.until_ns > time_ns) out.next = std::min(out.next, one.until_ns);
     }
     return out;
 }

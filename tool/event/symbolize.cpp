@@ -14,6 +14,7 @@ namespace {
 constexpr size_t kMaxMapsBytes = 64 << 20;
 constexpr size_t kMaxPerfMapBytes = 256 << 20;
 constexpr size_t kMaxProcesses = 8192;
+constexpr size_t kMaxImages = 128;    // of a process
 constexpr size_t kMaxFrames = 65536;  // remembered per image
 constexpr uint32_t kFreeTries = 8, kMaxBackoff = 32;
 
@@ -56,13 +57,28 @@ Stack* Symbolizer::stack(uint32_t pid, uint64_t time_ns, const plan::UserStack& 
 }
 
 Symbolizer::Image& Symbolizer::image_at(uint32_t pid, uint64_t time_ns) {
-    auto found = images_.find(pid);
-    if (found == images_.end()) return new_image(pid, 0);
-    std::deque<Image>& images = found->second;
-    for (auto image = images.rbegin(); image != images.rend(); ++image) {
-        if (image->since_ns <= time_ns) return *image;
-    }
-    return images.front();
+    if (!images_.contains(pid)) new_image(pid, 0);
+    std::deque<Image>& images = images_[pid];
+    size_t at = images.size() - 1;
+    while (at > 0 && images[at].since_ns > time_ns) --at;
+    uint64_t replaced = log_.replaced(pid, time_ns).last;
+    if (replaced <= images[at].since_ns) return images[at];
+    return image_since(images, at, pid, replaced);
+}
+
+// The program of images[at], from when something in it was replaced.
+Symbolizer::Image& Symbolizer::image_since(std::deque<Image>& images, size_t at, uint32_t pid,
+                                           uint64_t time_ns) {
+    Image made;
+    made.id = ++last_image_;
+    made.since_ns = time_ns;
+    made.loaded = images[at].loaded;
+    made.maps = images[at].maps;
+    add_seen(made, pid);
+    Image& image = *images.insert(images.begin() + static_cast<ptrdiff_t>(at) + 1, std::move(made));
+    if (images.size() <= kMaxImages) return image;
+    images.pop_front();
+    return images[at];
 }
 
 Symbolizer::Image& Symbolizer::new_image(uint32_t pid, uint64_t time_ns) {
@@ -108,10 +124,21 @@ void Symbolizer::exited_long_ago(uint32_t pid, uint64_t time_ns) {
 void Symbolizer::load(Image& image, uint32_t pid) {
     Result<std::string> text = read_file(modules_.proc_path(pid, "maps"), kMaxMapsBytes);
     std::vector<Mapping> maps = parse_maps(text ? *text : "");
-    if (maps.empty()) maps = parse_maps(log_.text(pid));  // the process is ending, or gone
-    if (maps.empty()) return;
-    image.maps = std::move(maps);
-    image.loaded = true;
+    if (!maps.empty()) image.maps = std::move(maps);  // else the process is ending, or gone
+    add_seen(image, pid);
+    image.loaded = !image.maps.empty();
+}
+
+// What was seen is of the image's own time; /proc tells how it is by now.
+void Symbolizer::add_seen(Image& image, uint32_t pid) {
+    uint64_t end = log_.replaced(pid, image.since_ns).next;
+    std::vector<Mapping> seen = parse_maps(log_.text(pid, end));
+    std::erase_if(image.maps, [&](const Mapping& old) {
+        auto behind = std::ranges::lower_bound(seen, old.end, {}, &Mapping::start);
+        return behind != seen.begin() && std::prev(behind)->end > old.start;
+    });
+    std::ranges::move(seen, std::back_inserter(image.maps));
+    std::ranges::sort(image.maps, {}, &Mapping::start);
 }
 
 Mapping* Symbolizer::mapping_of(Image& image, uint32_t pid, uint64_t address) {

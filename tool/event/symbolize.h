@@ -4,7 +4,8 @@
 //
 // A process may be gone before its events are written, so stacks are turned into text as soon as
 // their record arrives. Records of several CPUs arrive out of order around an exec: each process
-// has an image for each program that it ran, and a record finds its own by its time.
+// has an image for each program that it ran, and a new one where a library came to lie where
+// another was. A record finds its own by its time.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +63,9 @@ private:
 
     Image& image_at(uint32_t pid, uint64_t time_ns);
     Image& new_image(uint32_t pid, uint64_t time_ns);
+    Image& image_since(std::deque<Image>& images, size_t at, uint32_t pid, uint64_t time_ns);
     void load(Image& image, uint32_t pid);
+    void add_seen(Image& image, uint32_t pid);
     Mapping* mapping_of(Image& image, uint32_t pid, uint64_t address);
     std::string frame(Image& image, uint32_t pid, uint64_t address);
     std::optional<std::string> describe(Image& image, uint32_t pid, uint64_t address);

@@ -151,7 +151,7 @@ Result<void> Session::watch_mappings() {
     Result<bpf::MappingStream> stream =
         bpf::MappingStream::open([this](bpf::MappingStream::Mapped m) {
             pipeline_.add_mapping({m.pid, m.start, m.size, m.offset, m.device_major, m.device_minor,
-                                   m.inode, std::move(m.path)});
+                                   m.inode, std::move(m.path), m.time_ns});
         });
     if (!stream) return stream.error();
     mappings_.emplace(std::move(*stream));

@@ -298,6 +298,44 @@ TEST_F(Symbols, LibrariesThatCameLaterAreFound) {
     EXPECT_THAT(frames(symbolizer, 70), Contains(HasSubstr("level_one")));
 }
 
+// /proc tells only what is there by now; each record is shown what was there at its time.
+TEST_F(Symbols, ALibraryIsNotTakenForOneThatLayThere) {
+    level_one();
+    StackTable table;
+    Symbolizer symbolizer(kHostArch, table, {folder, ""});
+    std::vector<Mapping> maps = parse_maps(own_maps());
+    const Mapping code = *find_mapping(maps, reinterpret_cast<uint64_t>(level_one));
+    SeenMapping own{70,         code.start, code.end - code.start, code.offset, 0, 0,
+                    code.inode, code.path};
+    SeenMapping other = own;
+    std::sscanf(code.device.c_str(), "%x:%x", &own.device_major, &own.device_minor);
+    other.inode = 1;
+    other.path = "/no/such/plugin.so";
+    fake_process(70, own_maps());
+    own.time_ns = 10;
+    other.time_ns = 20;
+    symbolizer.mapped(own);
+    symbolizer.mapped(other);
+    own.time_ns = 30;
+    symbolizer.mapped(own);
+    EXPECT_THAT(frames(symbolizer, 70, 25)[0], MatchesRegex("plugin.so\\+0x[0-9a-f]+"));
+    EXPECT_THAT(frames(symbolizer, 70, 15), Contains(HasSubstr("unit_event:level_one+")));
+    EXPECT_THAT(frames(symbolizer, 70, 35), Contains(HasSubstr("unit_event:level_one+")));
+    fake_process(70, "1000-2000 r-xp 0 0:0 0 \n");
+    other.time_ns = 40;
+    symbolizer.mapped(other);
+    EXPECT_THAT(frames(symbolizer, 70, 45)[0], MatchesRegex("plugin.so\\+0x[0-9a-f]+"));
+    EXPECT_THAT(frames(symbolizer, 70, 35), Contains(HasSubstr("libc.so.6:")));
+    for (uint64_t i = 0; i < 1000; ++i) {
+        own.time_ns = 50 + 2 * i;
+        other.time_ns = 51 + 2 * i;
+        symbolizer.mapped(own);
+        symbolizer.mapped(other);
+        EXPECT_THAT(frames(symbolizer, 70, 50 + 2 * i)[0], HasSubstr("unit_event:"));
+        EXPECT_THAT(frames(symbolizer, 70, 51 + 2 * i)[0], HasSubstr("plugin.so"));
+    }
+}
+
 // The file at the path is another one by now: its symbols would be lies.
 TEST_F(Symbols, AFileThatWasReplacedIsNotTaken) {
     level_one();
