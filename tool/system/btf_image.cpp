@@ -17,6 +17,7 @@ namespace mlbcc::system {
 namespace {
 
 constexpr size_t kMaxFile = size_t{256} << 20;  // bytes; a kernel's has some 6 MB
+constexpr int kMaxScans = 5;                    // before an index of names is worth its time
 constexpr int kMaxChain = 64;                   // typedefs of typedefs; a broken file has circles
 
 // Bytes after the head of a type.
@@ -229,6 +230,14 @@ uint32_t BtfImage::integer_encoding(const btf_type& type) const {
 
 // ---- names
 
+std::optional<uint32_t> BtfImage::scan(uint32_t kind, std::string_view name) const {
+    for (uint32_t i = 0; i < offsets_.size(); ++i) {
+        const btf_type& one = *own(i);
+        if (kind_of(one) == kind && this->name(one) == name) return first_id_ + i;
+    }
+    return std::nullopt;
+}
+
 size_t BtfImage::slot_of(uint32_t kind, std::string_view name) const {
     size_t slot = std::hash<std::string_view>{}(name) & (index_.size() - 1);
     while (index_[slot] != 0) {
@@ -253,6 +262,7 @@ void BtfImage::make_index() {
 
 std::optional<uint32_t> BtfImage::find(uint32_t kind, std::string_view name) {
     if (!is_indexed(kind) || name.empty()) return std::nullopt;
+    if (index_.empty() && scans_++ < kMaxScans) return scan(kind, name);
     if (index_.empty()) make_index();
     const uint32_t id = index_[slot_of(kind, name)];
     return id == 0 ? std::nullopt : std::optional(id);

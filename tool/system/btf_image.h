@@ -68,13 +68,14 @@ public:
     uint32_t integer_encoding(const btf_type& type) const;  // BTF_INT_SIGNED, ...; 0 if none
 
     // The first type of its own with that kind (FUNC, STRUCT, UNION or TYPEDEF) and name. The first
-    // call makes an index of them.
+    // few calls look through all types, 0.7 ms of 126 000; then an index of names is made, 5 ms.
     std::optional<uint32_t> find(uint32_t kind, std::string_view name);
 
 private:
     BtfImage() = default;
     Result<void> read_header();
     Result<void> find_types(std::string_view types);
+    std::optional<uint32_t> scan(uint32_t kind, std::string_view name) const;
     void make_index();
     const btf_type* own(uint32_t index) const;
     size_t slot_of(uint32_t kind, std::string_view name) const;
@@ -87,6 +88,7 @@ private:
     std::string_view types_, texts_;  // in the file; texts_ ends in a NUL
     std::vector<uint32_t> offsets_;   // in types_, by id
     std::vector<uint32_t> index_;     // ids by the hash of their name, 0: free
+    int scans_ = 0;
 };
 
 }  // namespace mlbcc::system

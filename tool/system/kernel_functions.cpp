@@ -123,7 +123,8 @@ std::vector<KernelFunction> KernelFunctions::find(std::string_view pattern) cons
     for (size_t i = 0; i < size(); ++i) {
         const KernelName one = functions_[i];
         const std::string_view name = without_suffix(one.name);
-        if (!glob_match(pattern, one.name) && !glob_match(pattern, name)) continue;
+        const bool has_suffix = name.size() != one.name.size();
+        if (!glob_match(pattern, name) && !(has_suffix && glob_match(pattern, one.name))) continue;
         found.push_back({std::string(one.name), std::string(name), std::string(one.module),
                          one.address, false, is_blacklisted(one)});
     }

@@ -26,13 +26,13 @@ int main(int argc, char** argv) {
     FILE* map = fopen(path, "w");
     if (map == NULL) return 1;
     for (int i = 0; i < times; i++) {
-        char* code = mmap(NULL, page, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
-                          -1, 0);
+        char* code = mmap(NULL, page, PROT_READ | PROT_WRITE | PROT_EXEC,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (code == MAP_FAILED) return 1;
         memcpy(code, kCode, sizeof kCode);
         __builtin___clear_cache(code, code + sizeof kCode);
-        fprintf(map, "%lx %lx made_%d app.js:%d\n", (unsigned long)code, (unsigned long)sizeof kCode,
-                i, i + 1);
+        fprintf(map, "%lx %lx made_%d app.js:%d\n", (unsigned long)code,
+                (unsigned long)sizeof kCode, i, i + 1);
         fflush(map);
         ((void (*)(void (*)(void)))code)(tick);
     }

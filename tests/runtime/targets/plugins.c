@@ -1,5 +1,6 @@
-/* plugins A B: loads a plugin, has it call tick, unloads it, and does the same with the other, which
- * mostly comes to lie where the first one was; three times. Says "same place" where it did. */
+/* plugins A B: loads a plugin, has it call tick, unloads it, and does the same with the other,
+ * which mostly comes to lie where the first one was; three times. Says "same place" where it did.
+ */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>

@@ -102,6 +102,20 @@ TEST_F(KernelBtfTest, FunctionsAreFoundByName) {
     }
 }
 
+// By an index when there have been many: it says the same.
+TEST_F(KernelBtfTest, NamesAreFoundHoweverOftenTheyAreAskedFor) {
+    scratch_.write("vmlinux", vmlinux_.btf.bytes());
+    auto image = BtfImage::open(scratch_.path("vmlinux"));
+    ASSERT_TRUE(image);
+    for (int i = 0; i < 20; ++i) {
+        EXPECT_EQ(image->find(BTF_KIND_FUNC, "task_run"), vmlinux_.function);
+        EXPECT_EQ(image->find(BTF_KIND_STRUCT, "task"), vmlinux_.task);
+        EXPECT_EQ(image->find(BTF_KIND_UNION, "task"), std::nullopt);
+        EXPECT_EQ(image->find(BTF_KIND_STRUCT, ""), std::nullopt);
+        EXPECT_EQ(image->find(BTF_KIND_INT, "int"), std::nullopt);
+    }
+}
+
 TEST_F(KernelBtfTest, AModuleHasItsOwnTypesAndThoseOfTheKernel) {
     MadeBtf module = MadeBtf::of_module(vmlinux_.btf);
     const uint32_t device = module.structure(
