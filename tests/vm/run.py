@@ -73,7 +73,8 @@ def on_kernel(version, options):
             build_standin(kernel, job / "standin")
             arguments = [part for pattern in options.k for part in ("-k", pattern)]
             command = ["/usr/bin/python3", HERE / "run.py", "--inside", *arguments]
-            status = run_in_vm(kernel, command, ROOT, job, {"MLBCC_BUILD": BUILD}, say, LIMIT)
+            folders = [ROOT] if ROOT in BUILD.parents else [ROOT, BUILD]
+            status = run_in_vm(kernel, command, folders, job, {"MLBCC_BUILD": BUILD}, say, LIMIT)
             tally = result_of(job, status)
         except Unavailable as reason:
             say(f"skip  {reason}")

@@ -29,7 +29,7 @@ def main():
         print(f"run_in_vm: {reason}", file=sys.stderr)
         return VM_FAILED
     with tempfile.TemporaryDirectory(prefix="mlbcc-vm-") as job:
-        return run(kernel, options.command, Path.cwd(), Path(job), {},
+        return run(kernel, options.command, [Path.cwd()], Path(job), {},
                    lambda line: print(line, flush=True), options.limit)
 
 

@@ -39,5 +39,9 @@ $b hostname vm
 echo 0 >/new/proc/sys/kernel/kptr_restrict
 
 share vmjob /new/run/job rw,cache=none
-share vmwork "/new$($b cat /new/run/job/work)" rw,cache=loose
+number=0
+while read -r folder; do
+    share "vmfolder$number" "/new$folder" rw,cache=loose
+    number=$((number + 1))
+done </new/run/job/folders
 exec $b switch_root /new /run/job/busybox sh /run/job/job.sh

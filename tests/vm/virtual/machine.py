@@ -1,7 +1,7 @@
 """Runs a command as root in a virtual machine: QEMU, in software, so that any machine can do it.
 
-Its root is this machine's, read-only, with the kernel's tree and an empty tmpfs over it; one folder
-is shared for writing, at its path. /tmp is its own. Each side caches: it sees at the end at the
+Its root is this machine's, read-only, with the kernel's tree and an empty tmpfs over it; folders
+are shared for writing, at their paths. /tmp is its own. Each side caches: it sees at the end at the
 latest what the other wrote. What the command prints comes back line by line, then its exit status.
 """
 
@@ -32,11 +32,11 @@ MACHINE = ["setpriv", "--pdeathsig", "KILL",  # or QEMU would outlive a killed t
            "-device", "virtconsole,chardev=out"]
 
 
-def run(kernel, command, work, job, environment, say, limit):
-    """Runs `command` (a list) in the folder `work`, which is shared; returns its exit status. The
-    folder `job` is shared as /run/job, for this run only. `say` takes each line that is printed."""
-    prepare(kernel, command, work, job, environment)
-    in_time = emulate([*MACHINE, *boot(kernel, job), *shares(kernel, work, job)], say, limit)
+def run(kernel, command, folders, job, environment, say, limit):
+    """Runs `command` (a list) in the first of `folders`, which are shared; returns its exit status.
+    `job` is shared as /run/job, for this run only. `say` takes each line that is printed."""
+    prepare(kernel, command, folders, job, environment)
+    in_time = emulate([*MACHINE, *boot(kernel, job), *shares(kernel, folders, job)], say, limit)
     status = job / "status"
     if in_time and status.exists():
         return int(status.read_text())
@@ -59,15 +59,15 @@ def why_not():
     return None
 
 
-def prepare(kernel, command, work, job, environment):
+def prepare(kernel, command, folders, job, environment):
     """Puts into `job` what the machine needs."""
     shutil.copy(BUSYBOX, job / "busybox")
     shutil.copy(HERE / "job.sh", job)
     (job / "console").touch()
-    (job / "work").write_text(str(work))
+    (job / "folders").write_text("".join(f"{folder}\n" for folder in folders))
     variables = {"PATH": PATH, "LANG": "C.UTF-8", "HOME": "/root", **environment}
     (job / "command").write_text("".join(
-        [f"cd {shlex.quote(str(work))}\n",
+        [f"cd {shlex.quote(str(folders[0]))}\n",
          *(f"export {name}={shlex.quote(str(value))}\n" for name, value in variables.items()),
          f"exec {shlex.join(map(str, command))}\n"]))
     (job / "initrd").write_bytes(initrd(kernel, job))
@@ -112,14 +112,17 @@ def boot(kernel, job):
             "-serial", f"file:{job / 'console'}"]
 
 
-def shares(kernel, work, job):
-    readonly = ",readonly=on"
-    options = []
-    for tag, path, access in (("vmroot", "/", readonly), ("vmkernel", kernel.folder, readonly),
-                              ("vmwork", work, ""), ("vmjob", job, "")):
-        options += ["-virtfs", f"local,path={path},mount_tag={tag},security_model=none,"
-                    f"multidevs=remap{access}"]
+def shares(kernel, folders, job):
+    options = [*share("vmroot", "/", ",readonly=on"), *share("vmjob", job),
+               *share("vmkernel", kernel.folder, ",readonly=on")]
+    for number, folder in enumerate(folders):
+        options += share(f"vmfolder{number}", folder)
     return options
+
+
+def share(tag, path, access=""):
+    return ["-virtfs",
+            f"local,path={path},mount_tag={tag},security_model=none,multidevs=remap{access}"]
 
 
 def emulate(command, say, limit):
