@@ -143,8 +143,7 @@ std::vector<std::string> KernelFunctions::names() const {
     names.reserve(size());
     for (size_t i = 0; i < size(); ++i) names.emplace_back(without_suffix(functions_[i].name));
     std::ranges::sort(names);
-    const auto repeated = std::ranges::unique(names);
-    names.erase(repeated.begin(), repeated.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
     return names;
 }
 
