@@ -7,6 +7,8 @@ Each step returns a Tally. What a step prints in full stands in build/logs/.
 
 import argparse
 import os
+import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -19,12 +21,14 @@ LOGS = ROOT / "build" / "logs"
 JOBS = str(os.cpu_count() or 1)
 
 
-def build(preset, targets=()):
+def build(preset, *settings, targets=()):
     """Configures and builds a preset; the Tally has one case."""
     tally = Tally()
     folder = ROOT / "build" / preset
-    launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache", "-DCMAKE_C_COMPILER_LAUNCHER=ccache"]
-    status, tail = command.run(["cmake", "--preset", preset, "-DMLBCC_TESTS=ON", *launcher],
+    quick = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache", "-DCMAKE_C_COMPILER_LAUNCHER=ccache"]
+    if shutil.which("mold"):
+        quick.append("-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=mold")
+    status, tail = command.run(["cmake", "--preset", preset, *settings, *quick],
                                LOGS / f"configure-{preset}.log", ROOT)
     if status == 0:
         chosen = ["--target", *targets] if targets else []
@@ -70,11 +74,7 @@ def step_format(_options):
 
 
 def step_build(_options):
-    return build("release")
-
-
-def step_unit(_options):
-    return units.run(ROOT / "build" / "release", ROOT, LOGS, "release")
+    return build("release", "-DMLBCC_UNIT_TESTS=OFF")
 
 
 def unit_targets():
@@ -82,32 +82,40 @@ def unit_targets():
     return sorted({f"unit_{file.parent.name}" for file in (ROOT / "tests/unit").glob("*/*.cpp")})
 
 
-def step_asan(_options):
-    tally = build("asan", unit_targets())
+def step_unit(_options):
+    tally = build("asan", targets=unit_targets())
     if not tally.failures:
         tally.add(units.run(ROOT / "build" / "asan", ROOT, LOGS, "asan"))
     return tally
 
 
 def step_runtime(options):
-    result = LOGS / "runtime.json"
+    return in_process("runtime", "tests/runtime/run.py", options)
+
+
+def step_vm(options):
+    return in_process("vm", "tests/vm/run.py", options)
+
+
+def in_process(name, script, options):
+    """A script that prints its tests as they end, and saves its Tally."""
+    result = LOGS / f"{name}.json"
     result.unlink(missing_ok=True)
     LOGS.mkdir(parents=True, exist_ok=True)
     chosen = [flag for pattern in options.k for flag in ("-k", pattern)]
-    arguments = [sys.executable, str(ROOT / "tests/runtime/run.py"), "--result", str(result)]
     sys.stdout.flush()
-    status = os.spawnve(os.P_WAIT, sys.executable, arguments + chosen,
-                        {**os.environ, "MLBCC_BUILD": str(ROOT / "build" / "release")})
+    done = subprocess.run([sys.executable, ROOT / script, "--result", result, *chosen],
+                          env={**os.environ, "MLBCC_BUILD": str(ROOT / "build" / "release")})
     if result.exists():
         return Tally.load(result)
     tally = Tally()
-    tally.fail("runtime tests", f"tests/runtime/run.py ended with status {status} and no result")
+    tally.fail(f"{name} tests", f"{script} ended with status {done.returncode} and no result")
     return tally
 
 
 def step_tidy(options):
     if not (ROOT / "build/release/compile_commands.json").exists():
-        tally = build("release")
+        tally = step_build(options)
         if tally.failures:
             return tally
     return tidy.run(ROOT, ROOT / "build" / "release", options.tidy_seconds)
@@ -118,10 +126,10 @@ STEPS = {
     "layers": (step_layers, "includes, file and function lengths (tests/check_layers.py)", False),
     "format": (step_format, "clang-format", False),
     "build": (step_build, "build/release", True),
-    "unit": (step_unit, "unit and golden tests", False),
     "runtime": (step_runtime, "the real tool on this kernel (tests/runtime)", False),
-    "asan": (step_asan, "unit tests under AddressSanitizer and UBSan", False),
+    "unit": (step_unit, "unit and golden tests, under AddressSanitizer and UBSan", False),
     "tidy": (step_tidy, "clang-tidy over tool/", False),
+    "vm": (step_vm, "the real tool on other kernels, in virtual machines (tests/vm)", False),
 }
 
 
@@ -131,8 +139,8 @@ def options():
     parser.add_argument("--only", metavar="STEP,...", help="run these steps only")
     parser.add_argument("--list", action="store_true", help="list the steps")
     parser.add_argument("-k", action="append", default=[], metavar="PATTERN",
-                        help="run runtime tests whose name contains PATTERN")
-    parser.add_argument("--tidy-seconds", type=float, default=600, metavar="S",
+                        help="run tests of runtime and vm whose name contains PATTERN")
+    parser.add_argument("--tidy-seconds", type=float, default=900, metavar="S",
                         help="time limit for clang-tidy (default %(default)s)")
     chosen = parser.parse_args()
     chosen.steps = chosen.only.split(",") if chosen.only else list(STEPS)

@@ -10,8 +10,11 @@ set -euo pipefail
 build=(g++ cmake ninja-build pkg-config python3
        libbpfcc-dev libbpf-dev libclang-14-dev llvm-14-dev libelf-dev libdw-dev
        libcli11-dev rapidjson-dev libfmt-dev libgtest-dev libgmock-dev)
-tests=(ccache clang clang-format clang-tidy git jq sqlite3 strace time
-       bpftool bpftrace mount procps util-linux)
+tests=(ccache mold clang libclang-rt-14-dev clang-format clang-tidy git jq sqlite3 strace time
+       bpftool bpftrace mount procps util-linux
+       # a virtual machine, its kernel, and a module for it
+       qemu-system-x86 busybox-static cpio kmod xz-utils zstd
+       dpkg debian-archive-keyring gcc-12 make libelf1 pahole binutils)
 bench=(linux-perf bpfcc-tools python3-bpfcc mmdebstrap "linux-headers-$(dpkg --print-architecture 2>/dev/null)")
 
 wanted=("${build[@]}")

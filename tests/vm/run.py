@@ -3,7 +3,7 @@
 
     MLBCC_BUILD=build/release tests/vm/run.py [--kernel 6.1] [-k PATTERN] [--list] [--result FILE]
 
-Needs Debian 12, root and tests/vm/setup.sh. The kernels are fetched into build/vm, or
+Needs Debian 12, root and scripts/setup.sh --tests. The kernels are fetched into build/vm, or
 $MLBCC_VM_CACHE. A new test is a function test_... of a VmCase in inside/.
 """
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from . import machine
 from .trace import Trace
 
-LIMIT = 90  # seconds for one run of mlbcc
+LIMIT = 300  # seconds for one run of mlbcc
 
 
 def main_is_missing():
@@ -95,7 +95,7 @@ class Live:
         data = self.out.read_bytes() if self.out.exists() else b""
         return data.decode().split("\n")[:-1]
 
-    def wait_for(self, text, poke=None, seconds=30):
+    def wait_for(self, text, poke=None, seconds=120):
         """Until a line of the trace has `text` in it; `poke` is called again and again."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:

@@ -55,7 +55,7 @@ def why_not():
         return "not root: the virtual machine reads all of this one's files"
     missing = [tool for tool in TOOLS if shutil.which(tool) is None]
     if missing:
-        return f"{', '.join(missing)} not installed (tests/vm/setup.sh)"
+        return f"{', '.join(missing)} not installed (scripts/setup.sh --tests)"
     return None
 
 
