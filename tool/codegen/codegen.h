@@ -7,6 +7,7 @@
 //   perf     the same two programs, on one perf event a function
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -28,6 +29,12 @@ struct PidNamespace {
     uint64_t device = 0, inode = 0;  // of /proc/self/ns/pid, as the kernel compares them
 };
 
+// What leads from a thread to the name of a file that it has open. The offsets are in the generated
+// program as MLBCC_OFFSET_task_struct_files, ...
+inline constexpr std::array<const char*, 6> kFileMembers{
+    "task_struct.files", "files_struct.fdt",   "fdtable.max_fds",
+    "fdtable.fd",        "file.f_path.dentry", "dentry.d_name.name"};
+
 struct Options {
     AttachMode mode = AttachMode::session;
     bool everyone = false;                   // --all: no filter by process
@@ -35,6 +42,7 @@ struct Options {
     // Where `pid` is in the kernel's task_struct: with it, forks are followed by raw tracepoints.
     std::optional<uint32_t> task_pid_offset;
     size_t wake_bytes = size_t{4} << 20;  // the reader is woken when a CPU has written so much
+    std::vector<uint32_t> file_offsets;   // of kFileMembers, where the plan asks for files
     const Templates* templates = nullptr;
 };
 

@@ -56,6 +56,7 @@ const char* symbol(BinaryOp op) {
     case BinaryOp::bit_or: return "|";
     case BinaryOp::logical_and: return "&&";
     case BinaryOp::logical_or: return "||";
+    case BinaryOp::starts_with: break;  // Writer::text_equals
     }
     return "";
 }
@@ -116,6 +117,9 @@ struct NumberVisitor {
     std::string operator()(const rules::StructArgLeaf& n) {
         std::string word = w.argument(n.param, n.offset / 8);
         return converted(fmt::format("{} >> {}", word, n.offset % 8 * 8), value, w.plan_);
+    }
+    std::string operator()(const rules::CastNode& n) {
+        return converted(w.number(*n.operand), value, w.plan_);
     }
     std::string operator()(const rules::LearntNode& n) { return w.number(*n.key); }
     std::string operator()(const rules::UnaryNode& n) {
@@ -196,7 +200,8 @@ std::string Writer::failed(const Typed& value) const {
     return all;
 }
 
-// text == "abc", character by character up to and with the terminating zero.
+// text == "abc", character by character up to and with the terminating zero;
+// starts_with(text, "abc") without.
 std::string Writer::text_equals(const rules::BinaryNode& node) {
     const std::string& literal = std::get<rules::TextLeaf>(node.right->node).text;
     std::string name = temporary();
@@ -206,7 +211,9 @@ std::string Writer::text_equals(const rules::BinaryNode& node) {
     line(fmt::format("char {}[{}] = {{}};", name, size));
     text_to(name, size, *node.left);
     std::string all;
-    for (size_t i = 0; i <= literal.size() && i < size; ++i) {
+    size_t compared = literal.size() + (node.op == BinaryOp::starts_with ? 0 : 1);
+    if (compared == 0) return "(s64)1";
+    for (size_t i = 0; i < compared && i < size; ++i) {
         uint32_t c = i < literal.size() ? static_cast<unsigned char>(literal[i]) : 0;
         all += fmt::format("{}(u8){}[{}] == {}", i == 0 ? "" : " && ", name, i, c);
     }
@@ -241,7 +248,7 @@ void Writer::text_to(const std::string& to, uint32_t size, const Typed& value) {
 void Writer::read_again(const std::string& to, uint32_t size, const Typed& value) {
     const auto* text = std::get_if<rules::TextNode>(&value.node);
     bool param = text != nullptr && std::holds_alternative<rules::ParamLeaf>(text->pointer->node);
-    if (probe_.kind != plan::ProbeKind::syscall || !param) return;
+    if (probe_.kind != plan::ProbeKind::syscall || !param || text->of_file) return;
     line(fmt::format("if ((u8){0}[0] == 0xff) mlbcc_read_text({0}, {1}, {2});", to, size,
                      number(*text->pointer)));
 }

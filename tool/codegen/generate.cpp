@@ -120,6 +120,7 @@ public:
         add("runtime.bpf.c", {{"rules", std::to_string(plan_.rules.size())},
                               {"totals", std::to_string(plan_.aggregates.size())}});
         add("call.bpf.c");
+        if (plan_.asks_for_files) files();
         if (frames) add("frames.bpf.c");
         if (plan_.takes_stacks()) add("stack.bpf.c");
         if (has_kind(plan_, plan::ProbeKind::syscall)) add("syscalls.bpf.c");
@@ -254,17 +255,25 @@ private:
         }
     }
 
+    static std::string offset_define(std::string name, uint32_t offset) {
+        name = name.substr(name.find(':') + 1);
+        std::ranges::replace(name, '.', '_');
+        return fmt::format("#define MLBCC_OFFSET_{} {}\n", name, offset);
+    }
+    void files() {
+        for (size_t i = 0; i < options_.file_offsets.size(); ++i) {
+            text(offset_define(kFileMembers[i], options_.file_offsets[i]));
+        }
+        add("files.bpf.c");
+    }
+
     // What a template's C text must know of this kernel.
     void defined_offsets() {
         for (const plan::ProbePlan& probe : plan_.probes) {
             const auto* at = std::get_if<target::Defined>(&probe.probe->at);
             if (at == nullptr) continue;
             for (size_t i = 0; i < at->offsets.size(); ++i) {
-                std::string name = at->definition->offsets[i];
-                name = name.substr(name.find(':') + 1);
-                std::ranges::replace(name, '.', '_');
-                std::string define =
-                    fmt::format("#define MLBCC_OFFSET_{} {}\n", name, at->offsets[i]);
+                std::string define = offset_define(at->definition->offsets[i], at->offsets[i]);
                 if (program_.source.find(define) == std::string::npos) text(define);
             }
         }

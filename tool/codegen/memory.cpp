@@ -96,6 +96,7 @@ std::string Writer::read(const std::string& to, uint32_t size, const std::string
 
 // Text that is in a tracepoint's record itself is the kernel's for sure.
 std::string Writer::read_text(const rules::TextNode& text) const {
+    if (text.of_file) return "mlbcc_read_file_name";
     if (probe_.kind == plan::ProbeKind::function || probe_.kind == plan::ProbeKind::syscall) {
         return "mlbcc_read_text";
     }

@@ -1,6 +1,7 @@
 #include "codegen/shape.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -24,6 +25,16 @@ bool is_of_any_call(const rules::Typed& value) {
     rules::for_each_operand(
         value, [&](const rules::TypedPtr& part) { known = known && is_of_any_call(*part); });
     return known;
+}
+
+// A condition that several rules have is decided once, before all of them.
+void decide_shared(Writer& w, const plan::ProbePlan& probe) {
+    std::set<std::string> seen;
+    for (const plan::RulePart& part : probe.parts) {
+        for (const rules::TypedPtr& condition : part.entry_where) {
+            if (!seen.insert(rules::to_text(*condition)).second) w.condition(*condition);
+        }
+    }
 }
 
 }  // namespace
@@ -52,6 +63,7 @@ void ShapeWriter::decide(Writer& w) {
         return;
     }
     w.line("u32 hits = 0;");
+    decide_shared(w, probe_);
     for (size_t i = 0; i < probe_.parts.size(); ++i) {
         const plan::RulePart& part = probe_.parts[i];
         w.open_block();

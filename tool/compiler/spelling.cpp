@@ -45,7 +45,8 @@ bool is_array(CXTypeKind kind) {
 bool names_address(std::string name) {
     std::transform(name.begin(), name.end(), name.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return name.ends_with("ptr") || name.ends_with("ptr_t") || name.ends_with("ptr_v2");
+    return name.ends_with("ptr") || name.ends_with("ptr_t") || name.ends_with("ptr_v2") ||
+           name.ends_with("hex");
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ std::string pointer_spelling(CXType pointee) {
 
 void write_flags(JsonWriter& writer, CXType type, CXType canonical) {
     bool integer = canonical.kind >= CXType_Char_U && canonical.kind <= CXType_Int128;
-    if (!integer) return;
+    if (!integer && canonical.kind != CXType_Enum) return;
     TypedefFlags flags = typedef_flags(type);
     if (flags.address) write_flag(writer, "address", true);
     if (flags.bytes) write_flag(writer, "bytes", true);

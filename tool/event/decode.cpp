@@ -123,7 +123,13 @@ void Decoder::values(const ClauseMeaning& clause, uint32_t hits, const ValueCont
     out.clear();
     for (const FieldMeaning& field : clause.fields) {
         if ((field.mask & hits) == 0) continue;
-        out.push_back({field.name, field.reader.read(context), field.field});
+        NamedValue one{field.name, field.reader.read(context), field.field};
+        bool again = !out.empty() && out.back().name == field.name;  // another rule's
+        if (again) {
+            out.back() = one;
+        } else {
+            out.push_back(one);
+        }
     }
 }
 

@@ -89,16 +89,20 @@ std::vector<ProbePlanner::Named> ProbePlanner::fields(RuleContext& context,
     return all;
 }
 
-// Fields of the same name: the rule planned later is the more exact one, and wins.
+// Fields of the same name: the rule planned later is the more exact one, and wins where it applies.
+// They stand together, and of those that apply the last is shown.
 void ProbePlanner::add_field(std::vector<NamedField>& list, const Named& named, uint32_t index,
-                             uint32_t bit) {
-    for (NamedField& known : list) {
-        if (known.name != named.name) continue;
-        known.mask = known.field == index ? known.mask | bit : bit;
-        known.field = index;
+                             const RuleContext& context) {
+    auto alike = [&](const NamedField& known) { return known.name == named.name; };
+    auto first = std::ranges::find_if(list, alike);
+    auto end = std::find_if_not(first, list.end(), alike);
+    if (first != end && std::prev(end)->field == index) {
+        std::prev(end)->mask |= context.bit;
         return;
     }
-    list.push_back({named.name, index, bit});
+    bool always = !context.part.conditional() && context.part.return_where.empty();
+    if (always) end = list.erase(first, end);
+    list.insert(end, {named.name, index, context.bit});
 }
 
 // The record's emit of this kind and name, made if it is not there yet.
@@ -142,7 +146,7 @@ void ProbePlanner::span(RuleContext& context, const rules::SpanClause& clause, c
         for (const Named& one : named) {
             if (one.value->stage != stage) continue;
             uint32_t index = capture(plan, one.value);
-            add_field(std::get<SpanEmit>(plan.emits[at].what).fields, one, index, context.bit);
+            add_field(std::get<SpanEmit>(plan.emits[at].what).fields, one, index, context);
         }
     };
     add(begin, rules::Stage::entry, context.stack);
@@ -155,7 +159,7 @@ void ProbePlanner::event(RuleContext& context, const rules::EventClause& clause)
     Emit& emit = joined(plan, context, EventEmit{clause.type, clause.name, {}});
     for (const Named& one : named) {
         uint32_t index = capture(plan, one.value);
-        add_field(std::get<EventEmit>(emit.what).fields, one, index, context.bit);
+        add_field(std::get<EventEmit>(emit.what).fields, one, index, context);
     }
 }
 

@@ -86,7 +86,7 @@ bool reads_memory(const rules::Typed& value) {
 }  // namespace
 
 ValueType value_type(const rules::Typed& value) {
-    ValueType type{kind_of(value.show), value.size, {}, {}, value.unit};
+    ValueType type{kind_of(value.show), value.size, {}, {}, value.unit, value.hex_unnamed};
     if (type.kind == ValueType::Kind::enumeration) type.enum_type = value.type;
     if (const auto* learnt = std::get_if<rules::LearntNode>(&value.node)) {
         type.learnt_table = learnt->table;
@@ -186,7 +186,8 @@ void ProbePlanner::take_as_words(RecordPlan& record) const {
     for (size_t i = 0; i < record.captures.size(); ++i) {
         const rules::Typed& value = *record.captures[i].value;
         const auto* read = std::get_if<rules::TextNode>(&value.node);
-        if (read != nullptr && (text || read->length != kArgumentTextBytes)) return;
+        bool other = read != nullptr && (read->length != kArgumentTextBytes || read->of_file);
+        if (other || (read != nullptr && text)) return;
         if (read != nullptr) text = i;
         std::optional<uint32_t> word = argument_word(read == nullptr ? value : *read->pointer);
         if (!word) return;

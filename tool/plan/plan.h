@@ -79,6 +79,7 @@ struct ValueType {
     std::optional<rules::TypeId> enum_type;  // Kind::enumeration
     std::string learnt_table;                // not empty: shown by the name learnt for it
     rules::Unit unit = rules::Unit::none;
+    bool hex_unnamed = false;  // an enumeration: a number without a name is hexadecimal
     bool operator==(const ValueType&) const = default;
 };
 
@@ -267,6 +268,7 @@ struct Plan {
     uint32_t frame_save_bytes = 0;  // largest save area
     uint32_t record_bytes = 0;      // largest record, stack included
     bool takes_stacks() const;      // whether a record of any probe may have one
+    bool asks_for_files = false;    // whether some value is the name of an open file
 };
 
 // Mistakes that show only against a prototype go to `diagnostics`. `rules` and `types` must outlive

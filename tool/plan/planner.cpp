@@ -57,6 +57,14 @@ bool asks_for_beginning(const rules::Typed& value) {
     return found;
 }
 
+bool names_files(const rules::Typed& value) {
+    const auto* text = std::get_if<rules::TextNode>(&value.node);
+    bool found = text != nullptr && text->of_file;
+    rules::for_each_operand(value,
+                            [&](const rules::TypedPtr& part) { found |= names_files(*part); });
+    return found;
+}
+
 uint32_t record_size(const std::optional<RecordPlan>& record) {
     if (!record) return 0;
     return record->layout.size +
@@ -217,7 +225,8 @@ void ProbePlanner::find_text_words() {
 }
 
 void ProbePlanner::add_text_words(const rules::Typed& value) {
-    if (const auto* text = std::get_if<rules::TextNode>(&value.node)) {
+    const auto* text = std::get_if<rules::TextNode>(&value.node);
+    if (text != nullptr && !text->of_file) {
         std::optional<uint32_t> word = argument_word(*text->pointer);
         if (word && *word < 32) probe_.text_words |= 1u << *word;
     }
@@ -254,6 +263,7 @@ rules::TypedPtr ProbePlanner::checked(const RuleContext& context, const rules::E
     Diagnostics found;
     rules::TypedPtr value = rules::check(expr, context.scope, found);
     builder_.report(found);
+    if (value && names_files(*value)) builder_.plan.asks_for_files = true;
     return value;
 }
 

@@ -82,7 +82,7 @@ private:
     uint32_t capture(RecordPlan& record, const rules::TypedPtr& value);
     template <class Emit_> Emit& joined(RecordPlan& record, RuleContext& context, Emit_ wanted);
     void add_field(std::vector<NamedField>& fields, const Named& named, uint32_t index,
-                   uint32_t bit);
+                   const RuleContext& context);
 
     // Values kept from entry to return (layout.cpp)
     void save_for_return();

@@ -57,6 +57,8 @@ TypedPtr Checker::value(const Expr& expr) {
         TypedPtr operator()(const NameExpr& n) { return self.name(n, expr); }
         TypedPtr operator()(const ArgExpr& a) { return self.arg(a, expr); }
         TypedPtr operator()(const StrExpr& s) { return self.str(s, expr); }
+        TypedPtr operator()(const FileNameExpr& f) { return self.file_name(f, expr); }
+        TypedPtr operator()(const CastExpr& c) { return self.cast(c, expr); }
         TypedPtr operator()(const UnaryExpr& u) { return self.unary(u, expr); }
         TypedPtr operator()(const BinaryExpr& b) { return self.binary(b, expr); }
         TypedPtr operator()(const ConditionalExpr& c) { return self.conditional(c, expr); }
@@ -188,6 +190,7 @@ TypedPtr Checker::typed_leaf(Typed leaf, TypeId id, const std::string& what, con
     } else if (const auto* enumeration = std::get_if<EnumType>(&c.kind)) {
         leaf.size = enumeration->size;
         leaf.show = Show::enumeration;
+        leaf.hex_unnamed = c.is_address;
     } else if (std::holds_alternative<PointerType>(c.kind) ||
                std::holds_alternative<ArrayType>(c.kind)) {
         leaf.show = Show::hex;

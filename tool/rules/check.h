@@ -56,6 +56,10 @@ struct StructArgLeaf {  // a field of a small struct passed by value
 struct TextNode {  // text behind a pointer, read at `stage`
     TypedPtr pointer;
     uint32_t length = 64;  // bytes, with the terminating zero
+    bool of_file = false;  // `pointer` is a descriptor, and the text the name of its file
+};
+struct CastNode {  // as the Typed's own type
+    TypedPtr operand;
 };
 struct LearntNode {  // table[key]: the key is recorded, the tracer looks it up
     std::string table;
@@ -89,13 +93,14 @@ enum class Show {
 
 struct Typed {
     std::variant<ParamLeaf, BuiltinLeaf, ConstLeaf, TextLeaf, LoadNode, AddressNode, StructArgLeaf,
-                 TextNode, LearntNode, UnaryNode, BinaryNode, ConditionalNode>
+                 TextNode, CastNode, LearntNode, UnaryNode, BinaryNode, ConditionalNode>
         node;
     std::optional<TypeId> type;  // C type, where there is one
     Stage stage = Stage::entry;
     Show show = Show::unsigned_int;
     uint8_t size = 8;  // significant bytes
     Unit unit = Unit::none;
+    bool hex_unnamed = false;  // an enumeration: numbers without a name are hexadecimal
     Span span;
     bool is_text() const {
         return show == Show::text || show == Show::comm || show == Show::function ||
@@ -148,6 +153,7 @@ template <class Visit> void for_each_operand(const Typed& value, Visit visit) {
             if (n.index) visit(n.index);
         }
         void operator()(const TextNode& n) { visit(n.pointer); }
+        void operator()(const CastNode& n) { visit(n.operand); }
         void operator()(const LearntNode& n) { visit(n.key); }
         void operator()(const UnaryNode& n) { visit(n.operand); }
         void operator()(const BinaryNode& n) {

@@ -248,6 +248,16 @@ TypedPtr Checker::str(const StrExpr& node, const Expr& expr) {
                  .span = expr.span});
 }
 
+// The descriptor is looked up in the kernel, so nothing of the program's memory is read.
+TypedPtr Checker::file_name(const FileNameExpr& node, const Expr& expr) {
+    TypedPtr descriptor = value(*node.descriptor);
+    if (!descriptor || !numeric(descriptor, "a file's descriptor")) return fail();
+    return make({.node = TextNode{.pointer = descriptor, .of_file = true},
+                 .stage = descriptor->stage,
+                 .show = Show::text,
+                 .span = expr.span});
+}
+
 const std::string* Checker::table_name(const Expr& object) const {
     const auto* named = std::get_if<NameExpr>(&object.node);
     if (named == nullptr) return nullptr;

@@ -11,7 +11,7 @@ std::string quoted(std::string_view text) {
 
 bool is_comparison(BinaryOp op) {
     return op == BinaryOp::lt || op == BinaryOp::le || op == BinaryOp::gt || op == BinaryOp::ge ||
-           op == BinaryOp::eq || op == BinaryOp::ne;
+           op == BinaryOp::eq || op == BinaryOp::ne || op == BinaryOp::starts_with;
 }
 
 // 64-bit signed arithmetic is right for every value that fits: all but unsigned ones of 64 bits.
@@ -48,7 +48,8 @@ Unit arithmetic_unit(BinaryOp op, const Typed& left, const Typed& right) {
     case BinaryOp::eq:
     case BinaryOp::ne:
     case BinaryOp::logical_and:
-    case BinaryOp::logical_or: return Unit::none;
+    case BinaryOp::logical_or:
+    case BinaryOp::starts_with: return Unit::none;
     }
     return Unit::none;
 }
@@ -69,6 +70,17 @@ bool Checker::numeric(const TypedPtr& operand, const char* what) {
                quoted(source_text(operand->span)) + " is text, and " + what + " is a number")
         .help("text can be shown, grouped by, and compared with `==` and `!=`");
     return false;
+}
+
+TypedPtr Checker::cast(const CastExpr& node, const Expr& expr) {
+    TypedPtr operand = value(*node.operand);
+    if (!operand || !numeric(operand, "what is cast")) return fail();
+    const Signature* prototype = scope_.types->function(cast_prototype(node.type));
+    if (prototype == nullptr || prototype->params.size() != 1) return fail();  // clang said why
+    Typed leaf{.node = CastNode{operand}, .stage = operand->stage, .span = expr.span};
+    leaf.unit = operand->unit;
+    return typed_leaf(std::move(leaf), prototype->params[0].type, quoted(source_text(expr.span)),
+                      expr.span, false);
 }
 
 TypedPtr Checker::unary(const UnaryExpr& node, const Expr& expr) {
@@ -102,6 +114,9 @@ TypedPtr Checker::binary(const BinaryExpr& node, const Expr& expr) {
     if (!left || !right) return fail();
     bool literal = std::holds_alternative<TextLeaf>(left->node) ||
                    std::holds_alternative<TextLeaf>(right->node);
+    if (node.op == BinaryOp::starts_with) {
+        return starts_with(decay_to_text(left), right, expr);
+    }
     if (literal || left->is_text() || right->is_text()) {
         return compare_text(node.op, decay_to_text(left), decay_to_text(right), expr);
     }
@@ -156,6 +171,25 @@ TypedPtr Checker::compare_text(BinaryOp op, TypedPtr left, TypedPtr right, const
                  .stage = left->stage,
                  .show = Show::boolean,
                  .span = expr.span});
+}
+
+TypedPtr Checker::starts_with(const TypedPtr& text, const TypedPtr& start, const Expr& expr) {
+    const auto* literal = std::get_if<TextLeaf>(&start->node);
+    bool known = text->is_text() && !std::holds_alternative<LearntNode>(text->node);
+    if (literal == nullptr || !known || std::holds_alternative<TextLeaf>(text->node)) {
+        diagnostics_.error(expr.span, "`starts_with` compares text with a string")
+            .help("write it as `starts_with(comm, \"python\")`");
+        return fail();
+    }
+    Typed result{.node = BinaryNode{BinaryOp::starts_with, text, start},
+                 .stage = text->stage,
+                 .show = Show::boolean,
+                 .span = expr.span};
+    if (text->show == Show::function || text->show == Show::symbol) {  // decided right here
+        const std::string& name = text->show == Show::function ? scope_.function : scope_.symbol;
+        result.node = ConstLeaf{name.starts_with(literal->text) ? 1u : 0u, Unit::none};
+    }
+    return make(std::move(result));
 }
 
 TypedPtr Checker::conditional(const ConditionalExpr& node, const Expr& expr) {

@@ -39,7 +39,11 @@ struct Text {
         return fmt::format("%{}.{}:{}", n.param, n.offset, n.size);
     }
     std::string operator()(const TextNode& n) const {
-        return fmt::format("(text {} {})", to_text(*n.pointer), n.length);
+        return fmt::format("({} {} {})", n.of_file ? "file" : "text", to_text(*n.pointer),
+                           n.length);
+    }
+    std::string operator()(const CastNode& n) const {
+        return fmt::format("(cast {})", to_text(*n.operand));
     }
     std::string operator()(const LearntNode& n) const {
         return fmt::format("(learnt {} {})", n.table, to_text(*n.key));
@@ -62,8 +66,12 @@ struct Text {
 }  // namespace
 
 std::string to_text(const Typed& value) {
-    return fmt::format("{}:{}{}", std::visit(Text{}, value.node), static_cast<int>(value.show),
-                       value.size);
+    std::string text = fmt::format("{}:{}{}", std::visit(Text{}, value.node),
+                                   static_cast<int>(value.show), value.size);
+    // The same number may be meant as a constant of one enum and of another.
+    bool cast = std::holds_alternative<CastNode>(value.node);
+    return cast && value.type ? text + fmt::format("t{}", static_cast<uint32_t>(*value.type))
+                              : text;
 }
 
 }  // namespace mlbcc::rules

@@ -51,15 +51,18 @@ private:
     TypedPtr load(const Lvalue& place, const Expr& expr);
     TypedPtr address(const Lvalue& place, const Span& span);
     TypedPtr str(const StrExpr& node, const Expr& expr);
+    TypedPtr file_name(const FileNameExpr& node, const Expr& expr);
     TypedPtr learnt(const std::string& table, const Expr& key, const Expr& expr);
     bool known_here(const Lvalue& place, const Expr& expr);
     Stage read_stage(const TypedPtr& pointer, bool to_const) const;  // when memory is read
     const std::string* table_name(const Expr& object) const;
 
     // operators (check_ops.cpp)
+    TypedPtr cast(const CastExpr& node, const Expr& expr);
     TypedPtr unary(const UnaryExpr& node, const Expr& expr);
     TypedPtr binary(const BinaryExpr& node, const Expr& expr);
     TypedPtr compare_text(BinaryOp op, TypedPtr left, TypedPtr right, const Expr& expr);
+    TypedPtr starts_with(const TypedPtr& text, const TypedPtr& start, const Expr& expr);
     TypedPtr pointer_step(BinaryOp op, const TypedPtr& pointer, const TypedPtr& steps,
                           const Expr& expr);
     TypedPtr conditional(const ConditionalExpr& node, const Expr& expr);

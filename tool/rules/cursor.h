@@ -9,6 +9,7 @@
 
 #include "base/diagnostic.h"
 #include "rules/lexer.h"
+#include "rules/rules.h"
 
 namespace mlbcc::rules {
 
@@ -48,6 +49,9 @@ public:
     int nesting() const { return nesting_; }
     void reset_nesting() { nesting_ = 0; }
 
+    void add_cast(Cast cast) { casts_.push_back(std::move(cast)); }
+    std::vector<Cast> take_casts() { return std::move(casts_); }
+
 private:
     static constexpr size_t kManyErrors = 100;
 
@@ -60,6 +64,7 @@ private:
     Token token_, last_;
     std::optional<Token> behind_;  // what peek() has read
     int nesting_ = 0;
+    std::vector<Cast> casts_;
 };
 
 }  // namespace mlbcc::rules

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
+#include <set>
 
 #include "rules/parser.h"
 
@@ -123,12 +125,31 @@ std::string declaration_text(Span span) {
     return text;
 }
 
+// "enum color *" -> "mlbcc_cast_enum_20color_20_2a"
+std::string cast_prototype(std::string_view type) {
+    std::string out = kCastPrefix;
+    for (char c : type) {
+        bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0;
+        out += plain ? std::string(1, c) : fmt::format("_{:02x}", static_cast<unsigned char>(c));
+    }
+    return out;
+}
+
 std::string declarations_text(const RuleSet& rules) {
     std::string out;
     for (const Declaration& declaration : rules.declarations) {
         Place place = declaration.span.where();
         fmt::format_to(std::back_inserter(out), "#line {} \"{}\"\n{:{}}{}\n", place.line,
                        escaped(place.path), "", place.column - 1, declaration.text);
+    }
+    std::set<std::string> known;
+    for (const Cast& cast : rules.casts) {
+        std::string name = cast_prototype(cast.type);
+        if (!known.insert(name).second) continue;
+        Place place = cast.span.where();
+        // The type stands where it does in the rule file, for the sake of clang's messages.
+        fmt::format_to(std::back_inserter(out), "void {}(\n#line {} \"{}\"\n{:{}}{});\n", name,
+                       place.line, escaped(place.path), "", place.column - 1, cast.type);
     }
     return out;
 }

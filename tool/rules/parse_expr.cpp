@@ -76,6 +76,9 @@ private:
     ExprPtr call();
     ExprPtr arg(uint32_t begin);
     ExprPtr str(uint32_t begin);
+    ExprPtr file_name(uint32_t begin);
+    ExprPtr starts_with(uint32_t begin);
+    ExprPtr cast(CastHead head);
     std::optional<uint64_t> plain_number(std::string_view wanted);
     bool count_operator();
     bool too_deep();
@@ -146,6 +149,9 @@ ExprPtr ExprParser::binary(int precedence) {
 }
 
 ExprPtr ExprParser::prefix() {
+    if (cursor_.at(TokenKind::left_paren)) {
+        if (auto head = scan_cast(cursor_.token().span)) return cast(std::move(*head));
+    }
     const PrefixRow* row = find(kPrefix, cursor_.token().kind);
     if (row == nullptr) return postfix();
     Level level(depth_);
@@ -155,6 +161,17 @@ ExprPtr ExprParser::prefix() {
     ExprPtr operand = prefix();
     if (!operand) return nullptr;
     return make(UnaryExpr{row->op, std::move(operand)}, begin);
+}
+
+ExprPtr ExprParser::cast(CastHead head) {
+    Level level(depth_);
+    if (too_deep() || !count_operator()) return nullptr;
+    uint32_t begin = cursor_.begin();
+    for (uint32_t i = 0; i < head.tokens + 2; ++i) cursor_.take();
+    ExprPtr operand = prefix();
+    if (!operand) return nullptr;
+    cursor_.add_cast({head.type, head.span});
+    return make(CastExpr{std::move(head.type), std::move(operand)}, begin);
 }
 
 ExprPtr ExprParser::postfix() {
@@ -232,10 +249,13 @@ ExprPtr ExprParser::call() {
     cursor_.take();
     if (function.is_word("arg")) return arg(function.span.begin);
     if (function.is_word("str")) return str(function.span.begin);
+    if (function.is_word("file_name")) return file_name(function.span.begin);
+    if (function.is_word("starts_with")) return starts_with(function.span.begin);
     cursor_
         .error(function.span,
                fmt::format("`{}` is not a function of the rule language", function.text()))
-        .note("there are `arg(N)` and `str(pointer, N)`");
+        .note("there are `arg(N)`, `str(pointer, N)`, `file_name(fd)` and "
+              "`starts_with(text, \"...\")`");
     return nullptr;
 }
 
@@ -266,6 +286,20 @@ ExprPtr ExprParser::str(uint32_t begin) {
     }
     if (!cursor_.expect(TokenKind::right_paren, "`)`")) return nullptr;
     return make(std::move(node), begin);
+}
+
+ExprPtr ExprParser::file_name(uint32_t begin) {
+    ExprPtr descriptor = conditional();
+    if (!descriptor || !cursor_.expect(TokenKind::right_paren, "`)`")) return nullptr;
+    return make(FileNameExpr{std::move(descriptor)}, begin);
+}
+
+ExprPtr ExprParser::starts_with(uint32_t begin) {
+    ExprPtr text = conditional();
+    if (!text || !cursor_.expect(TokenKind::comma, "`,`")) return nullptr;
+    ExprPtr start = conditional();
+    if (!start || !cursor_.expect(TokenKind::right_paren, "`)`")) return nullptr;
+    return make(BinaryExpr{BinaryOp::starts_with, std::move(text), std::move(start)}, begin);
 }
 
 }  // namespace

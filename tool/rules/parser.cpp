@@ -86,6 +86,7 @@ void Reader::parse_text(Loaded loaded) {
         read(name, loaded.directory, span);
     });
     parser.parse(cursor);
+    for (Cast& cast : cursor.take_casts()) rules_.casts.push_back(std::move(cast));
     open_.pop_back();
 }
 

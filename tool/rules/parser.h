@@ -84,6 +84,16 @@ void skip_braces(Cursor& cursor);
 // What stands in parentheses behind `span` and `event`; they may be absent.
 bool parse_fields(Cursor& cursor, std::vector<Field>& fields);
 
+// ---- casts (parse_cast.cpp)
+
+struct CastHead {
+    std::string type;     // as CastExpr has it
+    Span span;            // of the type
+    uint32_t tokens = 0;  // that it consists of
+};
+// Whether a cast begins at the parenthesis that `from` begins with.
+std::optional<CastHead> scan_cast(const Span& from);
+
 // ---- expressions (parse_expr.cpp)
 
 ExprPtr parse_expr(Cursor& cursor);

@@ -39,7 +39,8 @@ enum class BinaryOp {
     bit_xor,
     bit_or,
     logical_and,
-    logical_or
+    logical_or,
+    starts_with  // starts_with(a, b)
 };
 enum class Unit { none, nanoseconds, bytes };
 
@@ -64,6 +65,13 @@ struct StrExpr {  // str(expr [, N])
     ExprPtr pointer;
     uint32_t length = 64;  // bytes, with the terminating zero
 };
+struct FileNameExpr {  // file_name(expr)
+    ExprPtr descriptor;
+};
+struct CastExpr {      // (TYPE)expr
+    std::string type;  // "struct request *": the words of it, one blank between them
+    ExprPtr operand;
+};
 struct UnaryExpr {
     UnaryOp op{};
     ExprPtr operand;
@@ -87,8 +95,8 @@ struct IndexExpr {  // p[2], and table[key]: which of the two is known only with
 
 struct Expr {
     Span span;
-    std::variant<NumberExpr, CharExpr, StringExpr, NameExpr, ArgExpr, StrExpr, UnaryExpr,
-                 BinaryExpr, ConditionalExpr, MemberExpr, IndexExpr>
+    std::variant<NumberExpr, CharExpr, StringExpr, NameExpr, ArgExpr, StrExpr, FileNameExpr,
+                 CastExpr, UnaryExpr, BinaryExpr, ConditionalExpr, MemberExpr, IndexExpr>
         node;
 };
 
@@ -222,6 +230,11 @@ struct Declaration {  // C text that stood in the rule file
     Span span;
 };
 
+struct Cast {  // a type that some `(TYPE)expr` names
+    std::string type;
+    Span span;
+};
+
 // A probe that a template defines (codegen.h reads it).
 struct ProbeDefinition {
     std::string group, name;  // "sched", "off_cpu"
@@ -248,6 +261,7 @@ struct RuleSet {
     std::vector<Library> libraries;
     std::vector<Header> headers;
     std::vector<Declaration> declarations;
+    std::vector<Cast> casts;
     std::vector<Rule> rules;
 };
 
@@ -272,7 +286,10 @@ void parse(std::span<const std::string> names, const LoadFile& load, RuleSet& ru
            Diagnostics& diagnostics);
 void parse(std::string_view name, const LoadFile& load, RuleSet& rules, Diagnostics& diagnostics);
 
-// All C text for libclang: each declaration behind `#line`, so that its errors carry the place.
+// All C text for libclang: each declaration behind `#line`, so that its errors carry the place; and
+// for each cast a function named cast_prototype(TYPE) whose one parameter is of that type.
 std::string declarations_text(const RuleSet& rules);
+inline constexpr const char* kCastPrefix = "mlbcc_cast_";
+std::string cast_prototype(std::string_view type);
 
 }  // namespace mlbcc::rules

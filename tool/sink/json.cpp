@@ -80,8 +80,13 @@ void write_number(Buffer& out, const event::Value& value) {
         return out.append('"');
     case Kind::boolean: return out.append(value.bits != 0 ? "true" : "false");
     case Kind::enumeration:
-        if (value.text.empty()) return write_signed(out, static_cast<int64_t>(value.bits));
-        return write_text(out, value.text);
+        if (!value.text.empty()) return write_text(out, value.text);
+        if (!value.type->hex_unnamed) {
+            return write_signed(out, static_cast<int64_t>(value.bits));
+        }
+        out.append('"');
+        out.hex(value.bits);
+        return out.append('"');
     case Kind::character: {
         char c = static_cast<char>(value.bits);
         return write_text(out, {&c, 1});

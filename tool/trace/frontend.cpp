@@ -149,6 +149,7 @@ std::vector<std::string> Frontend::wanted_functions() const {
             }
         }
     }
+    if (!rules.casts.empty()) wanted.insert(std::string(rules::kCastPrefix) + "*");
     return {wanted.begin(), wanted.end()};
 }
 
@@ -263,6 +264,12 @@ Result<void> Frontend::read_templates_of(const std::string& folder, const std::s
 
 Result<codegen::Program> Frontend::generate(codegen::Options options) {
     options.templates = &templates_;
+    for (const char* member : codegen::kFileMembers) {
+        if (!plan.asks_for_files) break;
+        Result<uint32_t> offset = host->kernel_offset(member);
+        if (!offset) return Error{"names of open files: " + offset.error().message()};
+        options.file_offsets.push_back(*offset);
+    }
     Result<codegen::Program> program = codegen::generate(plan, options);
     steps_.done("generate");
     return program;

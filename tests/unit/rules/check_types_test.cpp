@@ -34,6 +34,38 @@ TEST(CheckTypes, AParameterHasItsCType) {
     EXPECT_EQ(kind("cuLaunchKernel", "f"), "hex 8 at entry");
 }
 
+TEST(CheckTypes, ACastHasTheTypeItNames) {
+    Prototypes p = prototypes();
+    p.add("void mlbcc_cast_enum_20sign(enum sign value)");
+    p.add("void mlbcc_cast_unsigned_20char(unsigned char value)");
+    p.add("void mlbcc_cast_const_20char_20_2a(const char *value)");
+    p.add("void mlbcc_cast_CUdeviceptr_20_2a(CUdeviceptr *value)");
+    p.add("void mlbcc_cast_float(float value)");
+    auto cast = [&](const std::string& expr) { return Checked(p, "mixed", expr); };
+    EXPECT_EQ(cast("(enum sign)u").kind(), "enumeration 4 at entry");
+    EXPECT_EQ(cast("(enum sign)ret").kind(), "enumeration 4 at return");
+    EXPECT_EQ(cast("(unsigned char)(u >> 8)").kind(), "character 1 at entry");
+    EXPECT_EQ(cast("(const char *)ull").kind(), "text 8 at entry");
+    EXPECT_EQ(cast("*(CUdeviceptr *)ull").kind(), "hex 8 at return");
+    EXPECT_EQ(cast("(float)u").kind(), "mistake: `(float)u` cannot be read by a probe at (float)u "
+                                       "(it is a `float`, and floating-point registers are out of "
+                                       "a probe's reach)");
+    EXPECT_EQ(cast("(enum sign)comm").kind(),
+              "mistake: `comm` is text, and what is cast is a number at comm "
+              "(text can be shown, grouped by, and compared with `==` and `!=`)");
+}
+
+TEST(CheckTypes, NamesOfFilesAndBeginningsOfText) {
+    EXPECT_EQ(kind("mixed", "file_name(u)"), "text 8 at entry");
+    EXPECT_EQ(kind("mixed", "file_name(ret)"), "text 8 at return");
+    EXPECT_EQ(kind("mixed", "starts_with(file_name(u), \"nv\")"), "boolean 8 at entry");
+    EXPECT_EQ(Checked(prototypes(), "mixed", "starts_with(function, \"mix\")").tree(), "1");
+    EXPECT_EQ(Checked(prototypes(), "mixed", "starts_with(function, \"max\")").tree(), "0");
+    EXPECT_EQ(kind("mixed", "starts_with(u, \"nv\")"),
+              "mistake: `starts_with` compares text with a string at starts_with(u, \"nv\") "
+              "(write it as `starts_with(comm, \"python\")`)");
+}
+
 TEST(CheckTypes, ABuiltinHasItsOwn) {
     EXPECT_EQ(kind("mixed", "ret"), "signed 4 at return");
     EXPECT_EQ(kind("cuInit", "ret"), "enumeration 4 at return");

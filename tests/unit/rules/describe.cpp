@@ -9,8 +9,8 @@ namespace mlbcc::rules {
 namespace {
 
 constexpr std::array kUnary{"*", "&", "-", "+", "~", "!"};
-constexpr std::array kBinary{"*", "/",  "%",  "+",  "-", "<<", ">>", "<",  "<=",
-                             ">", ">=", "==", "!=", "&", "^",  "|",  "&&", "||"};
+constexpr std::array kBinary{"*",  "/",  "%",  "+", "-", "<<", ">>", "<",  "<=",         ">",
+                             ">=", "==", "!=", "&", "^", "|",  "&&", "||", "starts with"};
 constexpr std::array kUnits{"", "ns", "B"};
 
 struct ExprText {
@@ -24,6 +24,12 @@ struct ExprText {
     std::string operator()(const ArgExpr& n) const { return fmt::format("arg({})", n.index); }
     std::string operator()(const StrExpr& n) const {
         return fmt::format("str({}, {})", describe(*n.pointer), n.length);
+    }
+    std::string operator()(const FileNameExpr& n) const {
+        return fmt::format("file_name({})", describe(*n.descriptor));
+    }
+    std::string operator()(const CastExpr& n) const {
+        return fmt::format("(({}){})", n.type, describe(*n.operand));
     }
     std::string operator()(const UnaryExpr& n) const {
         return fmt::format("({}{})", kUnary[static_cast<size_t>(n.op)], describe(*n.operand));

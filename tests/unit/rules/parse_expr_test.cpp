@@ -69,6 +69,49 @@ std::string mistake(const std::string& text) {
     return out;
 }
 
+TEST(Expr, ACast) {
+    EXPECT_EQ(tree("(color)x"), "((color)x)");
+    EXPECT_EQ(tree("(enum color)x & 1"), "(((enum color)x) & 1)");
+    EXPECT_EQ(tree("(color)(x & 1)"), "((color)(x & 1))");
+    EXPECT_EQ(tree("(const struct request *)arg"), "((const struct request *)arg)");
+    EXPECT_EQ(tree("((request*)arg)->next[1]"), "((((request *)arg)->next)[1])");
+    EXPECT_EQ(tree("(request **)*p->q"), "((request **)(*(p->q)))");
+    EXPECT_EQ(tree("(unsigned char)-1"), "((unsigned char)(-1))");
+    EXPECT_EQ(tree("(int)-1"), "((int)(-1))");
+    EXPECT_EQ(tree("(size_t)~0"), "((size_t)(~0))");
+    EXPECT_EQ(tree("(a)(b)c"), "((a)((b)c))");
+    EXPECT_EQ(mistake("(color)"), "");
+    EXPECT_EQ(mistake("(color *)"), "expected an expression, found `)` at )");
+}
+
+// A single name may be a value as well as a type.
+TEST(Expr, NoCast) {
+    EXPECT_EQ(tree("(a)"), "a");
+    EXPECT_EQ(tree("(a) * b"), "(a * b)");
+    EXPECT_EQ(tree("(a) - 1"), "(a - 1)");
+    EXPECT_EQ(tree("(a) & b"), "(a & b)");
+    EXPECT_EQ(tree("(a * b) * c"), "((a * b) * c)");
+    EXPECT_EQ(tree("(a)\n"), "a");
+    Parsed parsed = parse_rules("on c:f { where (found) count by (pid) as \"n\" }");
+    EXPECT_EQ(parsed.messages(), "");
+    EXPECT_EQ(describe(*parsed.rules.rules.at(0).where.at(0)), "found");
+    EXPECT_TRUE(parsed.rules.casts.empty());
+}
+
+TEST(Expr, WhatACastNamesIsDeclaredForClang) {
+    Parsed parsed = parse_rules("on c:f {\n  count by (enum color)a, (enum color)b, (t*)c\n}");
+    EXPECT_EQ(declarations_text(parsed.rules),
+              "void mlbcc_cast_enum_20color(\n#line 2 \"test.rules\"\n            enum color);\n"
+              "void mlbcc_cast_t_20_2a(\n#line 2 \"test.rules\"\n"
+              "                                          t *);\n");
+}
+
+TEST(Expr, FilesAndTheBeginningsOfText) {
+    EXPECT_EQ(tree("file_name(fd)"), "file_name(fd)");
+    EXPECT_EQ(tree("starts_with(file_name(ret), \"nv\")"), "(file_name(ret) starts with \"nv\")");
+    EXPECT_EQ(mistake("starts_with(comm)"), "expected `,`, found `)` at )");
+}
+
 TEST(Expr, Mistakes) {
     EXPECT_EQ(mistake("ret = 0"), "`=` does not compare at = (write `==`)");
     EXPECT_EQ(mistake("a +"), "expected an expression, found `}` at }");
@@ -82,7 +125,8 @@ TEST(Expr, Mistakes) {
     EXPECT_EQ(mistake("a++"), "`++` changes a value, and a rule only reads at ++");
     EXPECT_EQ(mistake("a |= 2"), "`|=` changes a value, and a rule only reads at |=");
     EXPECT_EQ(mistake("sizeof(a)"), "`sizeof` is not a function of the rule language at sizeof "
-                                    "(there are `arg(N)` and `str(pointer, N)`)");
+                                    "(there are `arg(N)`, `str(pointer, N)`, `file_name(fd)` and "
+                                    "`starts_with(text, \"...\")`)");
     EXPECT_EQ(mistake("arg(x)"), "expected the number of an argument, found `x` at x");
     EXPECT_EQ(mistake("arg()"), "expected the number of an argument, found `)` at )");
     EXPECT_EQ(mistake("str()"), "expected an expression, found `)` at )");
