@@ -40,12 +40,20 @@ void write_float(JsonWriter& writer, CXType canonical) {
     write_size(writer, canonical);
 }
 
+struct EnumWriter {
+    JsonWriter& writer;
+    bool is_signed;
+};
+
 CXChildVisitResult write_constant(CXCursor cursor, CXCursor, CXClientData data) {
     if (clang_getCursorKind(cursor) != CXCursor_EnumConstantDecl) return CXChildVisit_Continue;
-    auto& writer = *static_cast<JsonWriter*>(data);
+    auto& [writer, is_signed] = *static_cast<EnumWriter*>(data);
     writer.StartArray();
     writer.String(text_of(clang_getCursorSpelling(cursor)));
-    writer.Int64(clang_getEnumConstantDeclValue(cursor));
+    long long value = clang_getEnumConstantDeclValue(cursor);
+    // 0xc0000000 of 32 bits would be negative.
+    if (!is_signed) value = static_cast<long long>(clang_getEnumConstantDeclUnsignedValue(cursor));
+    writer.Int64(value);
     writer.EndArray();
     return CXChildVisit_Continue;
 }
@@ -180,7 +188,8 @@ void TypeTable::write_enum(JsonWriter& writer, CXType type) {
     write_flag(writer, "signed", is_signed(integer.kind));
     writer.Key("constants");
     writer.StartArray();
-    clang_visitChildren(declaration, write_constant, &writer);
+    EnumWriter constants{writer, is_signed(integer.kind)};
+    clang_visitChildren(declaration, write_constant, &constants);
     writer.EndArray();
 }
 

@@ -101,6 +101,21 @@ void read(const Json& json, sink::FunctionTime& time) {
     time.max_ns = unsigned_of(json, "max_ns");
 }
 
+void read(const Json& json, sink::NestedTime& time) {
+    time.function = string_of(json, "function");
+    time.library = string_of(json, "library");
+    time.layer = string_of(json, "layer");
+    time.calls = unsigned_of(json, "calls");
+    time.total_ns = unsigned_of(json, "total_ns");
+    time.itself_ns = unsigned_of(json, "itself_ns");
+    auto inside = json.FindMember("inside");
+    if (inside == json.MemberEnd() || !inside->value.IsObject()) return;
+    for (const auto& one : inside->value.GetObject()) {
+        uint64_t ns = 0;
+        if (as_unsigned(one.value, ns)) time.inside.emplace_back(as_text(one.name), ns);
+    }
+}
+
 void read(const Json& json, sink::Layer& layer) {
     layer.type = string_of(json, "type");
     layer.libraries = texts_of(json, "libraries");
@@ -160,6 +175,7 @@ sink::TraceEnd saved_end(const Json& summary) {
     end.metrics.gauges = read_all<sink::Gauge>(summary, "gauges");
     end.metrics.losses = read_all<sink::RuleLoss>(summary, "losses");
     end.metrics.functions = read_all<sink::FunctionTime>(summary, "functions");
+    end.metrics.nested = read_all<sink::NestedTime>(summary, "nested");
     spread_signs(end.metrics.stats);
     return end;
 }

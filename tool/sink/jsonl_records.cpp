@@ -138,6 +138,19 @@ void write(Writer& json, const FunctionTime& time) {
     member(json, "max_ns", time.max_ns);
 }
 
+void write(Writer& json, const NestedTime& time) {
+    member(json, "function", time.function);
+    member(json, "library", time.library);
+    member(json, "layer", time.layer);
+    member(json, "calls", time.calls);
+    member(json, "total_ns", time.total_ns);
+    member(json, "itself_ns", time.itself_ns);
+    json.Key("inside");
+    json.StartObject();
+    for (const auto& [layer, ns] : time.inside) member(json, layer.c_str(), ns);
+    json.EndObject();
+}
+
 void write(Writer& json, const Layer& layer) {
     member(json, "type", layer.type);
     member(json, "libraries", layer.libraries);
@@ -198,6 +211,7 @@ void write_summary_members(Buffer& out, const TraceEnd& end, const std::vector<L
     list(json, "gauges", end.metrics.gauges);
     list(json, "losses", end.metrics.losses);
     list(json, "functions", end.metrics.functions);
+    if (!end.metrics.nested.empty()) list(json, "nested", end.metrics.nested);
     list(json, "layers", layers);
     member(json, "late", end.late);
     member(json, "processes", end.processes);

@@ -68,12 +68,21 @@ struct FunctionTime {
     std::string function, library, layer;
     uint64_t calls = 0, total_ns = 0, max_ns = 0;
 };
+// Where the time went of a function's calls that were in no other call: in what layer of calls,
+// each moment with the innermost of them.
+struct NestedTime {
+    std::string function, library, layer;
+    uint64_t calls = 0, total_ns = 0;
+    uint64_t itself_ns = 0;                                // in nothing that was traced
+    std::vector<std::pair<std::string, uint64_t>> inside;  // layer and time, the most first
+};
 struct MetricSnapshot {
     std::vector<Stat> stats;
     std::vector<Hist> hists;
     std::vector<Gauge> gauges;
     std::vector<RuleLoss> losses;         // by rule, in the plan's order
     std::vector<FunctionTime> functions;  // the slowest single call first
+    std::vector<NestedTime> nested;       // the longest first; only those with calls inside
 };
 struct TraceEnd {  // the `summary` record
     uint64_t time_ns = 0;
@@ -83,6 +92,13 @@ struct TraceEnd {  // the `summary` record
     std::string end_reason;  // "exit", "interrupted", "duration", ...
     MetricSnapshot metrics;
 };
+
+// Finds out from events what becomes MetricSnapshot::nested.
+class NestedTimes : public event::EventConsumer {
+public:
+    virtual std::vector<NestedTime> times() const = 0;
+};
+std::unique_ptr<NestedTimes> make_nested_times(const plan::Plan& plan);
 
 class Sink : public event::EventConsumer {
 public:

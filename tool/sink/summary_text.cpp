@@ -7,7 +7,7 @@
 namespace mlbcc::sink {
 namespace {
 
-constexpr size_t kSlowest = 5;
+constexpr size_t kSlowest = 5, kLongest = 10;
 
 std::string upper(std::string text) {
     for (char& c : text) {
@@ -47,6 +47,21 @@ std::string layer_text(const TraceEnd& end, const Layer& layer, size_t width) {
     std::string name = upper(layer.type);
     if (layer.libraries.empty()) return "\n" + name + "\n" + rows.text();
     return fmt::format("\n{} ({})\n{}", name, fmt::join(layer.libraries, ", "), rows.text());
+}
+
+// cuInit   1.250 ms in 1 call: nvidia 820 us, sched.off_cpu 30.1 us, itself 400 us
+std::string nested_text(const std::vector<NestedTime>& times, size_t width) {
+    Rows rows(width);
+    for (size_t i = 0; i < times.size() && i < kLongest; ++i) {
+        const NestedTime& time = times[i];
+        std::string behind = " in " + plural(time.calls, "call") + ":";
+        for (const auto& [layer, ns] : time.inside) {
+            behind += fmt::format(" {} {},", layer, short_duration(ns));
+        }
+        rows.add(2, time.function, amount(time.total_ns, rules::Unit::nanoseconds),
+                 fmt::format("{} itself {}", behind, short_duration(time.itself_ns)));
+    }
+    return rows.empty() ? "" : "\nWHERE THE TIME OF CALLS WENT\n" + rows.text();
 }
 
 std::string losses_text(const std::vector<RuleLoss>& losses, size_t width) {
@@ -108,6 +123,7 @@ std::string summary_text(const TraceEnd& end, uint64_t start_ns, const std::vect
     std::string text = title(end, start_ns) + "\n";
     for (const Layer& layer : layers) text += layer_text(end, layer, width);
     text += layer_text(end, rest_of(end.metrics, layers), width);
+    text += nested_text(end.metrics.nested, width);
     return text + losses_text(end.metrics.losses, width) + notes_text(end, width);
 }
 

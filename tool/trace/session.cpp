@@ -55,7 +55,8 @@ sink::TraceInfo trace_info(const TraceOptions& options, const Frontend& frontend
 }  // namespace
 
 Session::Session(const TraceOptions& options, Frontend& frontend, Steps& steps)
-    : options_(options), frontend_(frontend), steps_(steps), pipeline_(frontend.plan, *this),
+    : options_(options), frontend_(frontend), steps_(steps),
+      nested_(sink::make_nested_times(frontend.plan)), pipeline_(frontend.plan, *this),
       follower_(loaded_.kernel, options.everyone), metrics_(frontend.plan, loaded_.kernel) {}
 
 Result<std::unique_ptr<Session>> Session::open(const TraceOptions& options, Frontend& frontend,
@@ -117,6 +118,7 @@ Result<void> Session::take(Loaded loaded, const std::string& output) {
 }
 
 void Session::event(const event::Event& event) {
+    nested_->event(event);
     for (auto& sink : sinks_) sink->event(event);
 }
 
@@ -302,6 +304,7 @@ sink::TraceEnd Session::trace_end(End end) {
     made.end_reason = reason(end);
     made.metrics = metrics_.snapshot(pipeline_);
     sink::add_counts(made, pipeline_, frontend_.plan);
+    made.metrics.nested = nested_->times();
     return made;
 }
 

@@ -58,6 +58,7 @@ private:
     Frontend& frontend_;
     Steps& steps_;
     Loaded loaded_;
+    std::unique_ptr<sink::NestedTimes> nested_;
     event::Pipeline pipeline_;
     Follower follower_;
     Metrics metrics_;

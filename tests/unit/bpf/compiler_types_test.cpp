@@ -112,6 +112,18 @@ TEST_F(TypesTest, PlaceIsTheRuleFiles) {
     EXPECT_EQ((*step)["column"].GetUint(), 7u);
 }
 
+TEST_F(TypesTest, AnEnumOfLargeNumbersThatAreShownInHexadecimal) {
+    parse("enum request { ALLOC = 0xc030462b };\ntypedef enum request request_hex;\n"
+          "typedef unsigned handle_hex;\nvoid f(enum request r, request_hex h, handle_hex n);");
+    EXPECT_EQ(type_json("enum request"), R"({"spelling":"enum request","kind":"enum","size":4,)"
+                                         R"("signed":false,"constants":[["ALLOC",3224389163]]})");
+    EXPECT_EQ(type_json("request_hex"),
+              R"({"spelling":"request_hex","kind":"enum","size":4,)"
+              R"("signed":false,"constants":[["ALLOC",3224389163]],"address":true})");
+    EXPECT_EQ(type_json("handle_hex"),
+              R"({"spelling":"handle_hex","kind":"int","size":4,"signed":false,"address":true})");
+}
+
 TEST_F(TypesTest, KindsOfParameters) {
     parse("enum color { RED, BLUE = -2 };\n"
           "void all(_Bool b, char c, signed char s, unsigned char u, float f, double d, void *p,\n"

@@ -74,6 +74,19 @@ TEST(Generate, EveryFragmentNamesItsRule) {
     EXPECT_EQ(count_of(text, "{{"), 0u) << "no slot is left";
 }
 
+TEST(Generate, AConditionOfSeveralRulesIsDecidedOnce) {
+    codegen::Options options;
+    options.file_offsets = {3000, 32, 0, 8, 64, 40};
+    std::string rule = "on cuda:cuInit { where starts_with(file_name(Flags), \"nv\") && Flags > 1 "
+                       "span a(n = file_name(Flags)) }\n";
+    std::string text = source(rule + rule, options);
+    EXPECT_EQ(count_of(text, "mlbcc_read_file_name(v"), 1u);
+    EXPECT_EQ(count_of(text, "(u8)v1[0] == 110 && (u8)v1[1] == 118)"), 1u) << "not the zero";
+    EXPECT_EQ(count_of(text, "#define MLBCC_OFFSET_task_struct_files 3000\n"), 1u);
+    EXPECT_EQ(count_of(text, "#define MLBCC_OFFSET_file_f_path_dentry 64\n"), 1u);
+    EXPECT_EQ(count_of(source("on cuda:cuInit { count }"), "mlbcc_read_file_name"), 0u);
+}
+
 TEST(Generate, ALayoutIsAsserted) {
     std::string text = source("on cuda:cuModuleGetFunction { event a(name, hmod) stack user }");
     EXPECT_EQ(count_of(text, "MLBCC_SAME(shape_1_record, f0, 56);"), 1u);

@@ -59,6 +59,10 @@ TEST(Planner, TheMoreExactRuleWinsThenTheLater) {
     const Planned same("on cuda:cuInit { span userspace(x = Flags) }\n"
                        "on cuda:cu* { span userspace(x = Flags) }");
     EXPECT_EQ(same.entry("cuInit"), "%0@48; span userspace<3 r0> x=0");
+    const Planned sometimes("on cuda:cuInit { span userspace(x = Flags, y = 1) }\n"
+                            "on cuda:cuInit { where Flags > 1 span userspace(x = pid) }");
+    EXPECT_EQ(sometimes.entry("cuInit"),
+              "%0@48; 1@56; pid@64; span userspace<3 r1> x=0/1 x=2/2 y=1/1");
 }
 
 TEST(Planner, EventsOfOtherNamesStandApart) {

@@ -57,6 +57,26 @@ std::string text_of(const TraceEnd& end, size_t width = 100) {
     return summary_text(end, 0, kLayers, width);
 }
 
+TEST(Summary, SaysWhereTheTimeOfCallsWent) {
+    TraceEnd end;
+    end.metrics.nested = {
+        {"cuInit",
+         "libcuda.so.1",
+         "userspace",
+         1,
+         1'250'000,
+         400'000,
+         {{"nvidia", 820'000}, {"sched.off_cpu", 30'000}}},
+        {"cuMemAlloc", "libcuda.so.1", "userspace", 8, 9'300, 9'000, {{"nvidia", 300}}}};
+    EXPECT_EQ(
+        summary_text(end, 0, {}, 100),
+        "=== TRACE SUMMARY ===  0.00 s, 0 processes, 0 threads, 0 events, 0 lost\n"
+        "\n"
+        "WHERE THE TIME OF CALLS WENT\n"
+        "  cuInit       1.250 ms in 1 call: nvidia 820 us, sched.off_cpu 30.0 us, itself 400 us\n"
+        "  cuMemAlloc   9.300 us in 8 calls: nvidia 300 ns, itself 9.00 us\n");
+}
+
 TEST(Summary, HasTheFormOfTheSample) {
     expect_golden("summary/sample.txt", text_of(sample_end()));
 }
