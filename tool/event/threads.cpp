@@ -92,8 +92,9 @@ void SpanTracker::process_ended(uint32_t pid) {
 // to the stack's end as no other.
 void SpanTracker::process_replaced(uint32_t pid) {
     Thread& first = thread(pid, pid);
+    auto in_kernel = [](const OpenSpan& span) { return span.sp > 0 && span.sp <= kSyscallStack; };
     size_t goes_on = first.open.size();
-    while (goes_on > 0 && first.open[goes_on - 1].sp <= kSyscallStack) --goes_on;
+    while (goes_on > 0 && in_kernel(first.open[goes_on - 1])) --goes_on;
     close(first, 0, goes_on);
     end_threads(pid, pid);
 }
