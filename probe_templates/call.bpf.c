@@ -14,11 +14,24 @@
 // beginning is in the frame.
 static u64 *(*mlbcc_session_cookie)(void) = (void *)0x7fff0001;
 #define MLBCC_BEGIN(value) (*mlbcc_session_cookie() = (value))
+static bool (*mlbcc_session_is_return)(void) = (void *)0x7fff0002;
 #endif
 
 // The stack pointers that calls in the kernel are told apart by: a system call is above all that it
-// calls there and below all of the program.
+// calls there and below all of the program. A function of the kernel is where it is on the thread's
+// stack, which has 16 KiB; what interrupts a thread has a stack of its own.
 #define MLBCC_SYSCALL_SP 0xffffULL
+#define MLBCC_KERNEL_STACK 16384ULL
+
+static __always_inline u64 mlbcc_kernel_sp(u64 sp) {
+    u64 place = 2 * MLBCC_KERNEL_STACK;
+#ifdef MLBCC_TASK_STACK
+    u64 stack = 0;
+    bpf_probe_read_kernel(&stack, 8, (void *)(bpf_get_current_task() + MLBCC_TASK_STACK));
+    if (stack && sp - stack >= MLBCC_KERNEL_STACK) place = MLBCC_KERNEL_STACK;
+#endif
+    return place + (sp & (MLBCC_KERNEL_STACK - 1));
+}
 
 struct call_frame;
 
@@ -37,12 +50,22 @@ struct call {
     u64 sp;                        // the same number at both ends; 0: in the kernel, or not known
     u32 probe, words, text;
     u32 session;                   // whether a session runs both ends
+    u32 in_kernel;                 // whether it is one of a function of the kernel
     u32 what;                      // as in record_header
     u32 lost;                      // whether the record found no room
     u32 hits;                      // the rules that apply: bit i for the i-th of the function
     u64 rules[MLBCC_RULE_WORDS];   // 16 bits each: 1 + the rule, 0 where it wants no record
     struct identity id;
 };
+
+static __always_inline u64 mlbcc_entry_sp(struct call *call) {
+    u64 sp = MLBCC_ENTRY_SP(call->ctx);
+    return MLBCC_KERNEL && call->in_kernel ? mlbcc_kernel_sp(sp) : sp;
+}
+static __always_inline u64 mlbcc_return_sp(struct call *call) {
+    u64 sp = MLBCC_RETURN_SP(call->ctx);
+    return MLBCC_KERNEL && call->in_kernel ? mlbcc_kernel_sp(sp) : sp;
+}
 
 // Functions named common_... are called by the name mlbcc_... Where there are many shapes, they are
 // compiled once and linked to each program that calls them (tool/compiler/link.h), for libbcc makes
@@ -80,7 +103,7 @@ static __always_inline void mlbcc_take_cookie(struct call *call, u64 cookie) {
 MLBCC_COMMON u64 common_enter(struct call *call) {
     if (!mlbcc_admit(call)) return 0;
     mlbcc_take_cookie(call, bpf_get_attach_cookie(call->ctx));
-    call->sp = MLBCC_ENTRY_SP(call->ctx);
+    call->sp = mlbcc_entry_sp(call);
     return 1;
 }
 
@@ -98,7 +121,7 @@ MLBCC_COMMON u64 common_leave(struct call *call) {
 MLBCC_COMMON u64 common_know_caller(struct call *call) {
     mlbcc_identify(&call->id);
     call->probe = MLBCC_PROBE(bpf_get_attach_cookie(call->ctx));
-    call->sp = MLBCC_RETURN_SP(call->ctx);
+    call->sp = mlbcc_return_sp(call);
     return 0;
 }
 
@@ -169,6 +192,16 @@ MLBCC_SAME(arguments_record, words, 48);
 // The verifier must see each bound where the number is used; clang may know it already.
 #define MLBCC_SEEN(number) asm volatile("" : "+r"(number))
 
+// Memory behind an argument: of the kernel's functions it may be the kernel's.
+static __always_inline void mlbcc_read_for(struct call *call, void *to, u64 size, u64 from) {
+    if (MLBCC_KERNEL && call->in_kernel) bpf_probe_read_kernel(to, size, (void *)from);
+    else bpf_probe_read_user(to, size, (void *)from);
+}
+static __always_inline void mlbcc_text_for(struct call *call, char *to, u32 size, u64 from) {
+    if (MLBCC_KERNEL && call->in_kernel) mlbcc_read_any_text(to, size, from);
+    else mlbcc_read_text(to, size, from);
+}
+
 MLBCC_COMMON u64 common_submit_arguments(struct call *call) {
     struct arguments_record record = {};
     u64 count = call->words, text = (u64)call->text - 1;
@@ -176,15 +209,15 @@ MLBCC_COMMON u64 common_submit_arguments(struct call *call) {
     if (count > MLBCC_REGISTERS) {
         u64 more = count - MLBCC_REGISTERS;
         MLBCC_SEEN(more);
-        bpf_probe_read_user(&record.words[MLBCC_REGISTERS], (more & 15) * 8,
-                            (void *)MLBCC_STACK_ARG(call->ctx, 0));
+        u64 from = MLBCC_STACK_ARG(call->ctx, 0);
+        mlbcc_read_for(call, &record.words[MLBCC_REGISTERS], (more & 15) * 8, from);
     }
     MLBCC_SEEN(count);
     if (count > MLBCC_MAX_WORDS) return 0;
     u64 size = sizeof(struct record_header) + count * 8;
     MLBCC_SEEN(text);
     if (text < MLBCC_MAX_WORDS) {
-        mlbcc_read_text((char *)&record.words[count], MLBCC_TEXT_BYTES, record.words[text]);
+        mlbcc_text_for(call, (char *)&record.words[count], MLBCC_TEXT_BYTES, record.words[text]);
         size += MLBCC_TEXT_BYTES;
     }
     return mlbcc_put(call, &record.header, size);

@@ -3,5 +3,6 @@
     struct call call MLBCC_UNSET;
     call.ctx = ctx;
     call.session = {{session}};
+    call.in_kernel = {{in_kernel}};
     if (!mlbcc_enter(&call)) return {{skip}};
 {{body}}}

@@ -104,6 +104,8 @@ static __always_inline int mlbcc_goes_on(u32 id) {
     if (!thread) thread = threads.lookup(&id);
     if (!thread || thread->depth == 0) return 0;
     struct call_frame *frame = mlbcc_frame(thread, thread->depth - 1);
+    // Functions of the kernel that are open within it keep what they know of their frames.
+    if (frame->sp < MLBCC_SYSCALL_SP) return 1;
     if (frame->sp != MLBCC_SYSCALL_SP) return 0;
     bpf_probe_read_kernel(&thread->frames[0], sizeof(*frame), frame);
     thread->depth = 1;
@@ -120,7 +122,7 @@ MLBCC_COMMON u64 common_leave_frame(struct call *call) {
     if (call->session) call->start = *mlbcc_session_cookie();
 #endif
     if (!call->sp) {
-        call->sp = MLBCC_RETURN_SP(call->ctx);
+        call->sp = mlbcc_return_sp(call);
         if (!call->session) call->probe = MLBCC_PROBE(bpf_get_attach_cookie(call->ctx));
     }
     call->all = mlbcc_accounts();

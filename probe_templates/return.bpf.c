@@ -3,6 +3,7 @@
     struct call call MLBCC_UNSET;
     call.ctx = ctx;
     call.session = {{session}};
+    call.in_kernel = {{in_kernel}};
     call.sp = 0;
 {{body}}    return 0;
 }

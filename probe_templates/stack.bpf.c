@@ -1,8 +1,8 @@
 // The registers and the top of the caller's stack, for a record whose rule has `stack user`.
 
-// At a tracepoint, those that the program entered the kernel with. 0: none are known.
+// In the kernel, those that the program entered it with. 0: none are known.
 static __always_inline int mlbcc_caller(struct call *call, struct user_stack *stack) {
-    if (!call->sp) {
+    if (call->sp < MLBCC_SYSCALL_SP) {
         struct pt_regs *registers =
             (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
         if (!registers) return 0;

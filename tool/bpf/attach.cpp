@@ -33,7 +33,7 @@ public:
                                 AttachMode mode) {
         auto attach = [&](std::span<const Site> chosen, ProgramKind kind) {
             if (chosen.empty()) return;
-            multi(chosen, kind, programs.at(kind), expected_attach_type(mode));
+            multi(chosen, kind, programs.at(kind), expected_attach_type(codegen::Side::user, mode));
         };
         if (mode == AttachMode::session) {
             attach(sites, ProgramKind::session);

@@ -48,9 +48,9 @@ std::vector<bpf_insn> one_end_code(unsigned shift, int table) {
     return code;
 }
 
-Result<UniqueFd> load(const char* name, std::span<const bpf_insn> code, codegen::AttachMode mode) {
+Result<UniqueFd> load(const char* name, std::span<const bpf_insn> code, uint32_t attach_type) {
     LIBBPF_OPTS(bpf_prog_load_opts, options);
-    options.expected_attach_type = static_cast<bpf_attach_type>(expected_attach_type(mode));
+    options.expected_attach_type = static_cast<bpf_attach_type>(attach_type);
     UniqueFd program(
         bpf_prog_load(BPF_PROG_TYPE_KPROBE, name, "GPL", code.data(), code.size(), &options));
     if (program) return program;
@@ -60,8 +60,8 @@ Result<UniqueFd> load(const char* name, std::span<const bpf_insn> code, codegen:
 
 }  // namespace
 
-Result<Dispatcher> Dispatcher::make(codegen::AttachMode mode, const Features& features,
-                                    size_t shapes) {
+Result<Dispatcher> Dispatcher::make(codegen::Side side, codegen::AttachMode mode,
+                                    const Features& features, size_t shapes) {
     Dispatcher made;
     MLBCC_CHECK(mode != codegen::AttachMode::perf);  // each function has a link of its own there
     made.table_.reset(bpf_map_create(BPF_MAP_TYPE_PROG_ARRAY, "mlbcc_shapes", 4, 4,
@@ -69,24 +69,24 @@ Result<Dispatcher> Dispatcher::make(codegen::AttachMode mode, const Features& fe
     if (!made.table_) {
         return system_error("cannot make a BPF map", "run as root, or with CAP_BPF");
     }
-    auto add = [&](codegen::ProgramKind kind, const char* name,
+    auto add = [&](rules::Stage end, const char* name,
                    std::span<const bpf_insn> code) -> Result<void> {
-        Result<UniqueFd> program = load(name, code, mode);
+        Result<UniqueFd> program = load(name, code, expected_attach_type(side, mode));
         if (!program) return program.error();
-        made.programs_.emplace(kind, std::move(*program));
+        made.programs_.emplace(codegen::program_kind(side, mode, end), std::move(*program));
         return {};
     };
     int table = made.table_.get();
     if (mode == codegen::AttachMode::session) {
-        auto done = add(codegen::ProgramKind::session, "on_call", session_code(features, table));
+        auto done = add(rules::Stage::entry, "on_call", session_code(features, table));
         if (!done) return done.error();
         return made;
     }
-    auto entry = add(codegen::ProgramKind::entry, "on_entry",
-                     one_end_code(codegen::kEntryShapeShift, table));
+    auto entry =
+        add(rules::Stage::entry, "on_entry", one_end_code(codegen::kEntryShapeShift, table));
     if (!entry) return entry.error();
-    auto leave = add(codegen::ProgramKind::ret, "on_return",
-                     one_end_code(codegen::kReturnShapeShift, table));
+    auto leave =
+        add(rules::Stage::ret, "on_return", one_end_code(codegen::kReturnShapeShift, table));
     if (!leave) return leave.error();
     return made;
 }

@@ -36,6 +36,21 @@ bool knows_link(uint32_t attach_type) {
     return made < 0 && errno == EBADF;
 }
 
+// As many functions, whose addresses are to be read where nothing is: a kernel that knows the way
+// of attaching says EFAULT.
+bool knows_kernel_link(uint32_t attach_type) {
+    UniqueFd program = load_nothing(attach_type);
+    if (!program) return false;
+    sys::KprobeMultiLink link{};
+    link.program = static_cast<uint32_t>(program.get());
+    link.attach_type = attach_type;
+    link.count = 1;
+    link.addresses = 1;
+    long made = sys::bpf(sys::kLinkCreate, &link, sizeof link);
+    if (made >= 0) ::close(static_cast<int>(made));
+    return made < 0 && errno == EFAULT;
+}
+
 // Bytes from the beginning of `struct type` to its member, also of one without a name.
 std::optional<uint32_t> offset_of(const btf* types, uint32_t id, const char* member) {
     const btf_type* type = btf__type_by_id(types, id);
@@ -53,11 +68,14 @@ std::optional<uint32_t> offset_of(const btf* types, uint32_t id, const char* mem
 
 void read_types(const btf* types, Features& found) {
     int task = btf__find_by_name_kind(types, "task_struct", BTF_KIND_STRUCT);
-    if (task > 0) found.task_pid_offset = offset_of(types, static_cast<uint32_t>(task), "pid");
+    if (task > 0) {
+        found.task_pid_offset = offset_of(types, static_cast<uint32_t>(task), "pid");
+        found.task_stack_offset = offset_of(types, static_cast<uint32_t>(task), "stack");
+    }
     int cookie = btf__find_by_name_kind(types, "bpf_session_cookie", BTF_KIND_FUNC);
     int is_return = btf__find_by_name_kind(types, "bpf_session_is_return", BTF_KIND_FUNC);
-    if (!found.session || cookie <= 0 || is_return <= 0) {
-        found.session = false;
+    if (cookie <= 0 || is_return <= 0) {
+        found.session = found.kernel_session = false;
         return;
     }
     found.session_cookie = static_cast<uint32_t>(cookie);
@@ -70,18 +88,21 @@ Features find_features() {
     Features found;
     found.multi = knows_link(sys::kUprobeMulti);
     found.session = found.multi && knows_link(sys::kUprobeSession);
+    found.kernel_multi = knows_kernel_link(sys::kKprobeMulti);
+    found.kernel_session = found.kernel_multi && knows_kernel_link(sys::kKprobeSession);
     std::unique_ptr<btf, decltype(&btf__free)> types(btf__load_vmlinux_btf(), btf__free);
     if (types)
         read_types(types.get(), found);
     else
-        found.session = false;
+        found.session = found.kernel_session = false;
     return found;
 }
 
-uint32_t expected_attach_type(codegen::AttachMode mode) {
+uint32_t expected_attach_type(codegen::Side side, codegen::AttachMode mode) {
+    bool user = side == codegen::Side::user;
     switch (mode) {
-    case codegen::AttachMode::session: return sys::kUprobeSession;
-    case codegen::AttachMode::multi: return sys::kUprobeMulti;
+    case codegen::AttachMode::session: return user ? sys::kUprobeSession : sys::kKprobeSession;
+    case codegen::AttachMode::multi: return user ? sys::kUprobeMulti : sys::kKprobeMulti;
     case codegen::AttachMode::perf: return 0;
     }
     return 0;

@@ -27,14 +27,16 @@ namespace mlbcc::bpf {
 struct Features {
     bool session = false;  // uprobe session links, and the kfuncs that go with them
     bool multi = false;    // uprobe_multi links
+    bool kernel_session = false, kernel_multi = false;  // likewise of the kernel's functions
     // BTF ids of bpf_session_cookie and bpf_session_is_return.
     uint32_t session_cookie = 0, session_is_return = 0;
-    std::optional<uint32_t> task_pid_offset;  // bytes, of `pid` in struct task_struct
+    // Bytes, of `pid` and `stack` in struct task_struct.
+    std::optional<uint32_t> task_pid_offset, task_stack_offset;
 };
 Features find_features();
 
 // expected_attach_type of programs for a mode (kernel's enum bpf_attach_type).
-uint32_t expected_attach_type(codegen::AttachMode mode);
+uint32_t expected_attach_type(codegen::Side side, codegen::AttachMode mode);
 
 // ---- maps
 
@@ -74,8 +76,8 @@ using Programs = std::map<codegen::ProgramKind, int>;
 class Dispatcher {
 public:
     Dispatcher() = default;
-    static Result<Dispatcher> make(codegen::AttachMode mode, const Features& features,
-                                   size_t shapes);
+    static Result<Dispatcher> make(codegen::Side side, codegen::AttachMode mode,
+                                   const Features& features, size_t shapes);
     // Descriptors by kind.
     Programs programs() const;
     Result<void> connect(const LoadedProgram& loaded, const codegen::Program& program);
@@ -109,6 +111,12 @@ public:
                                                 std::span<const Site> sites,
                                                 const LoadedProgram& loaded,
                                                 const codegen::Program& program);
+    // Functions of the kernel. That it refuses all is no failure: it is in `refused`.
+    static Result<Attachment> kernel_functions(std::span<const plan::ProbePlan* const> probes,
+                                               const Programs& programs, codegen::AttachMode mode);
+    static Result<Attachment>
+    kernel_functions_by_perf(std::span<const plan::ProbePlan* const> probes,
+                             const LoadedProgram& loaded, const codegen::Program& program);
     // Programs that read text cannot bring in a page that nobody has touched yet, as that of a
     // string in the program itself may be at its first use. These probes can, and run first where
     // they are attached last. None where the rules read no text, or the kernel is older than 6.6.
@@ -122,6 +130,7 @@ public:
 
 private:
     friend class FunctionAttacher;
+    friend class KernelAttacher;
     std::vector<UniqueFd> links_;  // destroyed before the events they hold
 };
 

@@ -18,6 +18,9 @@ inline constexpr uint32_t kPerfEvent = 41;         // BPF_PERF_EVENT
 inline constexpr uint32_t kUprobeMulti = 48;       // BPF_TRACE_UPROBE_MULTI
 inline constexpr uint32_t kUprobeSession = 57;     // BPF_TRACE_UPROBE_SESSION
 inline constexpr uint32_t kUprobeMultiReturn = 1;  // BPF_F_UPROBE_MULTI_RETURN
+inline constexpr uint32_t kKprobeMulti = 42;       // BPF_TRACE_KPROBE_MULTI
+inline constexpr uint32_t kKprobeSession = 56;     // BPF_TRACE_KPROBE_SESSION
+inline constexpr uint32_t kKprobeMultiReturn = 1;  // BPF_F_KPROBE_MULTI_RETURN
 
 struct UprobeMultiLink {
     uint32_t program, target, attach_type, flags;
@@ -25,6 +28,13 @@ struct UprobeMultiLink {
     uint32_t count, multi_flags, pid, padding;
 };
 static_assert(sizeof(UprobeMultiLink) == 64);
+
+struct KprobeMultiLink {
+    uint32_t program, target, attach_type, flags;
+    uint32_t multi_flags, count;
+    uint64_t symbols, addresses, cookies;  // symbols or addresses
+};
+static_assert(sizeof(KprobeMultiLink) == 48);
 
 struct PerfLink {
     uint32_t program, event, attach_type, flags;

@@ -21,6 +21,8 @@
 namespace mlbcc::codegen {
 
 enum class AttachMode { session, multi, perf };
+// Whose functions: of programs and libraries, or of the kernel. Each side attaches in its own way.
+enum class Side { user, kernel };
 
 // Templates by file name: "record.h", "call.bpf.c", ...
 using Templates = std::map<std::string, std::string, std::less<>>;
@@ -36,14 +38,19 @@ inline constexpr std::array<const char*, 6> kFileMembers{
     "fdtable.fd",        "file.f_path.dentry", "dentry.d_name.name"};
 
 struct Options {
-    AttachMode mode = AttachMode::session;
-    bool everyone = false;                   // --all: no filter by process
-    std::optional<PidNamespace> namespace_;  // set where the tracer is not in the initial one
+    AttachMode mode = AttachMode::session;         // of programs' functions
+    AttachMode kernel_mode = AttachMode::session;  // of the kernel's
+    bool everyone = false;                         // --all: no filter by process
+    std::optional<PidNamespace> namespace_;        // set where the tracer is not in the initial one
     // Where `pid` is in the kernel's task_struct: with it, forks are followed by raw tracepoints.
     std::optional<uint32_t> task_pid_offset;
+    // Where `stack` is there: calls in the kernel are told from those of an interrupt between them.
+    std::optional<uint32_t> task_stack_offset;
     size_t wake_bytes = size_t{4} << 20;  // the reader is woken when a CPU has written so much
     std::vector<uint32_t> file_offsets;   // of kFileMembers, where the plan asks for files
     const Templates* templates = nullptr;
+
+    AttachMode mode_of(Side side) const { return side == Side::user ? mode : kernel_mode; }
 };
 
 enum class ProgramKind {
@@ -52,8 +59,13 @@ enum class ProgramKind {
     ret,
     raw_tracepoint,  // on `point`
     tracepoint,      // on `point`, or where there is none, on all tracepoints of its shape
-    syscall          // called by the program on the raw tracepoint of system calls, by its shape
+    syscall,         // called by the program on the raw tracepoint of system calls, by its shape
+    kernel_session,  // as the first three, of the kernel's functions
+    kernel_entry,
+    kernel_ret
 };
+ProgramKind program_kind(Side side, AttachMode mode, rules::Stage end);
+Side side_of(ProgramKind kind);
 
 struct Function {
     std::string name;
@@ -65,8 +77,9 @@ struct Function {
 struct Program {
     std::string source;
     std::vector<Function> functions;
-    // With one shape an end of functions at most, the first program of a kind serves all of them.
-    bool direct = false;
+    // With one shape an end of a side's functions at most, the first program of a kind serves all
+    // of them.
+    bool direct = false, kernel_direct = false;
     // Functions that programs share, by the number with which the C text calls them.
     std::map<uint32_t, std::string> commons;
 };

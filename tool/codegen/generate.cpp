@@ -17,12 +17,22 @@ constexpr uint32_t kFirstCommon = 0x7fff0100;
 constexpr size_t kInlinedShapes = 4;  // with more, what they share is linked to them
 constexpr uint32_t kMaxFrames = 64;   // the kernel keeps as many open return probes a thread
 
-bool uses_frames(const plan::Plan& plan, AttachMode mode) {
+constexpr Side kSides[] = {Side::user, Side::kernel};
+
+plan::ProbeKind probe_kind(Side side) {
+    return side == Side::user ? plan::ProbeKind::function : plan::ProbeKind::kernel;
+}
+Side side_of(plan::ProbeKind kind) {
+    return kind == plan::ProbeKind::kernel ? Side::kernel : Side::user;
+}
+
+bool uses_frames(const plan::Plan& plan, const Options& options) {
     return std::any_of(plan.probes.begin(), plan.probes.end(), [&](const plan::ProbePlan& probe) {
         auto large = [&](const std::optional<plan::RecordPlan>& record) {
             return record && !fits_on_stack(plan, probe.kind, *record);
         };
-        bool session = mode == AttachMode::session && probe.kind == plan::ProbeKind::function;
+        bool session = plan::is_function(probe.kind) &&
+                       options.mode_of(side_of(probe.kind)) == AttachMode::session;
         bool framed = probe.has_entry() && (!session || probe.needs_frame());
         return (framed && probe.has_return()) || large(probe.entry) || large(probe.ret);
     });
@@ -50,7 +60,14 @@ std::string sizes(const plan::Plan& plan, bool uses_frames) {
 std::string settings(const plan::Plan& plan, const Options& options, bool frames) {
     std::string out = fmt::format("#define MLBCC_EVERYONE {}\n#define MLBCC_USES_FRAMES {}\n",
                                   options.everyone ? 1 : 0, frames ? 1 : 0);
-    out += fmt::format("#define MLBCC_SESSION {}\n", options.mode == AttachMode::session ? 1 : 0);
+    bool kernel = has_kind(plan, plan::ProbeKind::kernel);
+    bool session = options.mode == AttachMode::session ||
+                   (kernel && options.kernel_mode == AttachMode::session);
+    out += fmt::format("#define MLBCC_SESSION {}\n#define MLBCC_KERNEL {}\n", session ? 1 : 0,
+                       kernel ? 1 : 0);
+    if (kernel && options.task_stack_offset) {
+        out += fmt::format("#define MLBCC_TASK_STACK {}\n", *options.task_stack_offset);
+    }
     out += fmt::format("#define MLBCC_WAKE_BYTES {}\n", options.wake_bytes);
     if (has_kind(plan, plan::ProbeKind::syscall)) {
         out += fmt::format("#define MLBCC_SYSCALLS {}\n#define MLBCC_NO_SHAPE {}\n"
@@ -72,7 +89,9 @@ std::string settings(const plan::Plan& plan, const Options& options, bool frames
 // In the middle of the kernel's own work there may be no memory to be had for a new group.
 bool needs_ready_groups(const plan::Plan& plan, const plan::Aggregate& aggregate) {
     return std::ranges::any_of(plan.probes, [&](const plan::ProbePlan& probe) {
-        return probe.kind == plan::ProbeKind::tracepoint &&
+        bool in_kernel =
+            probe.kind == plan::ProbeKind::tracepoint || probe.kind == plan::ProbeKind::kernel;
+        return in_kernel &&
                std::ranges::any_of(probe.aggregates, [&](const plan::AggregateUse& use) {
                    return use.aggregate == aggregate.id;
                });
@@ -112,7 +131,7 @@ public:
     Generator(const plan::Plan& plan, const Options& options) : plan_(plan), options_(options) {}
 
     Result<Program> run() {
-        bool frames = uses_frames(plan_, options_.mode);
+        bool frames = uses_frames(plan_, options_);
         add("record.h");
         add(plan_.arch == plan::Arch::x86_64 ? "args_x86_64.h" : "args_arm64.h");
         text("#line 1 \"settings\"\n" + settings(plan_, options_, frames));
@@ -125,11 +144,13 @@ public:
         if (plan_.takes_stacks()) add("stack.bpf.c");
         if (has_kind(plan_, plan::ProbeKind::syscall)) add("syscalls.bpf.c");
         maps();
-        program_.direct = count_shapes(plan::ProbeKind::function, rules::Stage::entry) <= 1 &&
-                          count_shapes(plan::ProbeKind::function, rules::Stage::ret) <= 1;
+        program_.direct = is_direct(Side::user);
+        program_.kernel_direct = is_direct(Side::kernel);
         defined_offsets();
         for (const plan::Shape& one : plan_.shapes) shape(one);
-        if (is_both_ends()) both_ends();
+        for (Side side : kSides) {
+            if (is_both_ends(side)) both_ends(side);
+        }
         pass_syscalls_on(rules::Stage::entry);
         pass_syscalls_on(rules::Stage::ret);
         add("follow.bpf.c");
@@ -215,30 +236,37 @@ private:
             std::ranges::count_if(shapes_of(kind), [&](auto* one) { return one->end == end; }));
     }
 
-    // A session's one program for functions of one shape an end: libbcc cannot call a program.
-    bool is_both_ends() const {
-        return program_.direct && options_.mode == AttachMode::session &&
-               shapes_of(plan::ProbeKind::function).size() == 2;
+    bool is_direct(Side side) const {
+        return count_shapes(probe_kind(side), rules::Stage::entry) <= 1 &&
+               count_shapes(probe_kind(side), rules::Stage::ret) <= 1;
     }
-    void both_ends() {
-        auto shapes = shapes_of(plan::ProbeKind::function);
+
+    // A session's one program for functions of one shape an end: libbcc cannot call a program.
+    bool is_both_ends(Side side) const {
+        return is_direct(side) && options_.mode_of(side) == AttachMode::session &&
+               shapes_of(probe_kind(side)).size() == 2;
+    }
+    void both_ends(Side side) {
+        auto shapes = shapes_of(probe_kind(side));
+        const char* name = side == Side::user ? "on_call" : "on_kernel_call";
         bool entry_first = shapes.front()->end == rules::Stage::entry;
         text(fmt::format("#line 1 \"both ends\"\n"
-                         "static bool (*mlbcc_session_is_return)(void) = (void *)0x7fff0002;\n"
-                         "int on_call(struct pt_regs *ctx) {{\n"
+                         "int {}(struct pt_regs *ctx) {{\n"
                          "    return mlbcc_session_is_return() ? {}(ctx) : {}(ctx);\n}}\n",
-                         shape_name(shapes[entry_first ? 1 : 0]->id),
+                         name, shape_name(shapes[entry_first ? 1 : 0]->id),
                          shape_name(shapes[entry_first ? 0 : 1]->id)));
-        program_.functions.push_back({"on_call", ProgramKind::session, {}, {}});
+        ProgramKind kind = program_kind(side, AttachMode::session, rules::Stage::entry);
+        program_.functions.push_back({name, kind, {}, {}});
     }
 
     void shape(const plan::Shape& one) {
-        ShapeWriter writer(plan_, one, options_.mode);
+        ShapeWriter writer(plan_, one, options_.mode_of(side_of(kind_of(one))));
         std::string name = shape_name(one.id), body = writer.body();
         text(fmt::format("#line 1 \"{}\"\n{}", name, writer.declarations()));
         bool at_return = one.end == rules::Stage::ret;
         switch (kind_of(one)) {
-        case plan::ProbeKind::function: return function_shape(one, writer, name, body);
+        case plan::ProbeKind::function:
+        case plan::ProbeKind::kernel: return function_shape(one, writer, name, body);
         case plan::ProbeKind::syscall:
             if (at_return) {
                 add("syscall_return.bpf.c",
@@ -305,23 +333,27 @@ private:
 
     void function_shape(const plan::Shape& one, const ShapeWriter& writer, const std::string& name,
                         const std::string& body) {
-        bool at_return = one.end == rules::Stage::ret, both = is_both_ends();
+        Side side = side_of(kind_of(one));
+        bool at_return = one.end == rules::Stage::ret, both = is_both_ends(side);
+        const char* in_kernel = side == Side::kernel ? "1" : "0";
         const char* session = writer.is_session() ? "1" : "0";
         std::string_view linkage = both ? "static __always_inline " : "";
         if (at_return) {
-            add("return.bpf.c",
-                {{"name", name}, {"linkage", linkage}, {"session", session}, {"body", body}});
+            add("return.bpf.c", {{"name", name},
+                                 {"linkage", linkage},
+                                 {"session", session},
+                                 {"in_kernel", in_kernel},
+                                 {"body", body}});
         } else {
             add("entry.bpf.c", {{"name", name},
                                 {"linkage", linkage},
                                 {"session", session},
+                                {"in_kernel", in_kernel},
                                 {"skip", writer.skip()},
                                 {"body", body}});
         }
         if (both) return;
-        ProgramKind kind = writer.is_session() ? ProgramKind::session
-                           : at_return         ? ProgramKind::ret
-                                               : ProgramKind::entry;
+        ProgramKind kind = program_kind(side, options_.mode_of(side), one.end);
         program_.functions.push_back({name, kind, one.id, {}});
     }
 
@@ -351,30 +383,6 @@ private:
 };
 
 }  // namespace
-
-std::string maps::aggregate(plan::AggregateId id) {
-    return fmt::format("aggregate_{}", static_cast<uint32_t>(id));
-}
-
-uint64_t cookie(const plan::ProbePlan& probe) {
-    uint64_t words = probe.entry ? probe.entry->argument_words.value_or(0) : 0;
-    uint64_t text = probe.entry ? probe.entry->argument_text : 0;
-    auto shape = [](const std::optional<plan::ShapeId>& id) {
-        return id ? static_cast<uint64_t>(*id) : kNoShape;
-    };
-    uint64_t entry = shape(probe.entry_shape), leave = shape(probe.return_shape);
-    return static_cast<uint64_t>(probe.id) | words << kWordsShift | text << kTextShift |
-           entry << kEntryShapeShift | leave << kReturnShapeShift;
-}
-
-size_t aggregate_value_size(plan::AggregateKind kind) {
-    switch (kind) {
-    case plan::AggregateKind::count: return offsetof(AggregateValue, sum);
-    case plan::AggregateKind::sum: return offsetof(AggregateValue, inverse_min);
-    case plan::AggregateKind::hist: return sizeof(AggregateValue);
-    }
-    return 0;
-}
 
 Result<Program> generate(const plan::Plan& plan, const Options& options) {
     return Generator(plan, options).run();

@@ -34,7 +34,7 @@ std::string Writer::argument(uint32_t param, uint32_t word) {
         slot = word < words.size() ? words[word] : plan::ArgSlot{};
     }
     std::string register_value = fmt::format("MLBCC_ARG{}(ctx)", slot.index);
-    bool kept = probe_.kind == plan::ProbeKind::function;  // of a system call they are still there
+    bool kept = plan::is_function(probe_.kind);  // of a system call they are still there
     if (stage_ == rules::Stage::ret && kept) {
         register_value =
             fmt::format("MLBCC_SAVED(u64, {})", 8 * plan::word_index(slot, plan_.arch));
@@ -55,8 +55,13 @@ std::string Writer::read_word(const plan::ArgSlot& slot, uint32_t word, const st
     std::string key = fmt::format("word {} {}", plan::to_text(slot), word);
     if (auto found = known_.find(key); found != known_.end()) return found->second;
     std::string name = temporary();
-    line(fmt::format("u64 {0} = 0; bpf_probe_read_user(&{0}, 8, (void *)({1}));", name, from));
+    line(fmt::format("u64 {0} = 0; {2}(&{0}, 8, (void *)({1}));", name, from, stack_reader()));
     return known_[key] = name;
+}
+
+// Arguments on the stack, and copies of structs that a caller in the same address space has made.
+const char* Writer::stack_reader() const {
+    return probe_.kind == plan::ProbeKind::kernel ? "bpf_probe_read_kernel" : "bpf_probe_read_user";
 }
 
 // One read for all of a call's arguments on the stack.
@@ -70,9 +75,9 @@ void Writer::read_stack_arguments() {
     }
     if (count < 2) return;
     std::string name = temporary();
-    line(fmt::format("u64 {0}[{1}] = {{}}; bpf_probe_read_user({0}, {2}, "
+    line(fmt::format("u64 {0}[{1}] = {{}}; {3}({0}, {2}, "
                      "(void *)MLBCC_STACK_ARG(ctx, 0));",
-                     name, count, count * 8));
+                     name, count, count * 8, stack_reader()));
     for (uint32_t i = 0; i < count; ++i) {
         known_[fmt::format("word {} 0", plan::to_text({plan::ArgSlot::Kind::stack, i}))] =
             fmt::format("{}[{}]", name, i);
@@ -107,6 +112,7 @@ std::string Writer::read_text(const rules::TextNode& text) const {
                          (*plan_.types)[probe_.signature->params[leaf->index].type].kind);
         return array ? "mlbcc_read_kernel_text" : "mlbcc_read_any_text";
     }
+    if (probe_.kind == plan::ProbeKind::kernel) return "mlbcc_read_any_text";
     const auto& fields = std::get<target::Tracepoint>(probe_.probe->at).fields;
     bool in_place =
         leaf != nullptr && leaf->index < fields.size() && fields[leaf->index].type.ends_with(']');

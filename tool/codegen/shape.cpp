@@ -112,9 +112,8 @@ void ShapeWriter::save(Writer& w) {
     w.line("struct call_frame *frame = call.frame;");
     uint32_t registers = plan::argument_registers(plan_.arch);
     if (probe_.saved_words > registers) {
-        w.line(fmt::format(
-            "bpf_probe_read_user(frame->saved + {}, {}, (void *)MLBCC_STACK_ARG(ctx, 0));",
-            registers, (probe_.saved_words - registers) * 8));
+        w.line(fmt::format("{}(frame->saved + {}, {}, (void *)MLBCC_STACK_ARG(ctx, 0));",
+                           w.stack_reader(), registers, (probe_.saved_words - registers) * 8));
     }
     for (const plan::Saved& saved : probe_.saved) save(w, saved);
 }

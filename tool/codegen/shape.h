@@ -15,7 +15,7 @@ public:
     std::string body();
     std::string take_stack();  // of a probe that a template defines
     bool is_session() const {
-        return probe_.kind == plan::ProbeKind::function && mode_ == AttachMode::session;
+        return plan::is_function(probe_.kind) && mode_ == AttachMode::session;
     }
     // What a program returns where nothing is to be done.
     const char* skip() const { return is_session() ? "1" : "0"; }

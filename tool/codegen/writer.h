@@ -29,6 +29,7 @@ public:
     std::string unread_bit(const plan::Saved& saved) const;  // in its frame
 
     void read_stack_arguments();  // where there are several
+    const char* stack_reader() const;
     std::string return_value() const;
 
     void line(std::string_view text);  // appends an indented statement

@@ -88,12 +88,14 @@ void SpanTracker::process_ended(uint32_t pid) {
     if (processes_.contains(pid)) end_threads(pid, std::nullopt);
 }
 
-// The system call that did it goes on: innermost, and as near to the stack's end as no other.
+// The system call that did it goes on, and what it has called in the kernel: innermost, and as near
+// to the stack's end as no other.
 void SpanTracker::process_replaced(uint32_t pid) {
     Thread& first = thread(pid, pid);
-    size_t size = first.open.size();
-    bool goes_on = size > 0 && first.open.back().sp == kSyscallStack;
-    close(first, 0, goes_on ? size - 1 : size);
+    auto in_kernel = [](const OpenSpan& span) { return span.sp > 0 && span.sp <= kSyscallStack; };
+    size_t goes_on = first.open.size();
+    while (goes_on > 0 && in_kernel(first.open[goes_on - 1])) --goes_on;
+    close(first, 0, goes_on);
     end_threads(pid, pid);
 }
 

@@ -163,7 +163,7 @@ void ProbePlanner::save_argument(uint32_t param) {
 
 // The word of the calling convention that a value is as it is; none where it is anything else.
 std::optional<uint32_t> ProbePlanner::argument_word(const rules::Typed& value) const {
-    bool words = probe_.kind == ProbeKind::function || probe_.kind == ProbeKind::syscall;
+    bool words = is_function(probe_.kind) || probe_.kind == ProbeKind::syscall;
     if (!words) return std::nullopt;
     const auto* leaf = std::get_if<rules::ParamLeaf>(&value.node);
     if (leaf == nullptr) return std::nullopt;
@@ -178,7 +178,7 @@ std::optional<uint32_t> ProbePlanner::argument_word(const rules::Typed& value) c
 
 // Where the record can be one of arguments as they are, its fields move to the words' places.
 void ProbePlanner::take_as_words(RecordPlan& record) const {
-    bool words_there = probe_.kind == ProbeKind::function || probe_.kind == ProbeKind::syscall;
+    bool words_there = is_function(probe_.kind) || probe_.kind == ProbeKind::syscall;
     if (record.layout.stack || !words_there) return;
     std::vector<uint32_t> words;
     uint32_t count = 0;

@@ -216,7 +216,12 @@ struct Saved {
     uint32_t offset = 0, size = 8;  // within the frame's save area, bytes
 };
 
-enum class ProbeKind { function, syscall, tracepoint, defined };
+enum class ProbeKind { function, kernel, syscall, tracepoint, defined };
+// Of a library or of the kernel: its arguments are where the calling convention puts them, and only
+// at the beginning of the call.
+inline bool is_function(ProbeKind kind) {
+    return kind == ProbeKind::function || kind == ProbeKind::kernel;
+}
 
 struct ProbePlan {
     ProbeId id{};

@@ -121,7 +121,7 @@ ProbePlanner::ProbePlanner(PlanBuilder& builder, const target::Probe& probe)
     probe_.probe = &probe;
     probe_.signature = probe.signature;
     name(probe.at);
-    if (probe.signature != nullptr && probe_.kind == ProbeKind::function) {
+    if (probe.signature != nullptr && is_function(probe_.kind)) {
         probe_.slots = locate_arguments(*probe.signature, *builder.plan.types, builder.plan.arch);
     } else if (probe.signature != nullptr && probe_.kind == ProbeKind::syscall) {
         for (uint32_t i = 0; i < probe.signature->params.size(); ++i) {
@@ -134,6 +134,11 @@ void ProbePlanner::name(const target::AttachPoint& at) {
     struct Visitor {
         ProbePlan& probe;
         void operator()(const target::UserFunction& function) {
+            probe.function = function.base;
+            probe.symbol = function.symbol;
+        }
+        void operator()(const target::KernelFunction& function) {
+            probe.kind = ProbeKind::kernel;
             probe.function = function.base;
             probe.symbol = function.symbol;
         }

@@ -128,15 +128,21 @@ Result<std::vector<target::SyscallName>> LiveHost::syscalls() {
     return all;
 }
 
+Result<target::KernelSearch> LiveHost::kernel_functions(const std::string& pattern) {
+    return kernel_.find(pattern);
+}
+
+std::vector<std::string> LiveHost::kernel_names() {
+    return kernel_.names();
+}
+
+const rules::Signature* LiveHost::kernel_signature(const target::KernelFunction& function,
+                                                   rules::TypeTable& types) {
+    return kernel_.signature(function, types);
+}
+
 Result<uint32_t> LiveHost::kernel_offset(const std::string& field) {
-    if (!btf_) {
-        Result<KernelBtf> opened = KernelBtf::open();
-        if (!opened) return opened.error();
-        btf_.emplace(std::move(*opened));
-    }
-    const Result<KernelField> found = btf_->field(field);
-    if (!found) return found.error();
-    return found->offset;
+    return kernel_.offset(field);
 }
 
 }  // namespace mlbcc::system

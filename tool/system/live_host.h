@@ -3,12 +3,11 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "system/kernel_btf.h"
 #include "system/library_search.h"
+#include "system/live_kernel.h"
 #include "system/paths.h"
 #include "system/process_view.h"
 #include "target/target.h"
@@ -32,6 +31,10 @@ public:
     Result<target::TracepointFormat> tracepoint(const std::string& category,
                                                 const std::string& name) override;
     Result<std::vector<target::SyscallName>> syscalls() override;
+    Result<target::KernelSearch> kernel_functions(const std::string& pattern) override;
+    std::vector<std::string> kernel_names() override;
+    const rules::Signature* kernel_signature(const target::KernelFunction& function,
+                                             rules::TypeTable& types) override;
     Result<uint32_t> kernel_offset(const std::string& field) override;
 
 private:
@@ -40,7 +43,7 @@ private:
     std::vector<LibrarySearcher> searchers_;
     std::map<FileId, std::string> paths_;
     std::map<std::string, target::Symbols> symbols_;  // by path
-    std::optional<KernelBtf> btf_;                    // once it is asked for
+    LiveKernel kernel_;
 };
 
 }  // namespace mlbcc::system

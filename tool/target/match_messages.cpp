@@ -11,21 +11,7 @@ namespace mlbcc::target {
 
 namespace {
 
-constexpr size_t kShownNames = 3;
 constexpr size_t kShownFiles = 4;
-
-// `a`, `b` and 7 more
-std::string listed(const std::vector<std::string>& names) {
-    std::string text;
-    const size_t shown = std::min(names.size(), kShownNames);
-    for (size_t i = 0; i < shown; i++) {
-        const bool is_last = i + 1 == names.size();
-        text += i == 0 ? "" : is_last ? " and " : ", ";
-        text += quoted(names[i]);
-    }
-    if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
-    return text;
-}
 
 void note_where_looked(const TracedLibrary& library, Diagnostic& problem) {
     const size_t shown = std::min(library.files.size(), kShownFiles);

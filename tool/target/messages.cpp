@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace mlbcc::target {
 
 namespace {
+
+constexpr size_t kShownNames = 3;
 
 Diagnostic& add(bool is_error, Span span, std::string message, Diagnostics& diagnostics) {
     return is_error ? diagnostics.error(span, std::move(message))
@@ -33,6 +37,18 @@ std::string advice(const TracedLibrary& library) {
 
 std::string quoted(std::string_view name) {
     return fmt::format("`{}`", name);
+}
+
+std::string listed(const std::vector<std::string>& names) {
+    std::string text;
+    const size_t shown = std::min(names.size(), kShownNames);
+    for (size_t i = 0; i < shown; i++) {
+        const bool is_last = i + 1 == names.size();
+        text += i == 0 ? "" : is_last ? " and " : ", ";
+        text += quoted(names[i]);
+    }
+    if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
+    return text;
 }
 
 FileProblem unreadable_file(const std::string& title, const Error& error) {

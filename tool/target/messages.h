@@ -11,7 +11,8 @@
 
 namespace mlbcc::target {
 
-std::string quoted(std::string_view name);  // cuInit -> `cuInit`
+std::string quoted(std::string_view name);                  // cuInit -> `cuInit`
+std::string listed(const std::vector<std::string>& names);  // `a`, `b`, `c` and 7 more
 
 FileProblem unreadable_file(const std::string& title, const Error& error);
 FileProblem wrong_machine(const std::string& title, const std::string& path,

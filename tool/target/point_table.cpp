@@ -40,7 +40,7 @@ void PointTable::want(const rules::Rule& rule, const rules::Target& target) {
         void operator()(const rules::FunctionTarget&) {}  // resolve.cpp
         void operator()(const rules::SyscallTarget&) { self.want_syscalls(rule, target); }
         void operator()(const rules::TracepointTarget&) { self.want_tracepoints(rule, target); }
-        void operator()(const rules::KernelTarget&) { self.unsupported(rule, target, "kernel"); }
+        void operator()(const rules::KernelTarget&) {}  // kernel_table.cpp
         void operator()(const rules::UsdtTarget&) { self.unsupported(rule, target, "usdt"); }
         void operator()(const rules::DefinedTarget&) { self.want_defined(rule, target); }
         void operator()(const rules::IntervalTarget&) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "target/kernel_table.h"
 #include "target/messages.h"
 #include "target/point_table.h"
 #include "target/probe_table.h"
@@ -80,7 +81,8 @@ public:
     Resolver(const rules::RuleSet& rules, rules::TypeTable& types, Host& host,
              Diagnostics& diagnostics)
         : rules_(rules), diagnostics_(diagnostics), libraries_(rules, host, diagnostics),
-          probes_(types), points_(rules, types, host, diagnostics) {}
+          probes_(types), kernel_(types, host, diagnostics),
+          points_(rules, types, host, diagnostics) {}
 
     // Libraries first: one that is not there is said once, not once a target.
     std::vector<Probe> run() {
@@ -91,8 +93,10 @@ public:
             for (const LibraryTarget& target : rule.targets) match(*rule.rule, target);
             if (!rule.targets.empty()) check_except(rule);
         }
+        for (const rules::Rule& rule : rules_.rules) kernel_.want(rule);
         for (const rules::Rule& rule : rules_.rules) points_.want(rule);
         std::vector<Probe> all_probes = probes_.take();
+        for (Probe& probe : kernel_.take()) all_probes.push_back(std::move(probe));
         for (Probe& probe : points_.take()) all_probes.push_back(std::move(probe));
         return all_probes;
     }
@@ -146,6 +150,7 @@ private:
     Diagnostics& diagnostics_;
     LibraryTable libraries_;
     ProbeTable probes_;
+    KernelTable kernel_;
     PointTable points_;
 };
 

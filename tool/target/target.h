@@ -56,6 +56,20 @@ struct SyscallName {
     std::string tracepoint;  // "newfstat": the kernel's own name, of sys_enter_newfstat
 };
 
+// A function of the kernel or of one of its modules; an AttachPoint, too.
+struct KernelFunction {
+    std::string symbol;    // what the kernel calls it: nvidia_ioctl.constprop.0
+    std::string base;      // without what the compiler appended: nvidia_ioctl
+    std::string module;    // "": of the kernel itself
+    uint64_t address = 0;  // 0, unless others have the same symbol
+};
+struct KernelSearch {
+    std::vector<KernelFunction> functions;  // that match, by symbol
+    std::vector<std::string> blacklisted;   // match, but the kernel keeps probes off them
+    std::vector<std::string> ambiguous;  // several have the symbol, and their addresses are hidden
+    size_t known = 0;                    // functions looked at
+};
+
 class Host {
 public:
     virtual ~Host() = default;
@@ -76,6 +90,17 @@ public:
     }
     // By number.
     virtual Result<std::vector<SyscallName>> syscalls() { return Error{"none are known"}; }
+    // Those whose symbol or base matches the glob. Error: this kernel lets none be probed.
+    virtual Result<KernelSearch> kernel_functions(const std::string& /*pattern*/) {
+        return Error{"none are known"};
+    }
+    virtual std::vector<std::string> kernel_names() { return {}; }  // bases of all, sorted
+    // What the kernel's or the module's type information says of it; null: nothing. Its types go to
+    // `types`, always the same.
+    virtual const rules::Signature* kernel_signature(const KernelFunction& /*function*/,
+                                                     rules::TypeTable& /*types*/) {
+        return nullptr;
+    }
     // Where "task_struct.pid" is in the running kernel's structure, bytes.
     virtual Result<uint32_t> kernel_offset(const std::string& field) {
         return Error{"nothing is known of " + field};
@@ -104,7 +129,7 @@ struct Defined {  // by a template
     const rules::ProbeDefinition* definition = nullptr;
     std::vector<uint32_t> offsets;  // of ProbeDefinition::offsets, bytes
 };
-using AttachPoint = std::variant<UserFunction, Syscall, Tracepoint, Defined>;
+using AttachPoint = std::variant<UserFunction, KernelFunction, Syscall, Tracepoint, Defined>;
 
 // One rule's interest in one function. `exactness` orders rules that disagree: a name without
 // wildcards beats one with, then more literal characters, then the later rule.

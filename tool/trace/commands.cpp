@@ -137,7 +137,8 @@ int run_emit(const TraceOptions& options) {
     Steps steps(options.verbosity == Verbosity::verbose);
     Frontend frontend(options.rules, steps);
     if (int status = prepare(frontend, options.verbosity); status != 0) return status;
-    Result<codegen::Options> generation = generation_options(options, bpf::find_features());
+    Result<codegen::Options> generation =
+        generation_options(options, frontend.plan, bpf::find_features());
     if (!generation) return tell(generation.error());
     Result<codegen::Program> program = frontend.generate(*generation);
     if (!program) return tell(program.error());

@@ -80,6 +80,9 @@ void describe_part(const Frontend& frontend, const plan::RulePart& part, std::st
 std::string describe_place(const Frontend& frontend, const plan::ProbePlan& probe) {
     switch (probe.kind) {
     case plan::ProbeKind::function: break;
+    case plan::ProbeKind::kernel:
+        return probe.has_return() ? "on the function's entry and its return"
+                                  : "on the function's entry; no return probe is needed";
     case plan::ProbeKind::syscall:
         return !probe.has_entry()   ? "at the end of the call only"
                : probe.has_return() ? "at both ends of the call"
@@ -98,6 +101,9 @@ std::string full_name(const plan::ProbePlan& probe) {
     struct Visitor {
         std::string operator()(const target::UserFunction& at) {
             return at.soname + ":" + at.symbol;
+        }
+        std::string operator()(const target::KernelFunction& at) {
+            return "kernel:" + at.symbol + (at.module.empty() ? "" : " [" + at.module + "]");
         }
         std::string operator()(const target::Syscall& at) { return "syscall:" + at.name; }
         std::string operator()(const target::Tracepoint& at) {

@@ -1,5 +1,6 @@
 #include "trace/loader.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -15,6 +16,7 @@ namespace {
 
 using codegen::AttachMode;
 using codegen::ProgramKind;
+using codegen::Side;
 
 constexpr uint32_t kSessionCookieCall = 0x7fff0001;  // as the C text calls them
 constexpr uint32_t kSessionIsReturnCall = 0x7fff0002;
@@ -28,6 +30,22 @@ const char* mode_name(AttachMode mode) {
     return "";
 }
 
+const char* mode_name(Side side, AttachMode mode) {
+    if (side == Side::user) return mode_name(mode);
+    switch (mode) {
+    case AttachMode::session: return "kprobe session";
+    case AttachMode::multi: return "kprobe_multi";
+    case AttachMode::perf: return "perf events";
+    }
+    return "";
+}
+
+bool has_functions(const plan::Plan& plan, Side side) {
+    auto kind = side == Side::user ? plan::ProbeKind::function : plan::ProbeKind::kernel;
+    return std::ranges::any_of(plan.probes,
+                               [&](const plan::ProbePlan& probe) { return probe.kind == kind; });
+}
+
 constexpr size_t kShownLines = 25;
 
 std::string_view last_lines(std::string_view log) {
@@ -39,17 +57,19 @@ std::string_view last_lines(std::string_view log) {
 }
 
 // The best that this kernel can do, or what was asked for.
-Result<AttachMode> choose_mode(std::optional<AttachMode> wanted, const bpf::Features& features) {
-    AttachMode best = features.session ? AttachMode::session
-                      : features.multi ? AttachMode::multi
-                                       : AttachMode::perf;
+Result<AttachMode> choose_mode(Side side, std::optional<AttachMode> wanted, bool is_used,
+                               const bpf::Features& features) {
+    bool user = side == Side::user;
+    bool session = user ? features.session : features.kernel_session;
+    bool multi = user ? features.multi : features.kernel_multi;
+    AttachMode best = session ? AttachMode::session : multi ? AttachMode::multi : AttachMode::perf;
     if (!wanted) return best;
-    bool possible = *wanted == AttachMode::perf ||
-                    (*wanted == AttachMode::multi && features.multi) ||
-                    (*wanted == AttachMode::session && features.session);
+    bool possible = *wanted == AttachMode::perf || (*wanted == AttachMode::multi && multi) ||
+                    (*wanted == AttachMode::session && session);
     if (possible) return *wanted;
-    return Error{fmt::format("this kernel has no {} links", mode_name(*wanted)), 0,
-                 fmt::format("leave --attach out: {} would be taken", mode_name(best))};
+    if (!is_used) return best;
+    return Error{fmt::format("this kernel has no {} links", mode_name(side, *wanted)), 0,
+                 fmt::format("leave --attach out: {} would be taken", mode_name(side, best))};
 }
 
 // Set where the tracer's process ids are not the kernel's own.
@@ -62,17 +82,23 @@ Result<std::optional<codegen::PidNamespace>> own_namespace() {
 
 }  // namespace
 
-Result<codegen::Options> generation_options(const TraceOptions& options,
+Result<codegen::Options> generation_options(const TraceOptions& options, const plan::Plan& plan,
                                             const bpf::Features& features) {
-    Result<AttachMode> mode = choose_mode(options.rules.attach, features);
+    bool kernel = has_functions(plan, Side::kernel);
+    bool user = !kernel || has_functions(plan, Side::user);
+    Result<AttachMode> mode = choose_mode(Side::user, options.rules.attach, user, features);
     if (!mode) return mode.error();
+    auto kernel_mode = choose_mode(Side::kernel, options.rules.attach, kernel, features);
+    if (!kernel_mode) return kernel_mode.error();
     auto own = own_namespace();
     if (!own) return own.error();
     codegen::Options made;
     made.mode = *mode;
+    made.kernel_mode = *kernel_mode;
     made.everyone = options.everyone;
     made.namespace_ = *own;
     made.task_pid_offset = features.task_pid_offset;
+    made.task_stack_offset = features.task_stack_offset;
     made.wake_bytes = options.buffer_bytes / 4;
     return made;
 }
@@ -85,18 +111,14 @@ void Loader::find_features() {
 
 Result<void> Loader::start(const TraceOptions& options, const bpf::Map& rings) {
     find_features();
-    Result<codegen::Options> generation = generation_options(options, *features_);
+    Result<codegen::Options> generation = generation_options(options, frontend_.plan, *features_);
     if (!generation) return generation.error();
     Result<codegen::Program> program = frontend_.generate(*generation);
     if (!program) return program.error();
     loaded_.mode = generation->mode;
+    loaded_.kernel_mode = generation->kernel_mode;
     loaded_.program = std::move(*program);
-    if (dispatched()) {
-        Result<bpf::Dispatcher> dispatcher =
-            bpf::Dispatcher::make(loaded_.mode, *features_, frontend_.plan.shapes.size());
-        if (!dispatcher) return dispatcher.error();
-        loaded_.dispatcher = std::move(*dispatcher);
-    }
+    if (auto made = make_dispatchers(); !made) return made.error();
     if (!features_->task_pid_offset) {
         // libbcc reads tracepoints' formats there
         Result<std::string> tracefs = system::ensure_tracefs();
@@ -105,8 +127,24 @@ Result<void> Loader::start(const TraceOptions& options, const bpf::Map& rings) {
     return frontend_.compiler->send_compile(request(rings));
 }
 
-bool Loader::dispatched() const {
-    return loaded_.mode != AttachMode::perf && !loaded_.program.direct;
+AttachMode Loader::mode(Side side) const {
+    return side == Side::user ? loaded_.mode : loaded_.kernel_mode;
+}
+
+bool Loader::dispatched(Side side) const {
+    bool direct = side == Side::user ? loaded_.program.direct : loaded_.program.kernel_direct;
+    return mode(side) != AttachMode::perf && !direct;
+}
+
+Result<void> Loader::make_dispatchers() {
+    for (Side side : {Side::user, Side::kernel}) {
+        if (!dispatched(side)) continue;
+        Result<bpf::Dispatcher> made =
+            bpf::Dispatcher::make(side, mode(side), *features_, frontend_.plan.shapes.size());
+        if (!made) return made.error();
+        (side == Side::user ? loaded_.dispatcher : loaded_.kernel_dispatcher) = std::move(*made);
+    }
+    return {};
 }
 
 bpf::CompileRequest Loader::request(const bpf::Map& rings) const {
@@ -127,12 +165,14 @@ bpf::CompileRequest Loader::request(const bpf::Map& rings) const {
         } else if (function.kind == ProgramKind::raw_tracepoint ||
                    function.kind == ProgramKind::syscall) {
             one.type = bpf::ProgramType::raw_tracepoint;
-        } else if (loaded_.mode != AttachMode::perf) {
-            one.attach_type = bpf::expected_attach_type(loaded_.mode);
+        } else if (Side side = codegen::side_of(function.kind); mode(side) != AttachMode::perf) {
+            one.attach_type = bpf::expected_attach_type(side, mode(side));
         }
         request.programs.push_back(std::move(one));
     }
-    if (loaded_.mode == AttachMode::session) {
+    bool kernel = has_functions(frontend_.plan, Side::kernel);
+    if (loaded_.mode == AttachMode::session ||
+        (kernel && loaded_.kernel_mode == AttachMode::session)) {
         request.kfuncs = {{kSessionCookieCall, features_->session_cookie},
                           {kSessionIsReturnCall, features_->session_is_return}};
     }
@@ -156,12 +196,14 @@ Result<Loaded> Loader::finish() {
     for (bpf::CompiledProgram& one : compiled->programs) {
         loaded_.kernel.programs.emplace(one.name, std::move(one.fd));
     }
-    if (!dispatched()) {
-        if (auto done = attach_functions(); !done) return done.error();
+    for (Side side : {Side::user, Side::kernel}) {
+        if (dispatched(side)) continue;
+        if (auto done = attach_functions(side); !done) return done.error();
     }
     if (auto done = attach_points(frontend_.plan, loaded_); !done) return done.error();
-    if (auto done = loaded_.dispatcher.connect(loaded_.kernel, loaded_.program); !done)
-        return done.error();
+    for (bpf::Dispatcher* one : {&loaded_.dispatcher, &loaded_.kernel_dispatcher}) {
+        if (auto done = one->connect(loaded_.kernel, loaded_.program); !done) return done.error();
+    }
     steps_.done("connect");
     return std::move(loaded_);
 }
@@ -188,12 +230,17 @@ Error Loader::defect(const bpf::CompileError& failed, const codegen::Program& pr
 }
 
 Result<void> Loader::attach() {
-    if (!dispatched()) return {};  // needs the programs
-    return attach_functions();
+    for (Side side : {Side::user, Side::kernel}) {
+        if (!dispatched(side)) continue;  // needs the programs
+        if (auto done = attach_functions(side); !done) return done;
+    }
+    return {};
 }
 
-bpf::Programs Loader::programs() const {
-    if (dispatched()) return loaded_.dispatcher.programs();
+bpf::Programs Loader::programs(Side side) const {
+    if (dispatched(side)) {
+        return (side == Side::user ? loaded_.dispatcher : loaded_.kernel_dispatcher).programs();
+    }
     bpf::Programs all;
     for (const codegen::Function& one : loaded_.program.functions) {
         all.emplace(one.kind, loaded_.kernel.program(one.name));
@@ -201,7 +248,33 @@ bpf::Programs Loader::programs() const {
     return all;
 }
 
-Result<void> Loader::attach_functions() {
+Result<void> Loader::attach_functions(Side side) {
+    if (!has_functions(frontend_.plan, side)) return {};
+    return side == Side::user ? attach_user_functions() : attach_kernel_functions();
+}
+
+Result<void> Loader::attach_kernel_functions() {
+    std::vector<const plan::ProbePlan*> probes;
+    for (const plan::ProbePlan& probe : frontend_.plan.probes) {
+        if (probe.kind == plan::ProbeKind::kernel) probes.push_back(&probe);
+    }
+    Result<bpf::Attachment> made =
+        loaded_.kernel_mode == AttachMode::perf
+            ? bpf::Attachment::kernel_functions_by_perf(probes, loaded_.kernel, loaded_.program)
+            : bpf::Attachment::kernel_functions(probes, programs(Side::kernel),
+                                                loaded_.kernel_mode);
+    if (!made) return made.error();
+    size_t attached = probes.size() - made->refused.size();
+    loaded_.probes += attached;
+    loaded_.refused.insert(loaded_.refused.end(), made->refused.begin(), made->refused.end());
+    steps_.tell(fmt::format("{} functions of the kernel by {}, {} links", attached,
+                            mode_name(Side::kernel, loaded_.kernel_mode), made->links()));
+    loaded_.attachments.push_back(std::move(*made));
+    steps_.done("attach to the kernel");
+    return {};
+}
+
+Result<void> Loader::attach_user_functions() {
     std::map<std::string, std::vector<bpf::Site>> by_file;
     for (const plan::ProbePlan& probe : frontend_.plan.probes) {
         if (probe.kind != plan::ProbeKind::function) continue;
@@ -218,7 +291,7 @@ Result<void> Loader::attach_functions() {
         Result<bpf::Attachment> made =
             loaded_.mode == AttachMode::perf
                 ? bpf::Attachment::functions_by_perf(path, sites, loaded_.kernel, loaded_.program)
-                : bpf::Attachment::functions(path, sites, programs(), loaded_.mode);
+                : bpf::Attachment::functions(path, sites, programs(Side::user), loaded_.mode);
         if (!made) return made.error();
         loaded_.probes += sites.size() - made->refused.size();
         loaded_.refused.insert(loaded_.refused.end(), made->refused.begin(), made->refused.end());

@@ -15,9 +15,9 @@
 namespace mlbcc::trace {
 
 struct Loaded {
-    codegen::AttachMode mode{};
+    codegen::AttachMode mode{}, kernel_mode{};
     codegen::Program program;
-    bpf::Dispatcher dispatcher;
+    bpf::Dispatcher dispatcher, kernel_dispatcher;
     bpf::LoadedProgram kernel;
     std::vector<bpf::Attachment> attachments;
     size_t probes = 0;  // functions that are attached
@@ -26,8 +26,8 @@ struct Loaded {
     void detach() { attachments.clear(); }
 };
 
-// How to generate for this machine: by the best way to attach that it has, or the one asked for.
-Result<codegen::Options> generation_options(const TraceOptions& options,
+// How to generate for this machine: by the best ways to attach that it has, or the one asked for.
+Result<codegen::Options> generation_options(const TraceOptions& options, const plan::Plan& plan,
                                             const bpf::Features& features);
 
 class Loader {
@@ -44,9 +44,13 @@ public:
 
 private:
     bpf::CompileRequest request(const bpf::Map& rings) const;
-    bool dispatched() const;  // whether calls reach their shapes through the dispatcher
-    bpf::Programs programs() const;
-    Result<void> attach_functions();
+    codegen::AttachMode mode(codegen::Side side) const;
+    bool dispatched(codegen::Side side) const;  // whether calls reach their shapes that way
+    Result<void> make_dispatchers();
+    bpf::Programs programs(codegen::Side side) const;
+    Result<void> attach_functions(codegen::Side side);
+    Result<void> attach_user_functions();
+    Result<void> attach_kernel_functions();
     Error refused(const bpf::CompileError& failed, const codegen::Program& program);
     Error defect(const bpf::CompileError& failed, const codegen::Program& program);
 

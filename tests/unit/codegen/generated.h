@@ -29,8 +29,9 @@ inline const codegen::Templates& shipped_templates() {
 
 // "kind name shape-or-dash" of each program's function.
 inline std::string functions(const codegen::Program& program) {
-    static constexpr const char* kKinds[] = {"session",        "entry",      "return",
-                                             "raw_tracepoint", "tracepoint", "syscall"};
+    static constexpr const char* kKinds[] = {"session",        "entry",        "return",
+                                             "raw_tracepoint", "tracepoint",   "syscall",
+                                             "kernel session", "kernel entry", "kernel return"};
     std::string out;
     for (const codegen::Function& one : program.functions) {
         if (!one.shape && !one.point.empty()) continue;  // follows processes
@@ -53,7 +54,7 @@ inline std::string generated(const std::string& rules, codegen::AttachMode mode,
                              plan::Arch arch = plan::Arch::x86_64) {
     const Planned planned(rules, kDriver, cuda_prototypes(), arch);
     if (!planned.messages().empty()) return planned.messages();
-    codegen::Options options{.mode = mode, .templates = &shipped_templates()};
+    codegen::Options options{.mode = mode, .kernel_mode = mode, .templates = &shipped_templates()};
     auto program = codegen::generate(planned.plan(), options);
     if (!program) return program.error().message();
     return functions(*program) +

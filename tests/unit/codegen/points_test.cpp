@@ -30,5 +30,32 @@ TEST(GeneratePoints, ATracepoint) {
                                    "}\n");
 }
 
+TEST(GeneratePoints, AFunctionOfTheKernel) {
+    const std::string rules = "on kernel:vfs_read {\n"
+                              "    where count > 100\n"
+                              "    event file.read(name, count, ret)\n"
+                              "    stack user\n"
+                              "}\n";
+    expect_golden_of("kernel.session", rules);
+    expect_golden("codegen/kernel.perf.c.golden", generated(rules, codegen::AttachMode::perf));
+}
+
+TEST(GeneratePoints, ProgramsAndTheKernelEachHaveTheirOwnMode) {
+    const Planned planned("on cuda:cuInit, kernel:vfs_read { hist duration }");
+    codegen::Options options{.mode = codegen::AttachMode::multi,
+                             .kernel_mode = codegen::AttachMode::session,
+                             .task_stack_offset = 32,
+                             .templates = &shipped_templates()};
+    auto program = codegen::generate(planned.plan(), options);
+    ASSERT_TRUE(program);
+    EXPECT_EQ(functions(*program), "// entry shape_0 0\n// return shape_1 1\n"
+                                   "// kernel session on_kernel_call -\n");
+    EXPECT_TRUE(program->direct && program->kernel_direct);
+    for (const char* line : {"#define MLBCC_SESSION 1\n", "#define MLBCC_KERNEL 1\n",
+                             "#define MLBCC_TASK_STACK 32\n"}) {
+        EXPECT_NE(program->source.find(line), std::string::npos) << line;
+    }
+}
+
 }  // namespace
 }  // namespace mlbcc::test

@@ -119,6 +119,19 @@ TEST_F(Tracker, TheSystemCallThatExecIsEndsAfterIt) {
     EXPECT_EQ(tracker.end(tracker.thread(70, 70), exec), 2u);
 }
 
+TEST_F(Tracker, WhatExecCallsInTheKernelGoesOnToo) {
+    OpenSpan exec = span(20, 2, 2), inner = span(30, 3, 3);
+    exec.sp = 0xffff;
+    inner.sp = 0xbe00;
+    tracker.begin(main, span(10, 1, 1));
+    tracker.begin(main, exec);
+    tracker.begin(main, inner);
+    tracker.process_replaced(70);
+    EXPECT_EQ(begins(), 1u);
+    EXPECT_EQ(tracker.end(tracker.thread(70, 70), inner), 3u);
+    EXPECT_EQ(tracker.end(tracker.thread(70, 70), exec), 2u);
+}
+
 TEST_F(Tracker, AProcessEndClosesItsThreads) {
     tracker.begin(tracker.thread(70, 71), span(10, 1, 2));
     tracker.thread_ended(70);

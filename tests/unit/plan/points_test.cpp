@@ -53,6 +53,24 @@ TEST(PointsPlan, ACompletionHasNoEntry) {
     EXPECT_EQ(p.entry("close"), "no record");
 }
 
+TEST(PointsPlan, AFunctionOfTheKernelIsACallWithRegisters) {
+    const Planned p("on kernel:vfs_read { span kernel(args) }");
+    EXPECT_EQ(p.messages(), "");
+    const plan::ProbePlan& probe = p.probe("vfs_read");
+    EXPECT_EQ(probe.kind, plan::ProbeKind::kernel);
+    EXPECT_EQ(probe.ends, Ends::call);
+    EXPECT_EQ(plan::to_text(probe.slots[1][0]), "r1");
+    EXPECT_EQ(probe.entry->argument_words, 2u) << "one program for all such functions";
+    EXPECT_EQ(probe.entry->argument_text, 2u);
+    EXPECT_EQ(probe.text_words, 2u);
+}
+
+TEST(PointsPlan, AFunctionOfTheKernelSharesNoShapeWithAProgramsFunction) {
+    const Planned p("on cuda:cuInit, kernel:vfs_* { hist duration }");
+    EXPECT_EQ(p.plan().probes.size(), 3u);
+    EXPECT_EQ(p.plan().shapes.size(), 4u);
+}
+
 TEST(PointsPlan, ManySystemCallsShareAShape) {
     const Planned counted("on syscall:* { count by function }");
     EXPECT_EQ(counted.plan().probes.size(), 6u);

@@ -83,6 +83,13 @@ inline void add_kernel(FakeHost& host) {
     add_syscall(host, "fstat@5", "unsigned int fd, struct stat * statbuf", "newfstat");
     add_syscall(host, "getpid@39", "");
     add_syscall(host, "openat@257", "int dfd, const char * filename, int flags, umode_t mode");
+    host.kernel.functions = {{"vfs_read", "vfs_read", "", 0},
+                             {"vfs_write", "vfs_write", "", 0},
+                             {"size_show", "size_show", "", 0x1000},
+                             {"size_show", "size_show", "", 0x2000},
+                             {"nvidia_ioctl.constprop.0", "nvidia_ioctl", "nvidia", 0}};
+    host.kernel.blacklisted = {"vfs_never"};
+    host.kernel.ambiguous = {"vfs_twice"};
     add_tracepoint(host, "sched:sched_process_exec@365",
                    "__data_loc char[] filename@8+4, pid_t pid@12+4s, pid_t old_pid@16+4s");
     add_tracepoint(host, "sched:sched_switch@372",

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/glob.h"
 #include "target/target.h"
 
 namespace mlbcc::target {
@@ -34,6 +35,7 @@ public:
     std::map<std::string, std::variant<Symbols, Error>> files;    // by path
     std::map<std::string, TracepointFormat> formats;              // by "sched:sched_switch"
     std::vector<SyscallName> system_calls;
+    KernelSearch kernel;  // all that it has; none: it has no kprobes
     int searches = 0, reads = 0;
 
     // A library that is found by `name` at /lib/FILE.
@@ -61,6 +63,41 @@ public:
         return std::vector<std::byte>();
     }
     std::string architecture() override { return "x86_64"; }
+    Result<KernelSearch> kernel_functions(const std::string& pattern) override {
+        if (kernel.functions.empty()) return Error{"there are no kprobes", 0, {}};
+        KernelSearch found;
+        found.known = kernel.functions.size();
+        for (const KernelFunction& one : kernel.functions) {
+            bool matches = glob_match(pattern, one.base) || glob_match(pattern, one.symbol);
+            if (matches) found.functions.push_back(one);
+        }
+        const auto take = [&](const std::vector<std::string>& from, std::vector<std::string>& to) {
+            for (const std::string& one : from) {
+                if (glob_match(pattern, one)) to.push_back(one);
+            }
+        };
+        take(kernel.blacklisted, found.blacklisted);
+        take(kernel.ambiguous, found.ambiguous);
+        return found;
+    }
+    std::vector<std::string> kernel_names() override {
+        std::vector<std::string> names;
+        for (const KernelFunction& one : kernel.functions) names.push_back(one.base);
+        return names;
+    }
+    // It knows the types of the kernel itself: `long NAME(size_t count, const char *name)`.
+    const rules::Signature* kernel_signature(const KernelFunction& function,
+                                             rules::TypeTable& types) override {
+        if (!function.module.empty()) return nullptr;
+        rules::Signature made;
+        made.name = function.base;
+        made.ret = types.add({"long", rules::IntType{8, true, false}});
+        const auto size = types.add({"size_t", rules::IntType{8, false, false}});
+        const auto letter = types.add({"char", rules::IntType{1, true, true}});
+        const auto text = types.add({"const char *", rules::PointerType{letter, true}});
+        made.params = {{"count", size}, {"name", text}};
+        return types.keep(std::move(made));
+    }
     Result<std::vector<std::string>> tracepoints() override {
         if (formats.empty()) return Error{"cannot open /t/available_events", ENOENT, "mount it"};
         std::vector<std::string> names;
@@ -132,13 +169,19 @@ public:
         std::string text;
         for (const Probe& probe : probes_) {
             if (std::holds_alternative<UserFunction>(probe.at)) continue;
+            if (const auto* function = std::get_if<KernelFunction>(&probe.at)) {
+                text += fmt::format("kernel:{}", function->symbol);
+                if (!function->module.empty()) text += fmt::format(" [{}]", function->module);
+                if (function->address != 0) text += fmt::format(" at {:x}", function->address);
+                text += probe.signature == nullptr ? " unknown <-" : " ";
+            }
             if (const auto* call = std::get_if<Syscall>(&probe.at)) {
                 text += fmt::format("syscall:{} {} ", call->name, call->number);
             } else if (const auto* point = std::get_if<Tracepoint>(&probe.at)) {
                 text +=
                     fmt::format("tracepoint:{}:{} {} ", point->category, point->name, point->id);
             }
-            text += prototype(*probe.signature) + " <-";
+            if (probe.signature != nullptr) text += prototype(*probe.signature) + " <-";
             for (const RuleUse& use : probe.uses) text += fmt::format(" {}", use.rule->index);
             text += "\n";
         }
