@@ -44,7 +44,8 @@ enum class ProgramKind {
     ret,
     raw_tracepoint,  // on `point`
     tracepoint,      // on `point`, or where there is none, on all tracepoints of its shape
-    syscall          // called by the program on the raw tracepoint of system calls, by its shape
+    syscall,         // called by the program on the raw tracepoint of system calls, by its shape
+    usdt             // on the probes that programs bring along, of its shape
 };
 
 struct Function {

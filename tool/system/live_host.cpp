@@ -14,6 +14,7 @@
 #include "system/mounts.h"
 #include "system/syscall_table.h"
 #include "system/tracepoints.h"
+#include "system/usdt.h"
 
 namespace mlbcc::system {
 
@@ -137,6 +138,10 @@ Result<uint32_t> LiveHost::kernel_offset(const std::string& field) {
     const Result<KernelField> found = btf_->field(field);
     if (!found) return found.error();
     return found->offset;
+}
+
+Result<target::UsdtProbes> LiveHost::usdt(const std::string& path) {
+    return read_usdt(path);
 }
 
 }  // namespace mlbcc::system

@@ -33,6 +33,7 @@ public:
                                                 const std::string& name) override;
     Result<std::vector<target::SyscallName>> syscalls() override;
     Result<uint32_t> kernel_offset(const std::string& field) override;
+    Result<target::UsdtProbes> usdt(const std::string& path) override;
 
 private:
     const std::string& known_path(const std::string& path);

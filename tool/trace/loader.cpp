@@ -127,6 +127,8 @@ bpf::CompileRequest Loader::request(const bpf::Map& rings) const {
         } else if (function.kind == ProgramKind::raw_tracepoint ||
                    function.kind == ProgramKind::syscall) {
             one.type = bpf::ProgramType::raw_tracepoint;
+        } else if (function.kind == ProgramKind::usdt && loaded_.mode != AttachMode::perf) {
+            one.attach_type = bpf::expected_attach_type(AttachMode::multi);
         } else if (loaded_.mode != AttachMode::perf) {
             one.attach_type = bpf::expected_attach_type(loaded_.mode);
         }
