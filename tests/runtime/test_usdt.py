@@ -72,20 +72,17 @@ class Python(TracerCase):
         need_python_probes()
 
     def test_audit_events_are_those_that_a_hook_sees(self):
-        script = self.write("app.py", AUDIT)
-        for way in machine.attach_ways():
-            with self.subTest(way):
-                trace = self.trace("""
-                    on usdt:python3:python:audit { event python.audit(event = str(arg(0)))
-                                                   count by str(arg(0)) as "audit" }
-                    """, "python3", script, options=("--attach", way), env=ENVIRONMENT)
-                said = between(json.loads(self.last.stdout), lambda e: e)
-                seen = [e["args"]["event"] for e in trace.events]
-                self.assertEqual(between(seen, lambda e: e), said)
-                self.assertLessEqual({"open", "import", "pickle.find_class", "compile"}, set(said))
-                counts = {event: seen.count(event) for event in set(seen)}
-                self.assertEqual({k[0]: v for k, v in trace.stats("audit").items()}, counts)
-                self.assertEqual({e["phase"] for e in trace.events}, {"i"})
+        trace = self.trace("""
+            on usdt:python3:python:audit { event python.audit(event = str(arg(0)))
+                                           count by str(arg(0)) as "audit" }
+            """, "python3", self.write("app.py", AUDIT), env=ENVIRONMENT)
+        said = between(json.loads(self.last.stdout), lambda e: e)
+        seen = [e["args"]["event"] for e in trace.events]
+        self.assertEqual(between(seen, lambda e: e), said)
+        self.assertLessEqual({"open", "import", "pickle.find_class", "compile"}, set(said))
+        counts = {event: seen.count(event) for event in set(seen)}
+        self.assertEqual({k[0]: v for k, v in trace.stats("audit").items()}, counts)
+        self.assertEqual({e["phase"] for e in trace.events}, {"i"})
 
     def test_collections_have_their_arguments(self):
         """An argument on the stack, and one with a sign, of two probes that a pattern matches."""
