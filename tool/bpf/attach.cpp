@@ -22,6 +22,9 @@ std::optional<int> sysfs_number(const std::string& path, std::string_view prefix
     return std::atoi(text->c_str() + prefix.size());
 }
 
+// Of perf_event_attr::config (format/ref_ctr_offset: "config:32-63").
+constexpr unsigned kSemaphoreShift = 32;
+
 }  // namespace
 
 // Attaches the sites of one file.
@@ -64,6 +67,17 @@ public:
         return finish(sites);
     }
 
+    // A moment needs no session.
+    Result<Attachment> usdt(std::span<const Site> sites, int program, AttachMode mode) {
+        if (mode != AttachMode::perf) {
+            multi(sites, ProgramKind::usdt, program, sys::kUprobeMulti);
+            return finish(sites);
+        }
+        if (auto ready = find_pmu(); !ready) return ready.error();
+        for (const Site& site : sites) perf_one(site, ProgramKind::usdt, program);
+        return finish(sites);
+    }
+
 private:
     Result<Attachment> finish(std::span<const Site> sites) {
         if (made_.links_.empty() && !sites.empty()) {
@@ -82,13 +96,15 @@ private:
     // stand alone.
     void multi(std::span<const Site> sites, ProgramKind kind, int program, uint32_t type) {
         if (sites.empty()) return;
-        std::vector<uint64_t> offsets, cookies;
+        std::vector<uint64_t> offsets, cookies, semaphores;
         for (const Site& site : sites) {
             offsets.push_back(site.offset);
+            if (kind == ProgramKind::usdt) semaphores.push_back(site.semaphore);
             cookies.push_back(codegen::cookie(*site.probe));
         }
-        int fd = sys::link_uprobes(program, type, path_.c_str(), offsets, cookies,
-                                   kind == ProgramKind::ret ? sys::kUprobeMultiReturn : 0);
+        int fd =
+            sys::link_uprobes(program, type, path_.c_str(), offsets, cookies,
+                              kind == ProgramKind::ret ? sys::kUprobeMultiReturn : 0, semaphores);
         if (fd >= 0) {
             made_.links_.emplace_back(fd);
         } else if (sites.size() == 1 || errno == EPERM || errno == EACCES) {
@@ -123,6 +139,7 @@ private:
         attributes.size = sizeof attributes;
         attributes.type = pmu_type_;
         attributes.config = kind == ProgramKind::ret ? 1ull << return_bit_ : 0;
+        attributes.config |= site.semaphore << kSemaphoreShift;
         attributes.config1 = reinterpret_cast<uint64_t>(path_.c_str());
         attributes.config2 = site.offset;
         UniqueFd event(sys::perf_event_open(attributes, -1, 0));
@@ -147,6 +164,11 @@ Result<Attachment> Attachment::functions_by_perf(const std::string& path,
                                                  const LoadedProgram& loaded,
                                                  const codegen::Program& program) {
     return FunctionAttacher(path).by_perf(sites, loaded, program);
+}
+
+Result<Attachment> Attachment::usdt(const std::string& path, std::span<const Site> sites,
+                                    int program, AttachMode mode) {
+    return FunctionAttacher(path).usdt(sites, program, mode);
 }
 
 Result<Attachment> Attachment::raw_tracepoint(int program, const std::string& name) {

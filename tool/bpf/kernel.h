@@ -92,7 +92,8 @@ private:
 // A function to attach to: where exactly the trap goes was chosen by its instructions.
 struct Site {
     const plan::ProbePlan* probe = nullptr;
-    uint64_t offset = 0;  // in the file, bytes
+    uint64_t offset = 0;     // in the file, bytes
+    uint64_t semaphore = 0;  // likewise: the counter that the kernel keeps above 0; 0: none
 };
 struct Refusal {  // a function that the kernel would not probe; the others are attached
     plan::ProbeId probe{};
@@ -122,6 +123,12 @@ public:
     // they are attached last. None where the rules read no text, or the kernel is older than 6.6.
     static std::optional<Attachment> touch_texts(const std::string& path,
                                                  std::span<const Site> sites);
+    // Probes that a program brings along, all of one shape.
+    static Result<Attachment> usdt(const std::string& path, std::span<const Site> sites,
+                                   int program, codegen::AttachMode mode);
+    // touch_texts() for these, whose arguments are in places of their own.
+    static std::optional<Attachment> touch_arguments(const std::string& path,
+                                                     std::span<const Site> sites);
     static Result<Attachment> raw_tracepoint(int program, const std::string& name);
     static Result<Attachment> tracepoint(int program, uint32_t id, const std::string& name,
                                          std::optional<uint64_t> cookie = std::nullopt);

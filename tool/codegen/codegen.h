@@ -62,7 +62,8 @@ enum class ProgramKind {
     syscall,         // called by the program on the raw tracepoint of system calls, by its shape
     kernel_session,  // as the first three, of the kernel's functions
     kernel_entry,
-    kernel_ret
+    kernel_ret,
+    usdt             // on the probes that programs bring along, of its shape
 };
 ProgramKind program_kind(Side side, AttachMode mode, rules::Stage end);
 Side side_of(ProgramKind kind);

@@ -280,6 +280,10 @@ private:
             program_.functions.push_back({name, ProgramKind::tracepoint, one.id, {}});
             return;
         case plan::ProbeKind::defined: return defined_shape(one, writer, body);
+        case plan::ProbeKind::usdt:
+            add("usdt.bpf.c", {{"name", name}, {"body", body}});
+            program_.functions.push_back({name, ProgramKind::usdt, one.id, {}});
+            return;
         }
     }
 

@@ -23,11 +23,60 @@ std::string Writer::defined_field(uint32_t param) const {
     return fmt::format("((u64)fields->{})", probe_.signature->params[param].name);
 }
 
+namespace {
+
+// rdx -> ctx->dx, r12 -> ctx->r12, x3 -> ctx->regs[3]
+std::string usdt_register(plan::Arch arch, const std::string& name) {
+    if (arch == plan::Arch::arm64) {
+        bool special = name == "sp" || name == "pc";
+        return special ? "(u64)ctx->" + name : fmt::format("(u64)ctx->regs[{}]", name.substr(1));
+    }
+    if (name == "pc") return "(u64)ctx->ip";
+    bool numbered = name.size() > 1 && name[1] >= '0' && name[1] <= '9';
+    return "(u64)ctx->" + name.substr(numbered ? 0 : 1);
+}
+
+}  // namespace
+
+// An argument of a probe that a program brings along, where its note says that it is.
+std::string Writer::usdt_argument(uint32_t param) {
+    struct Visitor {
+        Writer& w;
+        const target::UsdtArgument& argument;
+        uint32_t param;
+        std::string operator()(const target::UsdtUnknown&) { return "0ULL"; }
+        std::string operator()(const target::UsdtConstant& one) {
+            return fmt::format("{}ULL", static_cast<uint64_t>(one.value));
+        }
+        std::string operator()(const target::UsdtRegister& one) {
+            return usdt_register(w.plan_.arch, one.name);
+        }
+        std::string operator()(const target::UsdtMemory& one) {
+            std::string key = fmt::format("usdt {}", param);
+            if (auto found = w.known_.find(key); found != w.known_.end()) return found->second;
+            std::string from = fmt::format("{}ULL", static_cast<uint64_t>(one.displacement));
+            if (!one.base.empty()) from += " + " + usdt_register(w.plan_.arch, one.base);
+            if (!one.index.empty()) {
+                from +=
+                    fmt::format(" + {} * {}", usdt_register(w.plan_.arch, one.index), one.scale);
+            }
+            std::string name = w.temporary();
+            w.line(fmt::format("u{1} {0} = 0; bpf_probe_read_user(&{0}, {2}, (void *)({3}));", name,
+                               argument.size * 8, argument.size, from));
+            return w.known_[key] = "(u64)" + name;
+        }
+    };
+    const auto& all = std::get<target::Usdt>(probe_.probe->at).probe.arguments;
+    if (param >= all.size()) return "0ULL";
+    return std::visit(Visitor{*this, all[param], param}, all[param].place);
+}
+
 std::string Writer::argument(uint32_t param, uint32_t word) {
     if (const auto* point = std::get_if<target::Tracepoint>(&probe_.probe->at)) {
         return param < point->fields.size() ? trace_field(point->fields[param]) : "0ULL";
     }
     if (probe_.kind == plan::ProbeKind::defined) return defined_field(param);
+    if (probe_.kind == plan::ProbeKind::usdt) return usdt_argument(param);
     plan::ArgSlot slot = plan::locate_argument(param, plan_.arch);
     if (param < probe_.slots.size()) {
         const auto& words = probe_.slots[param];
@@ -93,18 +142,28 @@ std::string Writer::address(const rules::TypedPtr& pointer, const rules::TypedPt
 }
 
 std::string Writer::read(const std::string& to, uint32_t size, const std::string& from) const {
-    bool in_kernel =
-        probe_.kind != plan::ProbeKind::function && probe_.kind != plan::ProbeKind::syscall;
-    return in_kernel ? fmt::format("mlbcc_read({}, {}, {})", to, size, from)
-                     : fmt::format("bpf_probe_read_user({}, {}, (void *){})", to, size, from);
+    return !reads_program()
+               ? fmt::format("mlbcc_read({}, {}, {})", to, size, from)
+               : fmt::format("bpf_probe_read_user({}, {}, (void *){})", to, size, from);
+}
+
+// Whether pointers are the program's for sure.
+bool Writer::reads_program() const {
+    switch (probe_.kind) {
+    case plan::ProbeKind::function:
+    case plan::ProbeKind::syscall:
+    case plan::ProbeKind::usdt: return true;
+    case plan::ProbeKind::kernel:
+    case plan::ProbeKind::tracepoint:
+    case plan::ProbeKind::defined: return false;
+    }
+    return true;
 }
 
 // Text that is in a tracepoint's record itself is the kernel's for sure.
 std::string Writer::read_text(const rules::TextNode& text) const {
     if (text.of_file) return "mlbcc_read_file_name";
-    if (probe_.kind == plan::ProbeKind::function || probe_.kind == plan::ProbeKind::syscall) {
-        return "mlbcc_read_text";
-    }
+    if (reads_program()) return "mlbcc_read_text";
     const auto* leaf = std::get_if<rules::ParamLeaf>(&text.pointer->node);
     if (probe_.kind == plan::ProbeKind::defined) {
         bool array = leaf != nullptr && leaf->index < probe_.signature->params.size() &&

@@ -44,6 +44,8 @@ private:
     std::string argument(uint32_t param, uint32_t word);
     std::string trace_field(const target::TraceField& field);
     std::string defined_field(uint32_t param) const;
+    std::string usdt_argument(uint32_t param);
+    bool reads_program() const;
     void read_again(const std::string& to, uint32_t size, const rules::Typed& value);
     std::string read(const std::string& to, uint32_t size, const std::string& from) const;
     std::string read_text(const rules::TextNode& text) const;  // the function to call

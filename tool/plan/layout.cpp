@@ -234,6 +234,12 @@ std::string Places::of(uint32_t param) const {
         return fmt::format("{}+{}{}{}", field.offset, field.size, field.is_signed ? "s" : "u",
                            field.type.starts_with("__data_loc") ? "@" : "");
     }
+    if (arguments != nullptr && param < arguments->size()) {
+        // A symbol is another distance away at another place.
+        const auto* memory = std::get_if<target::UsdtMemory>(&(*arguments)[param].place);
+        return fmt::format("{}{:+}", (*arguments)[param].text,
+                           memory == nullptr ? 0 : memory->displacement);
+    }
     if (param >= slots.size()) return text;
     for (const ArgSlot& slot : slots[param]) text += to_text(slot);
     return text;
@@ -241,7 +247,9 @@ std::string Places::of(uint32_t param) const {
 
 Places ProbePlanner::places() const {
     const auto* tracepoint = std::get_if<target::Tracepoint>(&target_.at);
-    return {probe_.slots, tracepoint == nullptr ? nullptr : &tracepoint->fields};
+    const auto* usdt = std::get_if<target::Usdt>(&target_.at);
+    return {probe_.slots, tracepoint == nullptr ? nullptr : &tracepoint->fields,
+            usdt == nullptr ? nullptr : &usdt->probe.arguments};
 }
 
 std::string ProbePlanner::frame_key() const {

@@ -216,7 +216,7 @@ struct Saved {
     uint32_t offset = 0, size = 8;  // within the frame's save area, bytes
 };
 
-enum class ProbeKind { function, kernel, syscall, tracepoint, defined };
+enum class ProbeKind { function, kernel, syscall, tracepoint, defined, usdt };
 // Of a library or of the kernel: its arguments are where the calling convention puts them, and only
 // at the beginning of the call.
 inline bool is_function(ProbeKind kind) {
@@ -235,7 +235,8 @@ struct ProbePlan {
     std::vector<RulePart> parts;  // bit i of `hits` is parts[i]
     std::optional<RecordPlan> entry, ret;
     std::vector<AggregateUse> aggregates;
-    uint32_t text_words = 0;   // bit i: word i of the arguments points to text read at entry
+    // Bit i: word i of the arguments (usdt: argument i) points to text read at entry.
+    uint32_t text_words = 0;
     uint32_t saved_words = 0;  // of arguments, from the first; all registers if any
     std::vector<Saved> saved;
     std::optional<ValueType> ret_type;  // null: void

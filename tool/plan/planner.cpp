@@ -157,6 +157,11 @@ void ProbePlanner::name(const target::AttachPoint& at) {
                 defined.definition->completes ? target::Ends::completion : target::Ends::moment;
             probe.function = probe.symbol = defined.definition->name;
         }
+        void operator()(const target::Usdt& usdt) {
+            probe.kind = ProbeKind::usdt;
+            probe.ends = target::Ends::moment;
+            probe.function = probe.symbol = usdt.probe.name;
+        }
     };
     std::visit(Visitor{probe_}, at);
 }
@@ -233,6 +238,8 @@ void ProbePlanner::add_text_words(const rules::Typed& value) {
     const auto* text = std::get_if<rules::TextNode>(&value.node);
     if (text != nullptr && !text->of_file) {
         std::optional<uint32_t> word = argument_word(*text->pointer);
+        const auto* leaf = std::get_if<rules::ParamLeaf>(&text->pointer->node);
+        if (probe_.kind == ProbeKind::usdt && leaf != nullptr) word = leaf->index;
         if (word && *word < 32) probe_.text_words |= 1u << *word;
     }
     rules::for_each_operand(value, [&](const rules::TypedPtr& part) { add_text_words(*part); });

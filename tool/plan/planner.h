@@ -28,7 +28,8 @@ struct PlanBuilder {
 // Where a probe's parameters are, for the text by which shapes are told apart.
 struct Places {
     const ArgSlots& slots;
-    const std::vector<target::TraceField>* fields = nullptr;  // of a tracepoint
+    const std::vector<target::TraceField>* fields = nullptr;       // of a tracepoint
+    const std::vector<target::UsdtArgument>* arguments = nullptr;  // of a probe of a program
     std::string of(uint32_t param) const;
 };
 

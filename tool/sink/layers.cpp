@@ -27,6 +27,7 @@ std::string layer_type(const plan::ProbePlan& probe) {
     struct Visitor {
         std::string operator()(const target::UserFunction&) { return "userspace"; }
         std::string operator()(const target::KernelFunction&) { return "kernel"; }
+        std::string operator()(const target::Usdt&) { return "userspace"; }
         std::string operator()(const target::Syscall&) { return "kernel"; }
         std::string operator()(const target::Tracepoint&) { return "kernel"; }
         std::string operator()(const target::Defined& at) {
@@ -40,6 +41,7 @@ std::string library_of(const plan::ProbePlan& probe) {
     struct Visitor {
         std::string operator()(const target::UserFunction& function) { return function.soname; }
         std::string operator()(const target::KernelFunction& function) { return function.module; }
+        std::string operator()(const target::Usdt& usdt) { return usdt.file; }
         std::string operator()(const target::Syscall&) { return "system calls"; }
         std::string operator()(const target::Tracepoint& point) { return point.category; }
         std::string operator()(const target::Defined& at) { return at.definition->group; }

@@ -14,6 +14,7 @@
 #include "system/mounts.h"
 #include "system/syscall_table.h"
 #include "system/tracepoints.h"
+#include "system/usdt.h"
 
 namespace mlbcc::system {
 
@@ -143,6 +144,10 @@ const rules::Signature* LiveHost::kernel_signature(const target::KernelFunction&
 
 Result<uint32_t> LiveHost::kernel_offset(const std::string& field) {
     return kernel_.offset(field);
+}
+
+Result<target::UsdtProbes> LiveHost::usdt(const std::string& path) {
+    return read_usdt(path);
 }
 
 }  // namespace mlbcc::system

@@ -36,6 +36,7 @@ public:
     const rules::Signature* kernel_signature(const target::KernelFunction& function,
                                              rules::TypeTable& types) override;
     Result<uint32_t> kernel_offset(const std::string& field) override;
+    Result<target::UsdtProbes> usdt(const std::string& path) override;
 
 private:
     const std::string& known_path(const std::string& path);

@@ -14,39 +14,18 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
+
+#include "target/target.h"
 
 namespace mlbcc::system {
 
-struct UsdtConstant {
-    int64_t value = 0;
-};
-// Registers have the name of the whole one: "rdx", not "edx"; "x0", not "w0"; "sp". The value is in
-// its lower bytes.
-struct UsdtRegister {
-    std::string name;
-};
-// At base + scale * index + displacement.
-struct UsdtMemory {
-    // "pc": the address of the probe itself, as the instruction pointer is when it is hit.
-    std::string base;
-    std::string index;  // "": none
-    uint8_t scale = 1;  // 1, 2, 4 or 8
-    int64_t displacement = 0;
-};
-struct UsdtUnknown {
-    std::string why;  // "`%xmm0` is a floating-point register"
-};
-
-struct UsdtArgument {
-    std::string text;  // "-4@%edx"
-    uint8_t size = 0;  // bytes: 1, 2, 4 or 8; 0 where it is unknown
-    bool is_signed = false;
-    std::variant<UsdtUnknown, UsdtConstant, UsdtRegister, UsdtMemory> place;
-};
+using target::UsdtArgument;
+using target::UsdtConstant;
+using target::UsdtMemory;
+using target::UsdtRegister;
+using target::UsdtUnknown;
 
 // How far behind the probe a symbol of the file is, bytes; nothing if it is not known.
 using DistanceOf = std::function<std::optional<int64_t>(std::string_view symbol)>;

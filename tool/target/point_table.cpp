@@ -41,7 +41,7 @@ void PointTable::want(const rules::Rule& rule, const rules::Target& target) {
         void operator()(const rules::SyscallTarget&) { self.want_syscalls(rule, target); }
         void operator()(const rules::TracepointTarget&) { self.want_tracepoints(rule, target); }
         void operator()(const rules::KernelTarget&) {}  // kernel_table.cpp
-        void operator()(const rules::UsdtTarget&) { self.unsupported(rule, target, "usdt"); }
+        void operator()(const rules::UsdtTarget&) { self.usdt_.want(rule, target); }
         void operator()(const rules::DefinedTarget&) { self.want_defined(rule, target); }
         void operator()(const rules::IntervalTarget&) {
             self.unsupported(rule, target, "interval");
@@ -76,6 +76,7 @@ std::vector<Probe> PointTable::take() {
         all.push_back(std::move(probe));
     }
     probes_.clear();
+    std::ranges::move(usdt_.take(), std::back_inserter(all));
     return all;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "target/target.h"
+#include "target/usdt_table.h"
 
 namespace mlbcc::target {
 
@@ -15,7 +16,8 @@ class PointTable {
 public:
     PointTable(const rules::RuleSet& rules, rules::TypeTable& types, Host& host,
                Diagnostics& diagnostics)
-        : rules_(rules), types_(types), host_(host), diagnostics_(diagnostics) {}
+        : rules_(rules), types_(types), host_(host), diagnostics_(diagnostics),
+          usdt_(rules, types, host, diagnostics) {}
 
     // What the rule wants besides functions of libraries. Calls come rule by rule.
     void want(const rules::Rule& rule);
@@ -45,6 +47,7 @@ private:
     rules::TypeTable& types_;
     Host& host_;
     Diagnostics& diagnostics_;
+    UsdtTable usdt_;
     std::map<std::string, Probe> probes_;  // by "syscall:openat"
     std::optional<std::vector<SyscallName>> syscalls_;
     std::optional<std::vector<std::string>> tracepoints_;

@@ -18,6 +18,7 @@
 #include "base/result.h"
 #include "rules/rules.h"
 #include "rules/types.h"
+#include "target/usdt.h"
 
 namespace mlbcc::target {
 
@@ -105,6 +106,8 @@ public:
     virtual Result<uint32_t> kernel_offset(const std::string& field) {
         return Error{"nothing is known of " + field};
     }
+    // The probes that a program or library brings along.
+    virtual Result<UsdtProbes> usdt(const std::string&) { return UsdtProbes{}; }
 };
 
 struct UserFunction {
@@ -129,7 +132,15 @@ struct Defined {  // by a template
     const rules::ProbeDefinition* definition = nullptr;
     std::vector<uint32_t> offsets;  // of ProbeDefinition::offsets, bytes
 };
-using AttachPoint = std::variant<UserFunction, KernelFunction, Syscall, Tracepoint, Defined>;
+// One place of a probe that a program brings along: the compiler may have put it into several, each
+// with arguments of its own.
+struct Usdt {
+    std::string path, file;  // of the file that has it: "/usr/bin/python3.11", "python3.11"
+    UsdtProbe probe;
+    uint32_t place = 0, places = 1;  // the first of three: 0, 3
+};
+using AttachPoint =
+    std::variant<UserFunction, KernelFunction, Syscall, Tracepoint, Defined, Usdt>;
 
 // One rule's interest in one function. `exactness` orders rules that disagree: a name without
 // wildcards beats one with, then more literal characters, then the later rule.

@@ -1,5 +1,8 @@
 #include "trace/attach_points.h"
 
+#include <map>
+#include <vector>
+
 #include "system/mounts.h"
 
 namespace mlbcc::trace {
@@ -48,6 +51,7 @@ private:
             return keep(bpf::Attachment::raw_tracepoint(
                 program, function.point.substr(function.point.find(':') + 1)));
         }
+        if (function.kind == ProgramKind::usdt) return attach_usdt(function, program);
         if (function.kind != ProgramKind::tracepoint) return {};
         return function.shape ? attach_shape(function, program) : follow(function, program);
     }
@@ -73,6 +77,30 @@ private:
                 program, point.id, point.category + ":" + point.name, codegen::cookie(probe)));
             if (!done) return done;
             ++loaded_.probes;
+        }
+        return {};
+    }
+
+    Result<void> attach_usdt(const codegen::Function& function, int program) {
+        std::map<std::string, std::vector<bpf::Site>> by_file;
+        for (const plan::ProbePlan& probe : plan_.probes) {
+            if (probe.kind != plan::ProbeKind::usdt || probe.entry_shape != function.shape)
+                continue;
+            const auto& at = std::get<target::Usdt>(probe.probe->at);
+            by_file[at.path].push_back({&probe, at.probe.offset, at.probe.semaphore});
+        }
+        for (const auto& [path, sites] : by_file) {
+            Result<bpf::Attachment> made =
+                bpf::Attachment::usdt(path, sites, program, loaded_.mode);
+            if (!made) return made.error();
+            loaded_.probes += sites.size() - made->refused.size();
+            loaded_.refused.insert(loaded_.refused.end(), made->refused.begin(),
+                                   made->refused.end());
+            loaded_.attachments.push_back(std::move(*made));
+            if (loaded_.mode == codegen::AttachMode::perf) continue;
+            if (auto touching = bpf::Attachment::touch_arguments(path, sites)) {
+                loaded_.attachments.push_back(std::move(*touching));
+            }
         }
         return {};
     }

@@ -43,6 +43,10 @@ void print_function(const Frontend& frontend, const plan::ProbePlan& probe) {
     if (const auto* function = std::get_if<target::UserFunction>(&probe.probe->at)) {
         for (const std::string& alias : function->aliases) fmt::print(" = {}", alias);
     }
+    const auto* usdt = std::get_if<target::Usdt>(&probe.probe->at);
+    if (usdt != nullptr && usdt->places > 1) {
+        fmt::print(" (place {} of {})", usdt->place + 1, usdt->places);
+    }
     if (probe.signature != nullptr) {
         fmt::print("  {}", prototype(*probe.signature, frontend.types));
     } else {

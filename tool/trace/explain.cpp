@@ -42,6 +42,9 @@ std::string describe(const Frontend& frontend, const plan::ProbePlan& probe,
         plan::ArgSlot slot = plan::locate_argument(param->index, frontend.plan.arch);
         if (param->index < probe.slots.size()) slot = probe.slots[param->index].front();
         where = slot_text(frontend.plan.arch, slot);
+        if (const auto* usdt = std::get_if<target::Usdt>(&probe.probe->at)) {
+            where = usdt->probe.arguments[param->index].text;
+        }
         bool named = probe.signature != nullptr && param->index < probe.signature->params.size();
         if (name.empty())
             name = named ? probe.signature->params[param->index].name
@@ -77,6 +80,11 @@ void describe_part(const Frontend& frontend, const plan::RulePart& part, std::st
     if (part.sample > 1) out += fmt::format("  sample  one call in {} ({})\n", part.sample, place);
 }
 
+std::string describe_usdt(const target::Usdt& at) {
+    return fmt::format("place {} of {}, at {:#x} in {}{}", at.place + 1, at.places, at.probe.offset,
+                       at.path, at.probe.semaphore != 0 ? ", with a semaphore" : "");
+}
+
 std::string describe_place(const Frontend& frontend, const plan::ProbePlan& probe) {
     switch (probe.kind) {
     case plan::ProbeKind::function: break;
@@ -90,6 +98,7 @@ std::string describe_place(const Frontend& frontend, const plan::ProbePlan& prob
     case plan::ProbeKind::tracepoint: return "on the tracepoint";
     case plan::ProbeKind::defined:
         return "defined by " + std::get<target::Defined>(probe.probe->at).definition->file;
+    case plan::ProbeKind::usdt: return describe_usdt(std::get<target::Usdt>(probe.probe->at));
     }
     return frontend.entries[static_cast<uint32_t>(probe.id)].why +
            (probe.has_return() ? "" : "; no return probe is needed");
@@ -111,6 +120,9 @@ std::string full_name(const plan::ProbePlan& probe) {
         }
         std::string operator()(const target::Defined& at) {
             return at.definition->group + ":" + at.definition->name;
+        }
+        std::string operator()(const target::Usdt& at) {
+            return fmt::format("usdt:{}:{}:{}", at.file, at.probe.provider, at.probe.name);
         }
     };
     return std::visit(Visitor{}, probe.probe->at);

@@ -165,6 +165,8 @@ bpf::CompileRequest Loader::request(const bpf::Map& rings) const {
         } else if (function.kind == ProgramKind::raw_tracepoint ||
                    function.kind == ProgramKind::syscall) {
             one.type = bpf::ProgramType::raw_tracepoint;
+        } else if (function.kind == ProgramKind::usdt && mode(Side::user) != AttachMode::perf) {
+            one.attach_type = bpf::expected_attach_type(Side::user, AttachMode::multi);
         } else if (Side side = codegen::side_of(function.kind); mode(side) != AttachMode::perf) {
             one.attach_type = bpf::expected_attach_type(side, mode(side));
         }

@@ -57,5 +57,12 @@ TEST(GeneratePoints, ProgramsAndTheKernelEachHaveTheirOwnMode) {
     }
 }
 
+TEST(GeneratePoints, ProbesOfAProgramWithArgumentsInTheirPlaces) {
+    expect_golden_of("usdt", "on usdt:python3:python:gc__start { event gc(generation = arg(0)) }\n"
+                             "on usdt:\"./libshop.so\":shop:sold {\n"
+                             "    event sold(what = str(arg(0)), count = arg(1))\n"
+                             "}\n");
+}
+
 }  // namespace
 }  // namespace mlbcc::test

@@ -15,6 +15,7 @@
 #include "rules/parse_text.h"
 #include "rules/prototypes.h"
 #include "target/fake_kernel.h"
+#include "target/fake_programs.h"
 
 namespace mlbcc::test {
 
@@ -30,6 +31,7 @@ public:
         target::FakeHost host;
         host.add("libcuda.so.1", functions);
         target::add_kernel(host);
+        target::add_programs(host);
         auto probes = target::resolve(parsed_.rules, types_.table(), host, parsed_.diagnostics);
         plan_ = plan::make_plan(std::move(probes), parsed_.rules, types_.table(), arch,
                                 parsed_.diagnostics);

@@ -36,6 +36,7 @@ public:
     std::map<std::string, TracepointFormat> formats;              // by "sched:sched_switch"
     std::vector<SyscallName> system_calls;
     KernelSearch kernel;  // all that it has; none: it has no kprobes
+    std::map<std::string, std::vector<UsdtProbe>> usdt_probes;  // by path
     int searches = 0, reads = 0;
 
     // A library that is found by `name` at /lib/FILE.
@@ -111,6 +112,11 @@ public:
         if (found->second.id == 0) return Error{"cannot open its format", EACCES, {}};
         return found->second;
     }
+    Result<UsdtProbes> usdt(const std::string& path) override {
+        const auto found = usdt_probes.find(path);
+        if (found == usdt_probes.end()) return Error{"cannot open " + path, ENOENT, {}};
+        return UsdtProbes{"x86_64", found->second, 0};
+    }
     Result<std::vector<SyscallName>> syscalls() override {
         if (system_calls.empty()) return Error{"the machine is none", 0, {}};
         return system_calls;
@@ -180,6 +186,9 @@ public:
             } else if (const auto* point = std::get_if<Tracepoint>(&probe.at)) {
                 text +=
                     fmt::format("tracepoint:{}:{} {} ", point->category, point->name, point->id);
+            } else if (const auto* usdt = std::get_if<Usdt>(&probe.at)) {
+                text += fmt::format("usdt:{}:{:x} {}/{} ", usdt->file, usdt->probe.offset,
+                                    usdt->place + 1, usdt->places);
             }
             if (probe.signature != nullptr) text += prototype(*probe.signature) + " <-";
             for (const RuleUse& use : probe.uses) text += fmt::format(" {}", use.rule->index);

@@ -1,0 +1,112 @@
+// What an argument of a program's own probe points to, or where it is, may be memory that nobody
+// has touched yet. A program that may sleep reads it first, and so brings it in.
+#include <bpf/bpf.h>
+#include <linux/ptrace.h>
+
+#include <array>
+#include <cstddef>
+
+#include "bpf/assemble.h"
+#include "bpf/kernel.h"
+#include "bpf/sys.h"
+
+namespace mlbcc::bpf {
+namespace {
+
+// Where in struct pt_regs a register is, bytes.
+std::optional<int16_t> offset_of(const std::string& name) {
+#if defined(__x86_64__)
+    constexpr std::array<const char*, 20> kOrder = {"r15", "r14", "r13", "r12", "rbp", "rbx", "r11",
+                                                    "r10", "r9",  "r8",  "rax", "rcx", "rdx", "rsi",
+                                                    "rdi", "",    "pc",  "",    "",    "rsp"};
+    for (size_t i = 0; i < kOrder.size(); ++i) {
+        if (name == kOrder[i]) return static_cast<int16_t>(8 * i);
+    }
+    return std::nullopt;
+#else
+    if (name == "sp") return int16_t{8 * 31};
+    if (name == "pc") return int16_t{8 * 32};
+    return static_cast<int16_t>(8 * std::atoi(name.c_str() + 1));
+#endif
+}
+
+class Toucher {
+public:
+    // Nothing where there is nothing to touch.
+    std::vector<bpf_insn> code(const plan::ProbePlan& probe) {
+        append(code_, {copy(BPF_REG_6, BPF_REG_1)});
+        const auto& arguments = std::get<target::Usdt>(probe.probe->at).probe.arguments;
+        for (size_t i = 0; i < arguments.size(); ++i) {
+            bool text = i < 32 && (probe.text_words & 1u << i) != 0;
+            if (const auto* memory = std::get_if<target::UsdtMemory>(&arguments[i].place)) {
+                touch(*memory, text);
+            }
+            const auto* value = std::get_if<target::UsdtRegister>(&arguments[i].place);
+            if (value != nullptr && text && load(value->name, BPF_REG_3)) read(1);
+        }
+        if (!touches_) return {};
+        append(code_,
+               {compute(BPF_MOV, BPF_REG_0, 0), instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)});
+        return std::move(code_);
+    }
+
+private:
+    bool load(const std::string& name, uint8_t to) {
+        auto offset = offset_of(name);
+        if (!offset) return false;
+        append(code_, {instruction(BPF_LDX | BPF_MEM | BPF_DW, to, BPF_REG_6, *offset, 0)});
+        return true;
+    }
+
+    // copy_from_user(fp - 8, size, r3)
+    void read(int32_t size) {
+        append(code_, {copy(BPF_REG_1, BPF_REG_10), compute(BPF_ADD, BPF_REG_1, -8),
+                       compute(BPF_MOV, BPF_REG_2, size), call(0, BPF_FUNC_copy_from_user)});
+        touches_ = true;
+    }
+
+    // r3 = base + scale * index + displacement
+    void touch(const target::UsdtMemory& memory, bool text) {
+        auto low = static_cast<int32_t>(memory.displacement);
+        if (low != memory.displacement) return;
+        append(code_, {compute(BPF_MOV, BPF_REG_3, 0), compute(BPF_MOV, BPF_REG_4, 0)});
+        if (!memory.base.empty() && !load(memory.base, BPF_REG_3)) return;
+        if (!memory.index.empty() && !load(memory.index, BPF_REG_4)) return;
+        append(code_, {compute(BPF_MUL, BPF_REG_4, memory.scale),
+                       instruction(BPF_ALU64 | BPF_ADD | BPF_X, BPF_REG_3, BPF_REG_4, 0, 0),
+                       compute(BPF_ADD, BPF_REG_3, low)});
+        read(8);
+        if (!text) return;
+        append(code_, {instruction(BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_3, BPF_REG_10, -8, 0)});
+        read(1);
+    }
+
+    std::vector<bpf_insn> code_;
+    bool touches_ = false;
+};
+
+}  // namespace
+
+std::optional<Attachment> Attachment::touch_arguments(const std::string& path,
+                                                      std::span<const Site> sites) {
+    Attachment made;
+    for (const Site& site : sites) {
+        std::vector<bpf_insn> code = Toucher().code(*site.probe);
+        if (code.empty()) continue;
+        LIBBPF_OPTS(bpf_prog_load_opts, options);
+        options.expected_attach_type = static_cast<bpf_attach_type>(sys::kUprobeMulti);
+        options.prog_flags = BPF_F_SLEEPABLE;
+        UniqueFd program(bpf_prog_load(BPF_PROG_TYPE_KPROBE, "touch_arguments", "GPL", code.data(),
+                                       code.size(), &options));
+        if (!program) return std::nullopt;
+        const std::array<uint64_t, 1> offsets = {site.offset}, cookies = {0},
+                                      semaphores = {site.semaphore};
+        int fd = sys::link_uprobes(program.get(), sys::kUprobeMulti, path.c_str(), offsets, cookies,
+                                   0, semaphores);
+        if (fd >= 0) made.links_.emplace_back(fd);
+    }
+    if (made.links_.empty()) return std::nullopt;
+    return made;
+}
+
+}  // namespace mlbcc::bpf
