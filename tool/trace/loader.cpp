@@ -91,7 +91,7 @@ Result<void> Loader::start(const TraceOptions& options, const bpf::Map& rings) {
     if (!program) return program.error();
     loaded_.mode = generation->mode;
     loaded_.program = std::move(*program);
-    if (dispatched()) {
+    if (loaded_.is_dispatched()) {
         Result<bpf::Dispatcher> dispatcher =
             bpf::Dispatcher::make(loaded_.mode, *features_, frontend_.plan.shapes.size());
         if (!dispatcher) return dispatcher.error();
@@ -105,8 +105,8 @@ Result<void> Loader::start(const TraceOptions& options, const bpf::Map& rings) {
     return frontend_.compiler->send_compile(request(rings));
 }
 
-bool Loader::dispatched() const {
-    return loaded_.mode != AttachMode::perf && !loaded_.program.direct;
+bool Loaded::is_dispatched() const {
+    return mode != AttachMode::perf && !program.direct;
 }
 
 bpf::CompileRequest Loader::request(const bpf::Map& rings) const {
@@ -156,7 +156,7 @@ Result<Loaded> Loader::finish() {
     for (bpf::CompiledProgram& one : compiled->programs) {
         loaded_.kernel.programs.emplace(one.name, std::move(one.fd));
     }
-    if (!dispatched()) {
+    if (!loaded_.is_dispatched()) {
         if (auto done = attach_functions(); !done) return done.error();
     }
     if (auto done = attach_points(frontend_.plan, loaded_); !done) return done.error();
@@ -188,50 +188,66 @@ Error Loader::defect(const bpf::CompileError& failed, const codegen::Program& pr
 }
 
 Result<void> Loader::attach() {
-    if (!dispatched()) return {};  // needs the programs
+    if (!loaded_.is_dispatched()) return {};  // needs the programs
     return attach_functions();
 }
 
-bpf::Programs Loader::programs() const {
-    if (dispatched()) return loaded_.dispatcher.programs();
+bpf::Programs Loaded::programs() const {
+    if (is_dispatched()) return dispatcher.programs();
     bpf::Programs all;
-    for (const codegen::Function& one : loaded_.program.functions) {
-        all.emplace(one.kind, loaded_.kernel.program(one.name));
+    for (const codegen::Function& one : program.functions) {
+        all.emplace(one.kind, kernel.program(one.name));
     }
     return all;
 }
 
-Result<void> Loader::attach_functions() {
+// A function is attached in the file that it is in, or that comes for it.
+Result<Attached> Loaded::attach_functions(const Frontend& frontend, size_t first) {
     std::map<std::string, std::vector<bpf::Site>> by_file;
-    for (const plan::ProbePlan& probe : frontend_.plan.probes) {
+    Attached done;
+    for (size_t i = first; i < frontend.plan.probes.size(); ++i) {
+        const plan::ProbePlan& probe = frontend.plan.probes[i];
         if (probe.kind != plan::ProbeKind::function) continue;
-        const target::UserFunction& function = frontend_.function(probe.id);
-        const EntryPlace& place = frontend_.entries[static_cast<uint32_t>(probe.id)];
+        const target::UserFunction& function = frontend.function(probe.id);
+        const EntryPlace& place = frontend.entries[i];
+        if (function.path.empty()) continue;  // it is only expected
         if (place.refused) {
-            loaded_.refused.push_back({probe.id, ENOTSUP});
+            refused.push_back({probe.id, ENOTSUP});
             continue;
         }
         by_file[function.path].push_back({&probe, function.offset + place.offset});
     }
-    size_t links = 0;
     for (const auto& [path, sites] : by_file) {
-        Result<bpf::Attachment> made =
-            loaded_.mode == AttachMode::perf
-                ? bpf::Attachment::functions_by_perf(path, sites, loaded_.kernel, loaded_.program)
-                : bpf::Attachment::functions(path, sites, programs(), loaded_.mode);
-        if (!made) return made.error();
-        loaded_.probes += sites.size() - made->refused.size();
-        loaded_.refused.insert(loaded_.refused.end(), made->refused.begin(), made->refused.end());
-        links += made->links();
-        loaded_.attachments.push_back(std::move(*made));
-        if (loaded_.mode == AttachMode::perf) continue;
-        if (auto touching = bpf::Attachment::touch_texts(path, sites)) {
-            links += touching->links();
-            loaded_.attachments.push_back(std::move(*touching));
-        }
+        if (auto made = attach_file(path, sites, done); !made) return made.error();
     }
-    steps_.tell(fmt::format("{} functions by {}, {} links, {} shapes", loaded_.probes,
-                            mode_name(loaded_.mode), links, frontend_.plan.shapes.size()));
+    probes += done.functions;
+    return done;
+}
+
+Result<void> Loaded::attach_file(const std::string& path, std::span<const bpf::Site> sites,
+                                 Attached& done) {
+    Result<bpf::Attachment> made =
+        mode == AttachMode::perf
+            ? bpf::Attachment::functions_by_perf(path, sites, kernel, program)
+            : bpf::Attachment::functions(path, sites, programs(), mode);
+    if (!made) return made.error();
+    done.functions += sites.size() - made->refused.size();
+    done.links += made->links();
+    refused.insert(refused.end(), made->refused.begin(), made->refused.end());
+    attachments.push_back(std::move(*made));
+    if (mode == AttachMode::perf) return {};
+    if (auto touching = bpf::Attachment::touch_texts(path, sites)) {
+        done.links += touching->links();
+        attachments.push_back(std::move(*touching));
+    }
+    return {};
+}
+
+Result<void> Loader::attach_functions() {
+    Result<Attached> done = loaded_.attach_functions(frontend_, 0);
+    if (!done) return done.error();
+    steps_.tell(fmt::format("{} functions by {}, {} links, {} shapes", done->functions,
+                            mode_name(loaded_.mode), done->links, frontend_.plan.shapes.size()));
     steps_.done("attach");
     return {};
 }

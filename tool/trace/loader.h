@@ -4,6 +4,8 @@
 #pragma once
 
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -13,6 +15,10 @@
 #include "trace/options.h"
 
 namespace mlbcc::trace {
+
+struct Attached {
+    size_t functions = 0, links = 0;
+};
 
 struct Loaded {
     codegen::AttachMode mode{};
@@ -24,6 +30,14 @@ struct Loaded {
     std::vector<bpf::Refusal> refused;
 
     void detach() { attachments.clear(); }
+    bool is_dispatched() const;  // whether calls reach their shapes through the dispatcher
+    // Those of the plan from index `first` on.
+    Result<Attached> attach_functions(const Frontend& frontend, size_t first);
+
+private:
+    bpf::Programs programs() const;
+    Result<void> attach_file(const std::string& path, std::span<const bpf::Site> sites,
+                             Attached& done);
 };
 
 // How to generate for this machine: by the best way to attach that it has, or the one asked for.
@@ -44,8 +58,6 @@ public:
 
 private:
     bpf::CompileRequest request(const bpf::Map& rings) const;
-    bool dispatched() const;  // whether calls reach their shapes through the dispatcher
-    bpf::Programs programs() const;
     Result<void> attach_functions();
     Error refused(const bpf::CompileError& failed, const codegen::Program& program);
     Error defect(const bpf::CompileError& failed, const codegen::Program& program);
