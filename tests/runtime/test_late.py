@@ -4,8 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
-import unittest
-from collections import Counter
+import time
 
 from harness import TracerCase, target
 
@@ -106,6 +105,47 @@ class Folders(TracerCase):
         file = self.dir / "bare/liblate.so"
         trace = self.trace(rule.format(file), *self.late(file))
         self.assertEqual(trace.stats("Calls"), {("late_work",): 3})
+
+
+class OtherMounts(TracerCase):
+    """A process that sees other files than we do, by its process id."""
+
+    def waiting(self, folder, *arguments):
+        """late, in a mount namespace of its own that has a file system of its own in `folder`."""
+        folder.mkdir()
+        script = (f"mount -t tmpfs none {folder} && cp {target('liblatelib.so')} {folder}/ && "
+                  f"exec {target('late')} --wait {' '.join(map(str, arguments))}")
+        process = subprocess.Popen(["unshare", "-m", "sh", "-c", script], text=True,
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        return process
+
+    def trace_of(self, process, text):
+        live = self.start(text, "--pid", process.pid)
+        end = time.monotonic() + 60
+        while "Ctrl-C ends the trace" not in live.said() and time.monotonic() < end:
+            time.sleep(0.05)
+        process.communicate("go\n", timeout=60)
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(live.wait(), 0, live.said())
+        return live
+
+    def test_a_library_that_only_it_sees(self):
+        folder = self.dir / "own"
+        process = self.waiting(folder, folder / "liblatelib.so")
+        live = self.trace_of(process, rules(folder / "liblatelib.so").replace("optional ", ""))
+        self.assertEqual(calls(live.trace()), CALLS, live.said())
+        self.assertEqual(list(folder.iterdir()), [])
+
+    def test_one_that_comes_later(self):
+        for run in range(RUNS):
+            folder = self.dir / f"later{run}"
+            file = folder / "venv/lib/liblate.so"
+            process = self.waiting(folder, "--from", folder / "liblatelib.so", file)
+            live = self.trace_of(process, rules(file))
+            self.assertEqual(calls(live.trace()), CALLS, live.said())
 
 
 class Messages(TracerCase):

@@ -1,5 +1,6 @@
-/* late [--from FILE] LIBRARY...: for each, copies FILE to where it is expected, folders and all, loads
- * it and at once calls its late_work(0), (1), (2). */
+/* late [--wait] [--from FILE] LIBRARY...: for each, copies FILE to where it is expected, folders and all,
+ * loads it and at once calls its late_work(0), (1), (2). --wait: says "ready" and waits for a line
+ * first. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -39,9 +40,15 @@ static int use(const char* path) {
 int main(int argc, char** argv) {
     const char* from = NULL;
     int first = 1;
-    if (argc > 2 && strcmp(argv[1], "--from") == 0) {
-        from = argv[2];
-        first = 3;
+    if (argc > 1 && strcmp(argv[1], "--wait") == 0) {
+        puts("ready");
+        fflush(stdout);
+        if (getchar() == EOF) return 4;
+        first = 2;
+    }
+    if (argc > first + 1 && strcmp(argv[first], "--from") == 0) {
+        from = argv[first + 1];
+        first += 2;
     }
     for (int i = first; i < argc; i++) {
         if (from != NULL && copy(from, argv[i]) != 0) {
