@@ -63,7 +63,7 @@ enum class ProgramKind {
     kernel_session,  // as the first three, of the kernel's functions
     kernel_entry,
     kernel_ret,
-    usdt             // on the probes that programs bring along, of its shape
+    usdt  // on the probes that programs bring along, of its shape
 };
 ProgramKind program_kind(Side side, AttachMode mode, rules::Stage end);
 Side side_of(ProgramKind kind);

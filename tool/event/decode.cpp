@@ -33,7 +33,12 @@ uint32_t bytes_needed(const plan::RecordLayout& layout, bool is_return) {
 
 Decoder::Decoder(const plan::Plan& plan, const Tables& tables, const Gauges& gauges)
     : plan_(plan), tables_(tables), gauges_(gauges), enums_(plan.types) {
-    for (const plan::ProbePlan& probe : plan.probes) {
+    grow();
+}
+
+void Decoder::grow() {
+    while (ends_.size() < plan_.probes.size()) {
+        const plan::ProbePlan& probe = plan_.probes[ends_.size()];
         Ends& ends = ends_.emplace_back();
         if (probe.entry) ends.entry.emplace(describe(probe, *probe.entry, false));
         if (probe.ret) ends.ret.emplace(describe(probe, *probe.ret, true));

@@ -63,6 +63,7 @@ struct RecordMeaning {
 class Decoder {
 public:
     Decoder(const plan::Plan& plan, const Tables& tables, const Gauges& gauges);
+    void grow();  // the plan has more probes
 
     // Null for a record that the plan does not know or that is too short: malformed.
     const RecordMeaning* meaning(const Record& record) const;

@@ -6,11 +6,18 @@
 namespace mlbcc::event {
 
 Pipeline::Pipeline(const plan::Plan& plan, EventConsumer& consumer, PipelineOptions options)
-    : consumer_(consumer), options_(std::move(options)), clauses_(clauses(plan)),
+    : plan_(plan), consumer_(consumer), options_(std::move(options)),
       symbolizer_(plan.arch, stacks_, options_.symbols), tables_(plan), gauges_(plan),
-      decoder_(plan, tables_, gauges_), tracker_(plan.rules.size()), received_(plan.rules.size()),
-      times_(clauses_.size()) {
-    for (size_t i = 0; i < clauses_.size(); ++i) times_[i].probe = clauses_[i].probe;
+      decoder_(plan, tables_, gauges_), tracker_(plan.rules.size()), received_(plan.rules.size()) {
+    grow();
+}
+
+void Pipeline::grow() {
+    decoder_.grow();
+    size_t before = clauses_.size();
+    clauses_ = clauses(plan_);
+    times_.resize(clauses_.size());
+    for (size_t i = before; i < clauses_.size(); ++i) times_[i].probe = clauses_[i].probe;
 }
 
 // ---- records arrive

@@ -40,6 +40,8 @@ public:
     // not know is counted as malformed.
     void add(uint32_t cpu, std::span<const std::byte> record);
     void add_loss(Loss loss);
+    // The plan has more probes. What they gauge and learn was known before.
+    void grow();
     // Only stacks need it.
     void add_mapping(SeenMapping mapping) { symbolizer_.mapped(std::move(mapping)); }
 
@@ -84,6 +86,7 @@ private:
     void give(Event& event);
     void give_losses(uint64_t before_ns);
 
+    const plan::Plan& plan_;
     EventConsumer& consumer_;
     PipelineOptions options_;
     std::vector<Clause> clauses_;

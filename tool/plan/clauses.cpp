@@ -241,7 +241,7 @@ AggregateId ProbePlanner::aggregate_id(RuleContext& context, const rules::Clause
                                        const std::vector<rules::ExprPtr>& by,
                                        const std::optional<std::string>& label) {
     auto next = static_cast<AggregateId>(builder_.plan.aggregates.size());
-    auto [found, is_new] = builder_.aggregates.try_emplace(&clause, next);
+    auto [found, is_new] = builder_.plan.aggregate_ids.try_emplace(&clause, next);
     if (!is_new) return found->second;
     Aggregate made{.id = next, .rule = context.part.rule, .kind = kind};
     if (use.value) {

@@ -8,6 +8,8 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -264,10 +266,12 @@ struct RuleInfo {
 };
 
 struct Plan {
-    std::vector<target::Probe> targets;
-    std::vector<ProbePlan> probes;
+    std::deque<target::Probe> targets;  // these two grow, and what they have stays where it is
+    std::deque<ProbePlan> probes;
     std::vector<Shape> shapes;
     std::vector<Aggregate> aggregates;
+    std::map<std::string, ShapeId> shape_ids;  // by what is done, in words
+    std::map<const rules::Clause*, AggregateId> aggregate_ids;
     std::vector<RuleInfo> rules;  // by RuleId
     const rules::TypeTable* types = nullptr;
     Arch arch = Arch::x86_64;
@@ -281,5 +285,13 @@ struct Plan {
 // the plan.
 Plan make_plan(std::vector<target::Probe> targets, const rules::RuleSet& rules,
                const rules::TypeTable& types, Arch arch, Diagnostics& diagnostics);
+
+// What a plan that is carried out already can take in.
+struct Growth {
+    size_t first_probe = 0;             // index of the first that was added
+    std::vector<std::string> left_out;  // functions that need what no program does, or more room
+};
+Growth grow(Plan& plan, std::vector<target::Probe> targets, const rules::RuleSet& rules,
+            Diagnostics& diagnostics);
 
 }  // namespace mlbcc::plan

@@ -87,7 +87,7 @@ void PlanBuilder::report(const Diagnostics& found) {
 // The shape of this key; a new one has the probe that is planned now as its example.
 ShapeId PlanBuilder::shape(rules::Stage end, std::string key) {
     auto next = static_cast<ShapeId>(plan.shapes.size());
-    auto [found, is_new] = shapes.try_emplace(std::move(key), next);
+    auto [found, is_new] = plan.shape_ids.try_emplace(std::move(key), next);
     if (is_new) plan.shapes.push_back({next, end, static_cast<ProbeId>(plan.probes.size())});
     return found->second;
 }
@@ -317,30 +317,84 @@ bool Plan::takes_stacks() const {
     });
 }
 
+namespace {
+
+// What programs and maps were made for.
+struct Room {
+    explicit Room(const Plan& plan)
+        : shapes(plan.shapes.size()), aggregates(plan.aggregates.size()),
+          frame_bytes(plan.frame_save_bytes), record_bytes(plan.record_bytes) {}
+    bool has(const Plan& plan, const ProbePlan& probe) const {
+        return plan.shapes.size() == shapes && plan.aggregates.size() == aggregates &&
+               probe.saved_bytes() <= frame_bytes &&
+               std::max(record_size(probe.entry), record_size(probe.ret)) <= record_bytes;
+    }
+    // Forgets what a probe that finds no room has added.
+    void restore(Plan& plan) const {
+        plan.shapes.resize(shapes);
+        plan.aggregates.resize(aggregates);
+        std::erase_if(plan.shape_ids, [&](const auto& one) {
+            return static_cast<size_t>(one.second) >= shapes;
+        });
+        std::erase_if(plan.aggregate_ids, [&](const auto& one) {
+            return static_cast<size_t>(one.second) >= aggregates;
+        });
+    }
+    size_t shapes, aggregates;
+    uint32_t frame_bytes, record_bytes;
+};
+
+// Adds the probe of the last of plan.targets, if there is room for it; nullopt: none is needed.
+std::optional<bool> add_last(PlanBuilder& builder, const Room* room) {
+    Plan& plan = builder.plan;
+    ProbePlanner planner(builder, plan.targets.back());
+    auto id = static_cast<ProbeId>(plan.probes.size());
+    if (!planner.plan()) return std::nullopt;
+    ProbePlan planned = planner.take();
+    planned.id = id;
+    if (room != nullptr && !room->has(plan, planned)) {
+        room->restore(plan);
+        return false;
+    }
+    plan.frame_save_bytes = std::max(plan.frame_save_bytes, planned.saved_bytes());
+    plan.record_bytes =
+        std::max({plan.record_bytes, record_size(planned.entry), record_size(planned.ret)});
+    plan.probes.push_back(std::move(planned));
+    return true;
+}
+
+}  // namespace
+
 Plan make_plan(std::vector<target::Probe> targets, const rules::RuleSet& rules,
                const rules::TypeTable& types, Arch arch, Diagnostics& diagnostics) {
     Plan plan;
-    plan.targets = std::move(targets);
     plan.types = &types;
     plan.arch = arch;
     for (const rules::Rule& rule : rules.rules) {
         plan.rules.push_back({short_place(rule.place()), sample_of(rule)});
     }
     std::vector<std::string> tables = learnt_tables(rules);
-    PlanBuilder builder{plan, tables, diagnostics, {}, {}, {}};
-    plan.probes.reserve(plan.targets.size());
-    for (const target::Probe& probe : plan.targets) {
-        ProbePlanner planner(builder, probe);
-        auto id = static_cast<ProbeId>(plan.probes.size());
-        if (!planner.plan()) continue;
-        ProbePlan planned = planner.take();
-        planned.id = id;
-        plan.frame_save_bytes = std::max(plan.frame_save_bytes, planned.saved_bytes());
-        plan.record_bytes =
-            std::max({plan.record_bytes, record_size(planned.entry), record_size(planned.ret)});
-        plan.probes.push_back(std::move(planned));
+    PlanBuilder builder{plan, tables, diagnostics, {}};
+    for (target::Probe& probe : targets) {
+        plan.targets.push_back(std::move(probe));
+        (void)add_last(builder, nullptr);
     }
     return plan;
+}
+
+Growth grow(Plan& plan, std::vector<target::Probe> targets, const rules::RuleSet& rules,
+            Diagnostics& diagnostics) {
+    Growth growth{plan.probes.size(), {}};
+    std::vector<std::string> tables = learnt_tables(rules);
+    PlanBuilder builder{plan, tables, diagnostics, {}};
+    const Room room(plan);
+    for (target::Probe& probe : targets) {
+        plan.targets.push_back(std::move(probe));
+        const bool has_room = add_last(builder, &room).value_or(true);
+        const auto* function = std::get_if<target::UserFunction>(&plan.targets.back().at);
+        if (!has_room && function != nullptr) growth.left_out.push_back(function->symbol);
+    }
+    return growth;
 }
 
 }  // namespace mlbcc::plan

@@ -16,8 +16,6 @@ struct PlanBuilder {
     Plan& plan;
     const std::vector<std::string>& tables;  // names that some rule learns
     Diagnostics& diagnostics;
-    std::map<const rules::Clause*, AggregateId> aggregates;
-    std::map<std::string, ShapeId> shapes;
     std::set<std::pair<const SourceFile*, uint32_t>> reported;  // places of mistakes
 
     // Over hundreds of functions a mistake is told once, for the first.

@@ -44,7 +44,7 @@ private:
 class Jsonl : public Sink {
 public:
     Jsonl(OutputFile file, uint64_t start_ns, const plan::Plan& plan)
-        : file_(std::move(file)), start_ns_(start_ns), layers_(layers_of(plan)),
+        : file_(std::move(file)), start_ns_(start_ns), plan_(plan),
           clauses_(clause_texts(plan)) {}
 
     Result<void> write_meta(const TraceInfo& info) {
@@ -74,7 +74,7 @@ private:
 
     OutputFile file_;
     uint64_t start_ns_;
-    std::vector<Layer> layers_;
+    const plan::Plan& plan_;
     std::vector<ClauseText> clauses_;  // by ClauseId
     ThreadTexts threads_;
     Buffer out_{2 * kWriteAt};
@@ -82,7 +82,9 @@ private:
 };
 
 void Jsonl::event(const event::Event& event) {
-    const ClauseText& clause = clauses_[static_cast<uint32_t>(event.clause)];
+    auto id = static_cast<uint32_t>(event.clause);
+    if (id >= clauses_.size()) clauses_ = clause_texts(plan_);  // it has grown
+    const ClauseText& clause = clauses_[id];
     begin_line(event.id, event.time_ns);
     out_.append(clause.head);
     out_.append(threads_.text(event.pid, event.tid, event.comm));
@@ -168,7 +170,7 @@ Result<void> Jsonl::flush() {
 
 Result<void> Jsonl::finish(const TraceEnd& end, uint64_t event_id) {
     begin_line(event_id, end.time_ns);
-    write_summary_members(out_, end, layers_);
+    write_summary_members(out_, end, layers_of(plan_));
     end_line();
     return flush();
 }

@@ -109,6 +109,7 @@ public:
     virtual Result<void> finish(const TraceEnd&, uint64_t /*event_id*/) { return {}; }
 };
 
+// The sinks read the plan, which may grow meanwhile, to the end.
 // A JSONL file ("-" is standard output); writes the meta line at once. Errors: cannot create, full.
 // SIGPIPE must be ignored: a closed pipe is an error of flush() then.
 Result<std::unique_ptr<Sink>> open_jsonl(const std::string& path, const TraceInfo& info,

@@ -25,16 +25,16 @@ Result<void> write_all(int fd, std::string_view text) {
 class Summary : public Sink {
 public:
     Summary(int fd, uint64_t start_ns, const plan::Plan& plan)
-        : fd_(fd), start_ns_(start_ns), layers_(layers_of(plan)) {}
+        : fd_(fd), start_ns_(start_ns), plan_(plan) {}
 
     Result<void> finish(const TraceEnd& end, uint64_t /*event_id*/) override {
-        return write_all(fd_, summary_text(end, start_ns_, layers_, terminal_width(fd_)));
+        return write_all(fd_, summary_text(end, start_ns_, layers_of(plan_), terminal_width(fd_)));
     }
 
 private:
     int fd_;  // the caller's
     uint64_t start_ns_;
-    std::vector<Layer> layers_;
+    const plan::Plan& plan_;
 };
 
 }  // namespace

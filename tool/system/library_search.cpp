@@ -66,16 +66,40 @@ std::string LibrarySearcher::shortest_path(const std::string& path) const {
 }
 
 // An absolute path is the process's, else ours; a relative one is always ours.
-void LibrarySearcher::find_path(std::string_view path, std::string_view directory,
-                                Found& found) const {
+std::vector<Place> LibrarySearcher::places_of_path(std::string_view path,
+                                                   std::string_view directory) const {
     const bool is_absolute = path.starts_with('/');
     while (path.starts_with("./")) path.remove_prefix(2);
     std::error_code ignored;
     const std::string here = std::filesystem::current_path(ignored).string();
     const std::string full = join_path(join_path(here, directory), path);
-    std::vector<std::string> roots{""};
-    if (!view_.root.empty() && is_absolute) roots.insert(roots.begin(), view_.root);
-    for (const std::string& root : roots) {
+    std::vector<Place> places;
+    if (!view_.root.empty() && is_absolute) places.push_back({view_.root, full});
+    places.push_back({"", full});
+    return places;
+}
+
+std::vector<Place> LibrarySearcher::places(std::string_view name,
+                                           std::string_view directory) const {
+    if (name.find('/') != std::string_view::npos) return places_of_path(name, directory);
+    std::vector<Place> places;
+    for (const std::string& folder : view_.library_path) {
+        places.push_back({view_.root, join_path(folder, name)});
+    }
+    for (const std::string& folder : default_folders()) {
+        places.push_back({view_.root, join_path(folder, name)});
+    }
+    if (name.find(".so") != std::string_view::npos) return places;
+    for (const std::string& folder : view_.path) {
+        if (!canonical_path(view_.root, folder)) continue;
+        places.push_back({view_.root, join_path(folder, name)});
+    }
+    return places;
+}
+
+void LibrarySearcher::find_path(std::string_view path, std::string_view directory,
+                                Found& found) const {
+    for (const auto& [root, full] : places_of_path(path, directory)) {
         if (is_glob(full)) {
             for (const std::string& each : expand_glob(root, full)) add_if_usable(each, found);
         } else if (auto real = canonical_path(root, full)) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "system/ld_cache.h"
+#include "system/open_guard.h"
 #include "system/process_view.h"
 #include "target/target.h"
 
@@ -21,12 +22,17 @@ public:
     // Canonical paths, of which several may be one file.
     target::LibrarySearch find(std::string_view name, std::string_view directory);
 
+    // Where a file would be found by that name if it came. Folders of the system only as far as
+    // they are there.
+    std::vector<Place> places(std::string_view name, std::string_view directory) const;
+
 private:
     using Found = target::LibrarySearch;
     struct MappedFile {
         std::string path, name, soname;
     };
 
+    std::vector<Place> places_of_path(std::string_view path, std::string_view directory) const;
     void find_path(std::string_view path, std::string_view directory, Found& found) const;
     // The places of a soname, in the loader's order: the first that has it is taken. A glob takes
     // what it matches in all of them.

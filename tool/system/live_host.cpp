@@ -50,6 +50,16 @@ target::LibrarySearch LiveHost::find_library(std::string_view name, std::string_
     return all;
 }
 
+std::vector<Place> LiveHost::places(std::string_view name, std::string_view directory) const {
+    std::vector<Place> all;
+    for (const LibrarySearcher& searcher : searchers_) {
+        for (Place& place : searcher.places(name, directory)) {
+            if (std::ranges::find(all, place) == all.end()) all.push_back(std::move(place));
+        }
+    }
+    return all;
+}
+
 // A probe sits on the file, not on its name: probes on two of its names would both fire.
 const std::string& LiveHost::known_path(const std::string& path) {
     const std::optional<FileId> id = file_id(path);

@@ -157,10 +157,15 @@ void ChildProcess::stand_by() {
     }
 }
 
-Result<void> ChildProcess::release() {
-    if (!socket_) return {};
+void ChildProcess::open_gate() {
+    if (!socket_) return;
     if (*gate_ == Gate::closed) send_byte();
     *gate_ = Gate::open;
+}
+
+Result<void> ChildProcess::release() {
+    if (!socket_) return {};
+    if (*gate_ != Gate::open) open_gate();
     const std::optional<Report> report = receive_report(socket_.get());
     socket_.reset();
     if (!report) return {};  // it runs, or a signal has ended it meanwhile: wait() tells

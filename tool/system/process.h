@@ -44,6 +44,9 @@ public:
 
     // The child is about to run the command: from now on it makes no system call before that.
     void stand_by();
+    // Lets the command begin. report_fd() is readable, or hung up, when release() need not wait.
+    void open_gate();
+    int report_fd() const { return socket_.get(); }
     // Returns when the command runs. An Error's `code` is execvp()'s errno; the child has ended
     // then, with failed_exec_status(code).
     Result<void> release();

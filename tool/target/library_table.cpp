@@ -1,6 +1,9 @@
 #include "target/library_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/glob.h"
@@ -32,6 +35,37 @@ std::string key_of(const rules::FunctionTarget& target) {
     if (!target.quoted) return target.library;
     const SourceFile* file = target.library_span.file;
     return "\"" + target.library + "\"" + (file == nullptr ? "" : directory_of(file->path()));
+}
+
+// A name that the glob matches: "cu*Get?" -> "cuGetx".
+std::optional<std::string> example_of(std::string_view glob) {
+    std::string name;
+    for (size_t i = 0; i < glob.size(); ++i) {
+        if (glob[i] == '*') continue;
+        const size_t end = glob[i] == '[' ? glob.find(']', i + 2) : std::string_view::npos;
+        name += glob[i] == '?' ? 'x' : end != std::string_view::npos ? glob[end - 1] : glob[i];
+        if (end != std::string_view::npos) i = end;
+    }
+    if (name.empty()) name = "x";
+    if (!glob_match(glob, name)) return std::nullopt;
+    return name;
+}
+
+// The functions that a library may have, as far as can be known before it is there: those with a
+// prototype, and what the rule itself names.
+std::set<std::string> expected_names(const std::string& pattern, const Variants& variants,
+                                     const rules::TypeTable& types) {
+    std::set<std::string> names;
+    const NamePattern matcher(pattern, variants);
+    for (const auto& [name, signature] : types.functions()) {
+        if (matcher.matches(name)) names.insert(name);
+    }
+    if (matcher.is_literal()) {
+        names.insert(pattern);
+    } else if (names.empty()) {
+        if (auto example = example_of(pattern)) names.insert(std::move(*example));
+    }
+    return names;
 }
 
 }  // namespace
@@ -114,8 +148,54 @@ LibraryFile& LibraryTable::open(const std::string& path, const std::string& titl
     return *file;
 }
 
+void LibraryTable::expect(
+    const std::vector<std::pair<TracedLibrary*, const rules::FunctionTarget*>>& targets,
+    const rules::TypeTable& types) {
+    std::map<TracedLibrary*, std::set<std::string>> names;
+    for (const auto& [library, target] : targets) {
+        const bool absent = library->files.empty() && library->unusable.empty();
+        if (!absent || library->required) continue;
+        names[library].merge(expected_names(target->pattern, library->variants, types));
+    }
+    for (auto& [library, expected] : names) {
+        library->awaited = true;
+        library->title = title_of(library->names);
+        library->soname = last_component(library->names.front().text);
+        const std::string key = fmt::format("{} #{}", library->title, files_.size());
+        std::unique_ptr<LibraryFile>& file = files_[key];
+        file = std::make_unique<LibraryFile>();
+        file->path = key;
+        file->expected = true;
+        Symbols symbols;
+        for (const std::string& name : expected) {
+            symbols.functions.push_back({name, 16 * (symbols.functions.size() + 1), 16});
+        }
+        file->index = FunctionIndex(std::move(symbols));
+        library->files.push_back(file.get());
+    }
+}
+
+bool SoughtLibrary::may_come() const {
+    return !found || std::any_of(names.begin(), names.end(), [](const LibraryName& name) {
+        return name.text.find('/') != std::string::npos && is_glob(name.text);
+    });
+}
+
+std::vector<SoughtLibrary> LibraryTable::sought() const {
+    std::vector<SoughtLibrary> all;
+    for (const TracedLibrary* library : in_order_) {
+        const bool found = !library->awaited && !library->files.empty();
+        all.push_back({title_of(library->names), library->names, found});
+    }
+    return all;
+}
+
 void LibraryTable::report_problems() {
     for (const TracedLibrary* library : in_order_) {
+        if (library->awaited) {
+            library_awaited(*library, diagnostics_);
+            continue;
+        }
         if (library->files.empty() && library->unusable.empty()) {
             library_not_found(*library, diagnostics_);
         }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/diagnostic.h"
@@ -15,11 +16,6 @@
 #include "target/target.h"
 
 namespace mlbcc::target {
-
-struct LibraryName {
-    std::string text;       // a soname, a path or a glob
-    std::string directory;  // of the rule file that has it
-};
 
 // Why a file that was found cannot be traced.
 struct FileProblem {
@@ -30,6 +26,7 @@ struct LibraryFile {
     std::string path;
     FunctionIndex index;
     std::optional<FileProblem> problem;
+    bool expected = false;  // it stands in for one that is not there yet
 };
 
 struct TracedLibrary {
@@ -39,6 +36,7 @@ struct TracedLibrary {
     Variants variants;
     Span span;              // its `library` line, or the quoted name
     bool required = false;  // a rule that is not `optional` wants it
+    bool awaited = false;   // its one file is an expected one
     std::vector<LibraryFile*> files;
     std::vector<LibraryFile*> unusable;
     LibrarySearch search;  // what became of the names that were not found
@@ -51,8 +49,13 @@ public:
 
     // Null where no library has that name: the parser has said so.
     TracedLibrary* use(const rules::FunctionTarget& target, bool optional);
+    // Has the absent libraries of `optional` rules stand for those that will come; `targets` are
+    // what rules want of them.
+    void expect(const std::vector<std::pair<TracedLibrary*, const rules::FunctionTarget*>>& targets,
+                const rules::TypeTable& types);
     // One diagnostic for each library that was not found and for each file that cannot be traced.
     void report_problems();
+    std::vector<SoughtLibrary> sought() const;
 
 private:
     std::unique_ptr<TracedLibrary> make_quoted(const rules::FunctionTarget& target) const;

@@ -16,11 +16,7 @@ Diagnostic& add(bool is_error, Span span, std::string message, Diagnostics& diag
 }
 
 std::string not_found_message(const TracedLibrary& library) {
-    std::string names;
-    for (const LibraryName& name : library.names) {
-        names += (names.empty() ? "" : " or ") + quoted(name.text);
-    }
-    return fmt::format("library {} was not found", names);
+    return fmt::format("library {} was not found", title_of(library.names));
 }
 
 std::string advice(const TracedLibrary& library) {
@@ -51,6 +47,14 @@ std::string listed(const std::vector<std::string>& names) {
     return text;
 }
 
+std::string title_of(const std::vector<LibraryName>& names) {
+    std::string title;
+    for (const LibraryName& name : names) {
+        title += (title.empty() ? "" : " or ") + quoted(name.text);
+    }
+    return title;
+}
+
 FileProblem unreadable_file(const std::string& title, const Error& error) {
     return {fmt::format("cannot read the functions of {}", title), error.message(), error.help};
 }
@@ -78,6 +82,13 @@ void library_not_found(const TracedLibrary& library, Diagnostics& diagnostics) {
         problem.help(fmt::format("this machine has {}", names));
     }
     problem.help(advice(library));
+}
+
+void library_awaited(const TracedLibrary& library, Diagnostics& diagnostics) {
+    Diagnostic& problem =
+        diagnostics.note(library.span, fmt::format("library {} is not there yet: it is waited for",
+                                                   title_of(library.names)));
+    for (const std::string& place : library.search.searched) problem.note("looked at " + place);
 }
 
 // Where a glob found several files, one of them that cannot be traced does not spoil the others.

@@ -18,7 +18,9 @@ FileProblem unreadable_file(const std::string& title, const Error& error);
 FileProblem wrong_machine(const std::string& title, const std::string& path,
                           const std::string& machine, const std::string& host);
 
+std::string title_of(const std::vector<LibraryName>& names);  // `libfoo.so` or `libfoo.so.1`
 void library_not_found(const TracedLibrary& library, Diagnostics& diagnostics);
+void library_awaited(const TracedLibrary& library, Diagnostics& diagnostics);
 void file_not_usable(const TracedLibrary& library, const LibraryFile& file,
                      Diagnostics& diagnostics);
 

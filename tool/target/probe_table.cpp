@@ -79,7 +79,7 @@ Probe ProbeTable::make_probe(const LibraryFile& file, GroupId group, Wanted& wan
     const SymbolId primary = wanted.name;
     const Symbol& symbol = file.index[primary];
     UserFunction function;
-    function.path = file.path;
+    if (!file.expected) function.path = file.path;
     function.soname = wanted.library->soname;
     if (function.soname.empty()) {
         function.soname = file.path.substr(file.path.rfind('/') + 1);

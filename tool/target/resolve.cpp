@@ -47,7 +47,7 @@ private:
 
 struct LibraryTarget {
     const rules::FunctionTarget* target = nullptr;
-    const TracedLibrary* library = nullptr;
+    TracedLibrary* library = nullptr;
 };
 struct RuleTargets {
     const rules::Rule* rule = nullptr;
@@ -62,7 +62,7 @@ struct FindLibrary {
 
     template <class Other> void operator()(const Other&) {}  // point_table.h
     void operator()(const rules::FunctionTarget& target) {
-        const TracedLibrary* library = libraries.use(target, rule.optional);
+        TracedLibrary* library = libraries.use(target, rule.optional);
         if (library != nullptr) found.targets.push_back({&target, library});
     }
 };
@@ -80,28 +80,51 @@ class Resolver {
 public:
     Resolver(const rules::RuleSet& rules, rules::TypeTable& types, Host& host,
              Diagnostics& diagnostics)
-        : rules_(rules), diagnostics_(diagnostics), libraries_(rules, host, diagnostics),
-          probes_(types), kernel_(types, host, diagnostics),
+        : rules_(rules), types_(types), diagnostics_(diagnostics),
+          libraries_(rules, host, diagnostics), probes_(types), kernel_(types, host, diagnostics),
           points_(rules, types, host, diagnostics) {}
 
     // Libraries first: one that is not there is said once, not once a target.
-    std::vector<Probe> run() {
-        std::vector<RuleTargets> all;
-        for (const rules::Rule& rule : rules_.rules) all.push_back(find_libraries(rule));
-        libraries_.report_problems();
-        for (const RuleTargets& rule : all) {
-            for (const LibraryTarget& target : rule.targets) match(*rule.rule, target);
-            if (!rule.targets.empty()) check_except(rule);
+    std::vector<Probe> run(std::vector<SoughtLibrary>* libraries) {
+        find_all_libraries();
+        if (libraries != nullptr) {
+            expect_absent();
+            *libraries = libraries_.sought();
         }
+        libraries_.report_problems();
+        std::vector<Probe> all_probes = functions();
         for (const rules::Rule& rule : rules_.rules) kernel_.want(rule);
         for (const rules::Rule& rule : rules_.rules) points_.want(rule);
-        std::vector<Probe> all_probes = probes_.take();
         for (Probe& probe : kernel_.take()) all_probes.push_back(std::move(probe));
         for (Probe& probe : points_.take()) all_probes.push_back(std::move(probe));
         return all_probes;
     }
+    std::vector<Probe> run_late() {
+        find_all_libraries();
+        return functions();
+    }
 
 private:
+    void find_all_libraries() {
+        for (const rules::Rule& rule : rules_.rules) all_.push_back(find_libraries(rule));
+    }
+    void expect_absent() {
+        std::vector<std::pair<TracedLibrary*, const rules::FunctionTarget*>> targets;
+        for (const RuleTargets& rule : all_) {
+            for (const LibraryTarget& one : rule.targets) {
+                targets.emplace_back(one.library, one.target);
+            }
+        }
+        libraries_.expect(targets, types_);
+    }
+    std::vector<Probe> functions() {
+        for (const RuleTargets& rule : all_) {
+            for (const LibraryTarget& target : rule.targets) match(*rule.rule, target);
+            if (!rule.targets.empty()) check_except(rule);
+        }
+        return probes_.take();
+    }
+
     RuleTargets find_libraries(const rules::Rule& rule) {
         RuleTargets found{&rule, {}};
         for (const rules::Target& target : rule.targets) {
@@ -138,7 +161,7 @@ private:
     void check_except(const RuleTargets& rule) {
         std::vector<const TracedLibrary*> libraries;
         for (const LibraryTarget& target : rule.targets) {
-            if (target.library->files.empty()) return;
+            if (target.library->files.empty() || target.library->awaited) return;
             libraries.push_back(target.library);
         }
         for (const rules::Glob& except : rule.rule->except) {
@@ -147,8 +170,10 @@ private:
     }
 
     const rules::RuleSet& rules_;
+    const rules::TypeTable& types_;
     Diagnostics& diagnostics_;
     LibraryTable libraries_;
+    std::vector<RuleTargets> all_;
     ProbeTable probes_;
     KernelTable kernel_;
     PointTable points_;
@@ -158,7 +183,18 @@ private:
 
 std::vector<Probe> resolve(const rules::RuleSet& rules, rules::TypeTable& types, Host& host,
                            Diagnostics& diagnostics) {
-    return Resolver(rules, types, host, diagnostics).run();
+    return Resolver(rules, types, host, diagnostics).run(nullptr);
+}
+
+std::vector<Probe> resolve_expecting(const rules::RuleSet& rules, rules::TypeTable& types,
+                                     Host& host, Diagnostics& diagnostics,
+                                     std::vector<SoughtLibrary>& libraries) {
+    return Resolver(rules, types, host, diagnostics).run(&libraries);
+}
+
+std::vector<Probe> resolve_late(const rules::RuleSet& rules, rules::TypeTable& types, Host& host,
+                                Diagnostics& diagnostics) {
+    return Resolver(rules, types, host, diagnostics).run_late();
 }
 
 }  // namespace mlbcc::target

@@ -111,7 +111,7 @@ public:
 };
 
 struct UserFunction {
-    std::string path;                  // of the file that holds it
+    std::string path;                  // of the file that holds it; "": none is there yet
     std::string soname;                // for display: the last component of what the rule names, or
                                        // of the path where that is a glob
     std::string symbol;                // the form: cuMemAlloc_v2
@@ -139,8 +139,7 @@ struct Usdt {
     UsdtProbe probe;
     uint32_t place = 0, places = 1;  // the first of three: 0, 3
 };
-using AttachPoint =
-    std::variant<UserFunction, KernelFunction, Syscall, Tracepoint, Defined, Usdt>;
+using AttachPoint = std::variant<UserFunction, KernelFunction, Syscall, Tracepoint, Defined, Usdt>;
 
 // One rule's interest in one function. `exactness` orders rules that disagree: a name without
 // wildcards beats one with, then more literal characters, then the later rule.
@@ -160,12 +159,36 @@ struct Probe {
     std::vector<RuleUse> uses;                    // sorted, weakest first: later ones win
 };
 
+struct LibraryName {
+    std::string text;       // a soname, a path or a glob
+    std::string directory;  // of the rule file that has it
+};
+
+// A library that rules name.
+struct SoughtLibrary {
+    std::string title;               // `libfoo.so.1`, with its backticks
+    std::vector<LibraryName> names;  // any of them is it
+    bool found = false;              // some file of it is there
+    bool may_come() const;           // it is not there, or there may be more files of a glob
+};
+
 // Each real function that some rule wants, sorted by path and offset, and then what else they want.
 // A target that matches nothing is an error (a note if its rule is `optional`) with the nearest
 // names that there are. What the kernel says of its own system calls and tracepoints goes to
 // `types`, too.
 std::vector<Probe> resolve(const rules::RuleSet& rules, rules::TypeTable& types, Host& host,
                            Diagnostics& diagnostics);
+
+// The same where libraries may come later. Those of `optional` rules that are not there are
+// expected: the functions that prototypes and rules name stand in for theirs. `libraries`: all that
+// rules name.
+std::vector<Probe> resolve_expecting(const rules::RuleSet& rules, rules::TypeTable& types,
+                                     Host& host, Diagnostics& diagnostics,
+                                     std::vector<SoughtLibrary>& libraries);
+
+// Functions of the libraries that `host` finds; of others nothing is said.
+std::vector<Probe> resolve_late(const rules::RuleSet& rules, rules::TypeTable& types, Host& host,
+                                Diagnostics& diagnostics);
 
 // cuMemcpyHtoDAsync_v2_ptsz -> cuMemcpyHtoDAsync, for variants {_v2, _ptsz}.
 std::string base_name(std::string_view symbol, const std::vector<std::string>& variants);

@@ -175,13 +175,22 @@ Result<void> Frontend::read_types() {
 
 void Frontend::resolve(std::vector<system::ProcessView> views) {
     host = std::make_unique<system::LiveHost>(std::move(views));
-    probes_ = target::resolve(rules, types, *host, diagnostics);
+    probes_ =
+        expects ? target::resolve_expecting(rules, types, *host, diagnostics, libraries)
+                : target::resolve(rules, types, *host, diagnostics);
     steps_.done("resolve");
 }
 
+bool Frontend::grows() const {
+    return std::ranges::any_of(libraries, &target::SoughtLibrary::may_come);
+}
+
+plan::Arch Frontend::arch() const {
+    return host->architecture() == "x86_64" ? plan::Arch::x86_64 : plan::Arch::arm64;
+}
+
 void Frontend::make_plan() {
-    plan::Arch arch = host->architecture() == "x86_64" ? plan::Arch::x86_64 : plan::Arch::arm64;
-    plan = plan::make_plan(std::move(probes_), rules, types, arch, diagnostics);
+    plan = plan::make_plan(std::move(probes_), rules, types, arch(), diagnostics);
     steps_.done("plan");
 }
 
@@ -200,25 +209,44 @@ const target::UserFunction& Frontend::function(plan::ProbeId probe) const {
     return std::get<target::UserFunction>(planned.probe->at);
 }
 
+Result<plan::Growth> Frontend::add_late(target::Host& late, const std::string& name,
+                                        Diagnostics& found) {
+    std::vector<target::Probe> probes = target::resolve_late(rules, types, late, found);
+    for (target::Probe& probe : probes) {
+        auto& function = std::get<target::UserFunction>(probe.at);
+        // The path is that of a descriptor.
+        if (function.path.ends_with("/" + function.soname)) function.soname = name;
+    }
+    plan::Growth growth = plan::grow(plan, std::move(probes), rules, found);
+    if (auto done = choose_entries(growth.first_probe, late); !done) return done.error();
+    return growth;
+}
+
 Result<void> Frontend::choose_entries() {
-    entries.assign(plan.probes.size(), {0, "+0, as asked"});
-    if (options_.exact_entry || plan.probes.empty()) return {};
+    return choose_entries(0, *host);
+}
+
+Result<void> Frontend::choose_entries(size_t first, target::Host& from) {
+    entries.resize(plan.probes.size(), {0, "+0, as asked"});
+    if (options_.exact_entry || plan.probes.size() == first) return {};
     std::vector<std::vector<std::byte>> bytes;
     std::vector<bpf::FunctionCode> codes;
     std::vector<plan::ProbeId> probes;
-    bytes.reserve(plan.probes.size());
-    for (const plan::ProbePlan& probe : plan.probes) {
+    bytes.reserve(plan.probes.size() - first);
+    for (size_t i = first; i < plan.probes.size(); ++i) {
+        const plan::ProbePlan& probe = plan.probes[i];
         if (probe.kind != plan::ProbeKind::function) continue;
         const target::UserFunction& where = function(probe.id);
+        if (where.path.empty()) continue;  // it is only expected
         Result<std::vector<std::byte>> code =
-            host->read(where.path, where.offset, std::min(where.size, kMaxFunction));
+            from.read(where.path, where.offset, std::min(where.size, kMaxFunction));
         if (!code) return code.error();
         bytes.push_back(std::move(*code));
         codes.push_back({bytes.back(), where.size});
         probes.push_back(probe.id);
     }
     if (codes.empty()) return {};
-    Result<std::vector<bpf::EntryChoice>> choices = compiler->entries(host->architecture(), codes);
+    Result<std::vector<bpf::EntryChoice>> choices = compiler->entries(from.architecture(), codes);
     if (!choices) return choices.error();
     for (size_t i = 0; i < choices->size() && i < probes.size(); ++i) {
         const bpf::EntryChoice& choice = (*choices)[i];

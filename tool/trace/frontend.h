@@ -41,11 +41,17 @@ public:
     void resolve(std::vector<system::ProcessView> views);
     void make_plan();
     Result<void> choose_entries();
+    // What the file that `late` finds has is added to the plan; `name` is its own.
+    Result<plan::Growth> add_late(target::Host& late, const std::string& name, Diagnostics& found);
     Result<void> read_templates();
     Result<codegen::Program> generate(codegen::Options options);
 
     // All up to the plan, stopping at the first mistake.
     Result<void> up_to_plan(std::vector<system::ProcessView> views);
+
+    bool expects = false;  // libraries may come later: set before resolve()
+    std::vector<target::SoughtLibrary> libraries;  // that the rules name, where they may
+    bool grows() const;                            // whether one may still come
 
     // What the caller has to do anyway while the helper parses C.
     std::function<void()> meanwhile;
@@ -63,6 +69,8 @@ public:
     const target::UserFunction& function(plan::ProbeId probe) const;  // of a function's probe
 
 private:
+    plan::Arch arch() const;
+    Result<void> choose_entries(size_t first, target::Host& from);
     std::vector<std::string> find_headers();
     std::vector<std::string> wanted_functions() const;
     std::vector<const rules::ProbeDefinition*> wanted_definitions() const;

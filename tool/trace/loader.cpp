@@ -127,20 +127,20 @@ Result<void> Loader::start(const TraceOptions& options, const bpf::Map& rings) {
     return frontend_.compiler->send_compile(request(rings));
 }
 
-AttachMode Loader::mode(Side side) const {
-    return side == Side::user ? loaded_.mode : loaded_.kernel_mode;
+AttachMode Loaded::mode_of(Side side) const {
+    return side == Side::user ? mode : kernel_mode;
 }
 
-bool Loader::dispatched(Side side) const {
-    bool direct = side == Side::user ? loaded_.program.direct : loaded_.program.kernel_direct;
-    return mode(side) != AttachMode::perf && !direct;
+bool Loaded::is_dispatched(Side side) const {
+    bool direct = side == Side::user ? program.direct : program.kernel_direct;
+    return mode_of(side) != AttachMode::perf && !direct;
 }
 
 Result<void> Loader::make_dispatchers() {
     for (Side side : {Side::user, Side::kernel}) {
-        if (!dispatched(side)) continue;
-        Result<bpf::Dispatcher> made =
-            bpf::Dispatcher::make(side, mode(side), *features_, frontend_.plan.shapes.size());
+        if (!loaded_.is_dispatched(side)) continue;
+        Result<bpf::Dispatcher> made = bpf::Dispatcher::make(
+            side, loaded_.mode_of(side), *features_, frontend_.plan.shapes.size());
         if (!made) return made.error();
         (side == Side::user ? loaded_.dispatcher : loaded_.kernel_dispatcher) = std::move(*made);
     }
@@ -165,10 +165,12 @@ bpf::CompileRequest Loader::request(const bpf::Map& rings) const {
         } else if (function.kind == ProgramKind::raw_tracepoint ||
                    function.kind == ProgramKind::syscall) {
             one.type = bpf::ProgramType::raw_tracepoint;
-        } else if (function.kind == ProgramKind::usdt && mode(Side::user) != AttachMode::perf) {
+        } else if (function.kind == ProgramKind::usdt &&
+                   loaded_.mode_of(Side::user) != AttachMode::perf) {
             one.attach_type = bpf::expected_attach_type(Side::user, AttachMode::multi);
-        } else if (Side side = codegen::side_of(function.kind); mode(side) != AttachMode::perf) {
-            one.attach_type = bpf::expected_attach_type(side, mode(side));
+        } else if (Side side = codegen::side_of(function.kind);
+                   loaded_.mode_of(side) != AttachMode::perf) {
+            one.attach_type = bpf::expected_attach_type(side, loaded_.mode_of(side));
         }
         request.programs.push_back(std::move(one));
     }
@@ -199,7 +201,7 @@ Result<Loaded> Loader::finish() {
         loaded_.kernel.programs.emplace(one.name, std::move(one.fd));
     }
     for (Side side : {Side::user, Side::kernel}) {
-        if (dispatched(side)) continue;
+        if (loaded_.is_dispatched(side)) continue;
         if (auto done = attach_functions(side); !done) return done.error();
     }
     if (auto done = attach_points(frontend_.plan, loaded_); !done) return done.error();
@@ -233,19 +235,19 @@ Error Loader::defect(const bpf::CompileError& failed, const codegen::Program& pr
 
 Result<void> Loader::attach() {
     for (Side side : {Side::user, Side::kernel}) {
-        if (!dispatched(side)) continue;  // needs the programs
+        if (!loaded_.is_dispatched(side)) continue;  // needs the programs
         if (auto done = attach_functions(side); !done) return done;
     }
     return {};
 }
 
-bpf::Programs Loader::programs(Side side) const {
-    if (dispatched(side)) {
-        return (side == Side::user ? loaded_.dispatcher : loaded_.kernel_dispatcher).programs();
+bpf::Programs Loaded::programs(Side side) const {
+    if (is_dispatched(side)) {
+        return (side == Side::user ? dispatcher : kernel_dispatcher).programs();
     }
     bpf::Programs all;
-    for (const codegen::Function& one : loaded_.program.functions) {
-        all.emplace(one.kind, loaded_.kernel.program(one.name));
+    for (const codegen::Function& one : program.functions) {
+        all.emplace(one.kind, kernel.program(one.name));
     }
     return all;
 }
@@ -263,7 +265,7 @@ Result<void> Loader::attach_kernel_functions() {
     Result<bpf::Attachment> made =
         loaded_.kernel_mode == AttachMode::perf
             ? bpf::Attachment::kernel_functions_by_perf(probes, loaded_.kernel, loaded_.program)
-            : bpf::Attachment::kernel_functions(probes, programs(Side::kernel),
+            : bpf::Attachment::kernel_functions(probes, loaded_.programs(Side::kernel),
                                                 loaded_.kernel_mode);
     if (!made) return made.error();
     size_t attached = probes.size() - made->refused.size();
@@ -276,37 +278,54 @@ Result<void> Loader::attach_kernel_functions() {
     return {};
 }
 
-Result<void> Loader::attach_user_functions() {
+// A function is attached in the file that it is in, or that comes for it.
+Result<Attached> Loaded::attach_functions(const Frontend& frontend, size_t first) {
     std::map<std::string, std::vector<bpf::Site>> by_file;
-    for (const plan::ProbePlan& probe : frontend_.plan.probes) {
+    Attached done;
+    for (size_t i = first; i < frontend.plan.probes.size(); ++i) {
+        const plan::ProbePlan& probe = frontend.plan.probes[i];
         if (probe.kind != plan::ProbeKind::function) continue;
-        const target::UserFunction& function = frontend_.function(probe.id);
-        const EntryPlace& place = frontend_.entries[static_cast<uint32_t>(probe.id)];
+        const target::UserFunction& function = frontend.function(probe.id);
+        const EntryPlace& place = frontend.entries[i];
+        if (function.path.empty()) continue;  // it is only expected
         if (place.refused) {
-            loaded_.refused.push_back({probe.id, ENOTSUP});
+            refused.push_back({probe.id, ENOTSUP});
             continue;
         }
         by_file[function.path].push_back({&probe, function.offset + place.offset});
     }
-    size_t links = 0;
     for (const auto& [path, sites] : by_file) {
-        Result<bpf::Attachment> made =
-            loaded_.mode == AttachMode::perf
-                ? bpf::Attachment::functions_by_perf(path, sites, loaded_.kernel, loaded_.program)
-                : bpf::Attachment::functions(path, sites, programs(Side::user), loaded_.mode);
-        if (!made) return made.error();
-        loaded_.probes += sites.size() - made->refused.size();
-        loaded_.refused.insert(loaded_.refused.end(), made->refused.begin(), made->refused.end());
-        links += made->links();
-        loaded_.attachments.push_back(std::move(*made));
-        if (loaded_.mode == AttachMode::perf) continue;
-        if (auto touching = bpf::Attachment::touch_texts(path, sites)) {
-            links += touching->links();
-            loaded_.attachments.push_back(std::move(*touching));
-        }
+        if (auto made = attach_file(path, sites, done); !made) return made.error();
     }
-    steps_.tell(fmt::format("{} functions by {}, {} links, {} shapes", loaded_.probes,
-                            mode_name(loaded_.mode), links, frontend_.plan.shapes.size()));
+    probes += done.functions;
+    return done;
+}
+
+Result<void> Loaded::attach_file(const std::string& path, std::span<const bpf::Site> sites,
+                                 Attached& done) {
+    Result<bpf::Attachment> made =
+        mode == AttachMode::perf
+            ? bpf::Attachment::functions_by_perf(path, sites, kernel, program)
+            : bpf::Attachment::functions(path, sites, programs(Side::user), mode);
+    if (!made) return made.error();
+    done.functions += sites.size() - made->refused.size();
+    done.links += made->links();
+    refused.insert(refused.end(), made->refused.begin(), made->refused.end());
+    attachments.push_back(std::move(*made));
+    if (mode == AttachMode::perf) return {};
+    if (auto touching = bpf::Attachment::touch_texts(path, sites)) {
+        done.links += touching->links();
+        attachments.push_back(std::move(*touching));
+    }
+    return {};
+}
+
+Result<void> Loader::attach_user_functions() {
+    Result<Attached> done = loaded_.attach_functions(frontend_, 0);
+    if (!done) return done.error();
+    steps_.tell(fmt::format("{} functions by {}, {} links, {} shapes", done->functions,
+                            mode_name(Side::user, loaded_.mode), done->links,
+                            frontend_.plan.shapes.size()));
     steps_.done("attach");
     return {};
 }

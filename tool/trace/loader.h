@@ -4,6 +4,8 @@
 #pragma once
 
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -13,6 +15,10 @@
 #include "trace/options.h"
 
 namespace mlbcc::trace {
+
+struct Attached {
+    size_t functions = 0, links = 0;
+};
 
 struct Loaded {
     codegen::AttachMode mode{}, kernel_mode{};
@@ -24,6 +30,17 @@ struct Loaded {
     std::vector<bpf::Refusal> refused;
 
     void detach() { attachments.clear(); }
+    codegen::AttachMode mode_of(codegen::Side side) const;
+    // Whether calls reach their shapes through the dispatcher.
+    bool is_dispatched(codegen::Side side) const;
+    // Those of the plan from index `first` on.
+    Result<Attached> attach_functions(const Frontend& frontend, size_t first);
+
+    bpf::Programs programs(codegen::Side side) const;
+
+private:
+    Result<void> attach_file(const std::string& path, std::span<const bpf::Site> sites,
+                             Attached& done);
 };
 
 // How to generate for this machine: by the best ways to attach that it has, or the one asked for.
@@ -44,10 +61,7 @@ public:
 
 private:
     bpf::CompileRequest request(const bpf::Map& rings) const;
-    codegen::AttachMode mode(codegen::Side side) const;
-    bool dispatched(codegen::Side side) const;  // whether calls reach their shapes that way
     Result<void> make_dispatchers();
-    bpf::Programs programs(codegen::Side side) const;
     Result<void> attach_functions(codegen::Side side);
     Result<void> attach_user_functions();
     Result<void> attach_kernel_functions();

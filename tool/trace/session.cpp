@@ -207,11 +207,40 @@ void Session::handle_interrupts() {
     }
 }
 
+// Whoever opened it waits until this is done.
+void Session::take_late() {
+    while (late_) {
+        std::optional<LateArrival> came = late_->next(loaded_);
+        if (!came && !late_->is_alive()) {
+            tell_note(options_.verbosity, "no library is waited for any more: the process that "
+                                          "does so has ended");
+            late_.reset();
+        }
+        if (!came) return;
+        pipeline_.grow();
+        for (const std::string& note : came->notes) tell_note(options_.verbosity, note);
+        late_->let_go(std::move(*came));
+    }
+}
+
+// What the command's own start opens may be awaited, too.
+void Session::attend_start() {
+    command_->open_gate();
+    while (late_ && command_->report_fd() >= 0) {
+        pollfd waiting[2] = {{command_->report_fd(), POLLIN, 0}, {late_->fd(), POLLIN, 0}};
+        ::poll(waiting, 2, -1);
+        if (waiting[0].revents != 0) return;
+        take_late();
+    }
+}
+
 Session::End Session::poll() {
-    pollfd waiting[3] = {{stream_->poll_fd(), POLLIN, 0},
+    pollfd waiting[4] = {{stream_->poll_fd(), POLLIN, 0},
                          {signals_->fd(), POLLIN, 0},
+                         {late_ ? late_->fd() : -1, POLLIN, 0},
                          {command_ ? command_->pidfd() : -1, POLLIN, 0}};
-    ::poll(waiting, 3, kSweepMs);
+    ::poll(waiting, 4, kSweepMs);
+    take_late();
     bool ended = command_ended();  // asked before the sweep that reads all it has left
     sweep();
     handle_interrupts();
@@ -241,10 +270,12 @@ void Session::use_realtime() {
 
 int Session::run() {
     use_realtime();
+    take_late();
     if (command_) command_->stand_by();
     if (auto done = arm(); !done) return tell(done.error());
     if (command_) {
         steps_.done("arm");
+        attend_start();
         if (auto done = command_->release(); !done) {
             tell(done.error());
             return system::failed_exec_status(done.error().code);
@@ -263,6 +294,12 @@ int Session::run() {
 // Probes go first: once they are gone, what was counted and what is in the rings no longer changes.
 Result<void> Session::finish(End end) {
     signals_->let_through();
+    if (late_) {
+        for (const std::string& title : late_->never_came()) {
+            tell_note(options_.verbosity, fmt::format("library {} never came", title));
+        }
+        late_.reset();  // nobody waits any more
+    }
     follower_.disarm();
     loaded_.detach();
     stream_->sweep();

@@ -12,6 +12,7 @@
 #include "system/process.h"
 #include "trace/follow.h"
 #include "trace/frontend.h"
+#include "trace/late.h"
 #include "trace/loader.h"
 #include "trace/metrics.h"
 #include "trace/options.h"
@@ -27,6 +28,7 @@ public:
     Result<void> hold_command(const system::LaunchOptions& launch);
     // The probes, which nothing records until run(); opens the sinks.
     Result<void> take(Loaded loaded, const std::string& output);
+    void await(LateLibraries late) { late_.emplace(std::move(late)); }
     int run();  // to the end; the exit status
 
 private:
@@ -39,6 +41,8 @@ private:
     void lost(const event::Loss& loss, uint64_t event_id) override;
 
     Result<void> arm();
+    void attend_start();
+    void take_late();
     End poll();
     void sweep();
     Result<void> watch_mappings();  // where a rule takes stacks
@@ -65,6 +69,7 @@ private:
     std::optional<bpf::Stream> stream_;
     std::optional<bpf::MappingStream> mappings_;
     std::optional<Signals> signals_;
+    std::optional<LateLibraries> late_;
     std::optional<system::ChildProcess> command_;
     std::vector<std::unique_ptr<sink::Sink>> sinks_;
     std::string output_;

@@ -66,12 +66,15 @@ int run_trace(const TraceOptions& options) {
     Result<std::vector<system::ProcessView>> views = views_of(options);
     if (!views) return tell(views.error());
     Frontend frontend(options.rules, steps);
+    frontend.expects = true;
     Loader loader(frontend, steps);
     frontend.meanwhile = [&] { loader.find_features(); };
     if (auto done = frontend.up_to_plan(std::move(*views)); !done) return tell(done.error());
     if (tell(frontend.diagnostics, options.verbosity)) return kExitUsage;
     if (auto done = frontend.choose_entries(); !done) return tell(done.error());
 
+    Result<std::optional<LateLibraries>> late = LateLibraries::start(frontend);
+    if (!late) return tell(late.error());
     Result<bpf::Map> rings = bpf::make_ring_table();
     if (!rings) return tell(rings.error());
     if (auto done = loader.start(options, *rings); !done) return tell(done.error());
@@ -87,7 +90,11 @@ int run_trace(const TraceOptions& options) {
     Result<std::string> output = output_path(options);
     if (!output) return tell(output.error());
     if (auto done = (*session)->take(std::move(*loaded), *output); !done) return tell(done.error());
-    frontend.compiler->kill();  // LLVM's memory goes with it
+    if (*late) {
+        (*session)->await(std::move(**late));
+    } else {
+        frontend.compiler->kill();  // LLVM's memory goes with it
+    }
     return (*session)->run();
 }
 

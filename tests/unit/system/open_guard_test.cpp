@@ -1,0 +1,113 @@
+#include "system/open_guard.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "scratch.h"
+
+namespace mlbcc::system {
+namespace {
+
+constexpr const char* kElf = "\177ELF and so on";
+
+class Guarded : public testing::Test {
+protected:
+    void SetUp() override {
+        if (geteuid() != 0) GTEST_SKIP() << "not root: fanotify needs CAP_SYS_ADMIN";
+        auto started = OpenGuard::start();
+        ASSERT_TRUE(started) << started.error().message();
+        guard.emplace(std::move(*started));
+    }
+    // A process that opens `path` and says so: the pipe is readable when it has.
+    void open_in_child(const std::string& path) {
+        ASSERT_EQ(pipe(opened.data()), 0);
+        child = fork();
+        if (child == 0) {
+            const int file = open(path.c_str(), O_RDONLY);
+            _exit(write(opened[1], file >= 0 ? "y" : "n", 1) == 1 ? 0 : 1);
+        }
+        close(opened[1]);
+    }
+    char has_opened() const {
+        char result = '?';
+        EXPECT_EQ(read(opened[0], &result, 1), 1);
+        close(opened[0]);
+        EXPECT_EQ(waitpid(child, nullptr, 0), child);
+        return result;
+    }
+    std::optional<HeldOpen> held() {
+        pollfd waiting{guard->fd(), POLLIN, 0};
+        EXPECT_EQ(::poll(&waiting, 1, 60'000), 1);
+        return guard->next();
+    }
+
+    Scratch scratch;
+    std::optional<OpenGuard> guard;
+    std::array<int, 2> opened{};
+    pid_t child = -1;
+};
+
+TEST_F(Guarded, WhoOpensAnAwaitedFileWaits) {
+    scratch.write("lib/other.so", kElf);
+    ASSERT_TRUE(guard->watch({"", scratch.path("lib/libx.so")}));
+    const std::string path = scratch.write("lib/libx.so", kElf);
+    open_in_child(scratch.path("lib/other.so"));
+    EXPECT_EQ(has_opened(), 'y');
+    open_in_child(path);
+    auto waiting = held();
+    ASSERT_TRUE(waiting);
+    EXPECT_EQ(waiting->pid, child);
+    pollfd result{opened[0], POLLIN, 0};
+    EXPECT_EQ(::poll(&result, 1, 50), 0) << "it does not wait";
+    std::array<char, 4> bytes;
+    EXPECT_EQ(pread(waiting->file.get(), bytes.data(), 4, 0), 4);
+    guard->release(*waiting);
+    EXPECT_EQ(has_opened(), 'y');
+}
+
+TEST_F(Guarded, AFolderThatIsMadeLater) {
+    ASSERT_TRUE(guard->watch({"", scratch.path("venv/lib/*/libx.so*")}));
+    const std::string path = scratch.write("venv/lib/python3/libx.so.1", kElf);
+    open_in_child(path);
+    auto waiting = held();
+    ASSERT_TRUE(waiting);
+    guard->pass(*file_id(path));
+    guard->release(*waiting);
+    EXPECT_EQ(has_opened(), 'y');
+    open_in_child(path);  // is known now
+    EXPECT_EQ(has_opened(), 'y');
+    EXPECT_FALSE(guard->next());
+}
+
+TEST_F(Guarded, TheTracerItselfDoesNotWait) {
+    const std::string path = scratch.write("lib/libx.so", kElf);
+    ASSERT_TRUE(guard->watch({"", path}));
+    EXPECT_EQ(scratch.read("lib/libx.so"), kElf);
+    EXPECT_FALSE(guard->next());
+}
+
+TEST_F(Guarded, WhatIsNoElfFileIsNotHeld) {
+    ASSERT_TRUE(guard->watch({"", scratch.path("lib/libx.so")}));
+    const std::string path = scratch.write("lib/libx.so", "text");
+    open_in_child(path);
+    EXPECT_EQ(has_opened(), 'y');
+    EXPECT_FALSE(guard->next());
+}
+
+TEST_F(Guarded, AtItsEndAllGoOn) {
+    const std::string path = scratch.write("lib/libx.so", kElf);
+    ASSERT_TRUE(guard->watch({"", path}));
+    open_in_child(path);
+    ASSERT_TRUE(held());
+    guard.reset();
+    EXPECT_EQ(has_opened(), 'y');
+}
+
+}  // namespace
+}  // namespace mlbcc::system

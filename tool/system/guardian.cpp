@@ -1,0 +1,202 @@
+#include "system/guardian.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/fanotify.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/glob.h"
+#include "system/open_guard.h"
+
+namespace mlbcc::system {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Held {
+    int ticket;  // the descriptor in this process, which the kernel knows the event by
+    Clock::time_point since;
+};
+
+bool is_folder(const std::string& path) {
+    struct stat status;
+    return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+class Guardian {
+public:
+    Guardian(UniqueFd fanotify, UniqueFd socket)
+        : fanotify_(std::move(fanotify)), socket_(std::move(socket)) {}
+
+    // What the tracer has said is heard before any event is judged: it says what it awaits before
+    // that is watched.
+    void serve() {
+        while (true) {
+            std::array<pollfd, 2> waiting{
+                {{socket_.get(), POLLIN, 0}, {fanotify_.get(), POLLIN, 0}}};
+            (void)::poll(waiting.data(), waiting.size(), held_.empty() ? -1 : 1000);
+            if (!hear()) return;
+            read_events();
+            let_go_late();
+        }
+    }
+
+private:
+    // False when the tracer is gone.
+    bool hear() {
+        while (true) {
+            std::array<char, 16384> bytes;
+            const ssize_t got = recv(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+            if (got < 0 && errno == EINTR) continue;
+            if (got < 0 && errno == EAGAIN) return true;
+            GuardRequest request;
+            if (got < static_cast<ssize_t>(sizeof request)) return false;
+            std::memcpy(&request, bytes.data(), sizeof request);
+            const std::string_view rest(bytes.data() + sizeof request,
+                                        static_cast<size_t>(got) - sizeof request);
+            carry_out(request, rest);
+        }
+    }
+
+    void carry_out(const GuardRequest& request, std::string_view rest) {
+        switch (request.kind) {
+        case GuardRequest::Kind::pass: passing_.insert(request.file); return;
+        case GuardRequest::Kind::release: return let_go(request.ticket);
+        case GuardRequest::Kind::watch: break;
+        }
+        const size_t zero = rest.find('\0');
+        Place place{std::string(rest.substr(0, zero)), std::string(rest.substr(zero + 1))};
+        places_.push_back(place);
+        GuardReply reply{GuardReply::Kind::watched, -1, 0, mark(place)};
+        while (send(socket_.get(), &reply, sizeof reply, MSG_NOSIGNAL) < 0 && errno == EINTR) {
+        }
+    }
+
+    // The folder itself where there is just one and it is there; else its file system, as far as
+    // there is a path to it. Returns errno.
+    int mark(const Place& place) const {
+        std::string folder = place.pattern.substr(0, place.pattern.rfind('/') + 1);
+        const auto real = canonical_path(place.root, folder);
+        if (!is_glob(folder) && real && is_folder(*real)) {
+            return mark(*real, 0, FAN_OPEN_PERM | FAN_EVENT_ON_CHILD);
+        }
+        while (true) {
+            const auto nearest = canonical_path(place.root, folder);
+            if (!is_glob(folder) && nearest && is_folder(*nearest)) {
+                return mark(*nearest, FAN_MARK_FILESYSTEM, FAN_OPEN_PERM);
+            }
+            const size_t slash = folder.find_last_of('/', folder.size() - 2);
+            if (folder.size() < 2 || slash == std::string::npos) return ENOENT;
+            folder.resize(slash + 1);
+        }
+    }
+    int mark(const std::string& path, unsigned flags, uint64_t mask) const {
+        const int done =
+            fanotify_mark(fanotify_.get(), FAN_MARK_ADD | flags, mask, AT_FDCWD, path.c_str());
+        return done == 0 ? 0 : errno;
+    }
+
+    void read_events() {
+        alignas(fanotify_event_metadata) std::array<char, 4096> bytes;
+        ssize_t got = read(fanotify_.get(), bytes.data(), bytes.size());
+        const auto* event = reinterpret_cast<const fanotify_event_metadata*>(bytes.data());
+        for (; got > 0 && FAN_EVENT_OK(event, got); event = FAN_EVENT_NEXT(event, got)) {
+            if (event->fd < 0) continue;
+            if (!is_awaited(event->fd) || !hold(*event)) answer(event->fd);
+        }
+    }
+
+    // Most files are none that a loader would map: their first bytes tell.
+    bool is_awaited(int file) const {
+        struct stat status;
+        std::array<char, SELFMAG> magic;
+        if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return false;
+        if (pread(file, magic.data(), magic.size(), 0) != SELFMAG) return false;
+        if (std::memcmp(magic.data(), ELFMAG, SELFMAG) != 0) return false;
+        const FileId id{status.st_dev, status.st_ino};
+        if (passing_.contains(id)) return false;
+        return std::ranges::any_of(places_,
+                                   [&](const Place& place) { return leads_to(place, id); });
+    }
+
+    // The tracer's own opening cannot wait for the tracer.
+    bool hold(const fanotify_event_metadata& event) {
+        if (event.pid == getppid()) return false;
+        GuardReply reply{GuardReply::Kind::held, event.fd, event.pid, 0};
+        alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+        iovec part{&reply, sizeof reply};
+        msghdr message{};
+        message.msg_iov = &part;
+        message.msg_iovlen = 1;
+        message.msg_control = control.data();
+        message.msg_controllen = control.size();
+        cmsghdr* rights = CMSG_FIRSTHDR(&message);
+        rights->cmsg_level = SOL_SOCKET;
+        rights->cmsg_type = SCM_RIGHTS;
+        rights->cmsg_len = CMSG_LEN(sizeof(int));
+        std::memcpy(CMSG_DATA(rights), &event.fd, sizeof event.fd);
+        if (sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) return false;
+        held_.push_back({event.fd, Clock::now()});
+        return true;
+    }
+
+    void answer(int ticket) const {
+        const fanotify_response response{ticket, FAN_ALLOW};
+        while (write(fanotify_.get(), &response, sizeof response) < 0 && errno == EINTR) {
+        }
+        close(ticket);
+    }
+    void let_go(int ticket) {
+        const auto removed = std::erase_if(held_, [&](const Held& h) { return h.ticket == ticket; });
+        if (removed > 0) answer(ticket);
+    }
+    void let_go_late() {
+        const auto now = Clock::now();
+        while (!held_.empty() && now - held_.front().since > OpenGuard::kPatience) {
+            let_go(held_.front().ticket);
+        }
+    }
+
+    UniqueFd fanotify_, socket_;
+    std::vector<Place> places_;
+    std::set<FileId> passing_;
+    std::vector<Held> held_;  // the longest first
+};
+
+// All that was inherited: pipes of the tracer must not stay open for its readers, nor its probes.
+void close_others(int a, int b) {
+    const auto first = static_cast<unsigned>(std::min(a, b));
+    const auto second = static_cast<unsigned>(std::max(a, b));
+    if (first > 0) close_range(0, first - 1, 0);
+    if (second > first + 1) close_range(first + 1, second - 1, 0);
+    close_range(second + 1, ~0u, 0);
+}
+
+}  // namespace
+
+// In a session of its own, so that Ctrl-C and Ctrl-Z are not for it; nor is any other signal, as
+// long as somebody may wait for its answer.
+void run_guardian(UniqueFd fanotify, UniqueFd socket) {
+    setsid();
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, nullptr);
+    close_others(fanotify.get(), socket.get());
+    Guardian(std::move(fanotify), std::move(socket)).serve();
+    _exit(0);
+}
+
+}  // namespace mlbcc::system

@@ -1,0 +1,146 @@
+#include "system/open_guard.h"
+
+#include <fcntl.h>
+#include <sys/fanotify.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "base/glob.h"
+#include "system/guardian.h"
+
+namespace mlbcc::system {
+
+namespace {
+
+constexpr unsigned kGroup = FAN_CLASS_CONTENT | FAN_CLOEXEC | FAN_NONBLOCK | FAN_UNLIMITED_QUEUE |
+                            FAN_UNLIMITED_MARKS;
+constexpr unsigned kFiles = O_RDONLY | O_LARGEFILE | O_CLOEXEC | O_NONBLOCK;
+
+UniqueFd take_descriptor(msghdr& message) {
+    for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr;
+         part = CMSG_NXTHDR(&message, part)) {
+        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+        int fd = -1;
+        std::memcpy(&fd, CMSG_DATA(part), sizeof fd);
+        return UniqueFd(fd);
+    }
+    return {};
+}
+
+std::string bytes_of(const GuardRequest& request) {
+    return {reinterpret_cast<const char*>(&request), sizeof request};
+}
+
+}  // namespace
+
+bool leads_to(const Place& place, const FileId& file) {
+    const auto is_it = [&](const std::string& path) { return file_id(path) == file; };
+    if (is_glob(place.pattern)) {
+        return std::ranges::any_of(expand_glob(place.root, place.pattern), is_it);
+    }
+    const std::optional<std::string> real = canonical_path(place.root, place.pattern);
+    return real && is_it(*real);
+}
+
+Result<OpenGuard> OpenGuard::start() {
+    UniqueFd fanotify(fanotify_init(kGroup, kFiles));
+    if (!fanotify) {
+        return system_error("cannot wait for files to be opened (fanotify)",
+                            errno == EPERM ? "run as root, or with CAP_SYS_ADMIN" : "");
+    }
+    std::array<int, 2> sockets;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
+        return system_error("cannot make a socket");
+    }
+    UniqueFd ours(sockets[0]), theirs(sockets[1]);
+    const pid_t pid = fork();
+    if (pid < 0) return system_error("cannot start a process");
+    if (pid == 0) {
+        ours.reset();
+        run_guardian(std::move(fanotify), std::move(theirs));
+    }
+    return OpenGuard(pid, std::move(ours));
+}
+
+OpenGuard::OpenGuard(OpenGuard&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)), socket_(std::move(other.socket_)),
+      arrived_(std::move(other.arrived_)), gone_(other.gone_) {}
+
+OpenGuard::~OpenGuard() {
+    socket_.reset();
+    if (pid_ > 0) waitpid(pid_, nullptr, 0);
+}
+
+void OpenGuard::tell(std::string_view text) {
+    while (send(socket_.get(), text.data(), text.size(), MSG_NOSIGNAL) < 0) {
+        if (errno == EINTR) continue;
+        gone_ = true;
+        return;
+    }
+}
+
+std::optional<OpenGuard::Reply> OpenGuard::receive(bool wait) {
+    GuardReply reply;
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control;
+    iovec part{&reply, sizeof reply};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    ssize_t got;
+    do {
+        got = recvmsg(socket_.get(), &message, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT));
+    } while (got < 0 && errno == EINTR);
+    if (got < 0 && errno == EAGAIN) return std::nullopt;
+    if (got != sizeof reply) {
+        gone_ = true;
+        return std::nullopt;
+    }
+    if (reply.kind == GuardReply::Kind::watched) return Reply{reply.code, {}};
+    return Reply{0, HeldOpen{reply.ticket, reply.pid, take_descriptor(message)}};
+}
+
+Result<void> OpenGuard::watch(const Place& place) {
+    GuardRequest request{GuardRequest::Kind::watch, -1, {}};
+    tell(bytes_of(request) + place.root + '\0' + place.pattern);
+    while (!gone_) {
+        std::optional<Reply> reply = receive(true);
+        if (!reply) continue;
+        if (reply->held) {
+            arrived_.push_back(std::move(*reply->held));
+            continue;
+        }
+        if (reply->code == 0) return {};
+        errno = reply->code;
+        return system_error("cannot watch " + place.root + place.pattern);
+    }
+    return Error{"the process that waits for files to be opened has ended"};
+}
+
+void OpenGuard::pass(const FileId& file) {
+    tell(bytes_of({GuardRequest::Kind::pass, -1, file}));
+}
+
+std::optional<HeldOpen> OpenGuard::next() {
+    if (arrived_.empty() && !gone_) {
+        std::optional<Reply> reply = receive(false);
+        if (reply && reply->held) arrived_.push_back(std::move(*reply->held));
+    }
+    if (arrived_.empty()) return std::nullopt;
+    HeldOpen first = std::move(arrived_.front());
+    arrived_.pop_front();
+    return first;
+}
+
+void OpenGuard::release(const HeldOpen& held) {
+    tell(bytes_of({GuardRequest::Kind::release, held.ticket, {}}));
+}
+
+}  // namespace mlbcc::system

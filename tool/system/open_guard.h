@@ -1,0 +1,78 @@
+// Files that are awaited: who opens one of them waits in open(2) until the tracer has looked at it.
+//
+//   watch({"", "/srv/venv/lib/libfoo.so*"})
+//   a program opens /srv/venv/lib/libfoo.so.1  ->  next() gives {ticket, the open file}  ->
+//   release(ticket): its open() returns
+//
+// A process of its own, the guardian, asks the kernel (fanotify's FAN_OPEN_PERM) and answers it: at
+// once for all files that nobody awaits, the tracer's own opening of files included. It opens
+// nothing itself. If it ends, or the tracer does, the kernel lets everybody go on; a tracer that
+// does not answer is waited for kPatience long.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "system/paths.h"
+
+namespace mlbcc::system {
+
+// A path (absolute, perhaps a glob) below a root: "" is ours, else "/proc/12/root".
+struct Place {
+    std::string root, pattern;
+    bool operator==(const Place&) const = default;
+};
+
+// Whether a place leads to this file now, by links too. Opens no files, only folders.
+bool leads_to(const Place& place, const FileId& file);
+
+struct HeldOpen {
+    int ticket = -1;
+    int pid = 0;    // who opens it, as our pid namespace sees it
+    UniqueFd file;  // what is opened, for reading
+};
+
+class OpenGuard {
+public:
+    static constexpr std::chrono::seconds kPatience{20};
+
+    // Errors: no right to do so (CAP_SYS_ADMIN), or a kernel that cannot.
+    static Result<OpenGuard> start();
+    OpenGuard(OpenGuard&& other) noexcept;
+    OpenGuard& operator=(OpenGuard&&) = delete;
+    ~OpenGuard();  // everybody goes on
+
+    // From now on files that this place leads to are held. A folder that is there is watched
+    // itself; for one that is not, or not only one, its whole file system is.
+    Result<void> watch(const Place& place);
+    // Opening this file needs no waiting.
+    void pass(const FileId& file);
+
+    int fd() const { return socket_.get(); }  // readable where next() may have something
+    std::optional<HeldOpen> next();
+    void release(const HeldOpen& held);
+    bool is_alive() const { return !gone_; }
+
+private:
+    OpenGuard(pid_t pid, UniqueFd socket) : pid_(pid), socket_(std::move(socket)) {}
+    struct Reply {
+        int code = 0;  // of watch()
+        std::optional<HeldOpen> held;
+    };
+    std::optional<Reply> receive(bool wait);
+    void tell(std::string_view text);
+
+    pid_t pid_ = -1;
+    UniqueFd socket_;
+    std::deque<HeldOpen> arrived_;
+    bool gone_ = false;
+};
+
+}  // namespace mlbcc::system

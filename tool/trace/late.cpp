@@ -1,0 +1,175 @@
+#include "trace/late.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+
+#include <fmt/format.h>
+
+#include "base/glob.h"
+#include "system/elf_file.h"
+
+namespace mlbcc::trace {
+namespace {
+
+// The machine with one library more: that file, by the names that lead to it.
+class LateHost final : public target::Host {
+public:
+    LateHost(system::LiveHost& host, std::string path, const system::FileId& file)
+        : host_(host), path_(std::move(path)), file_(file) {}
+
+    target::LibrarySearch find_library(std::string_view name, std::string_view directory) override {
+        target::LibrarySearch found;
+        bool leads = std::ranges::any_of(
+            host_.places(name, directory),
+            [&](const system::Place& place) { return system::leads_to(place, file_); });
+        if (leads) found.paths.push_back(path_);
+        return found;
+    }
+    Result<target::Symbols> symbols(const std::string& path) override {
+        return system::read_symbols(path);
+    }
+    Result<std::vector<std::byte>> read(const std::string& path, uint64_t offset,
+                                        size_t size) override {
+        return host_.read(path, offset, size);
+    }
+    std::string architecture() override { return host_.architecture(); }
+
+private:
+    system::LiveHost& host_;
+    std::string path_;
+    system::FileId file_;
+};
+
+std::string name_of(const std::string& path) {
+    std::array<char, PATH_MAX> text;
+    ssize_t length = ::readlink(path.c_str(), text.data(), text.size());
+    return length > 0 ? std::string(text.data(), static_cast<size_t>(length)) : path;
+}
+
+std::string plural(size_t count, std::string_view what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+Result<std::optional<LateLibraries>> LateLibraries::start(Frontend& frontend) {
+    if (!frontend.grows()) return std::optional<LateLibraries>();
+    Result<system::OpenGuard> guard = system::OpenGuard::start();
+    if (!guard) return guard.error();
+    LateLibraries made(frontend, std::move(*guard));
+    if (auto done = made.watch(); !done) return done.error();
+    made.look_again();
+    return std::make_optional(std::move(made));
+}
+
+Result<void> LateLibraries::watch() {
+    for (const plan::ProbePlan& probe : frontend_->plan.probes) {
+        if (probe.kind != plan::ProbeKind::function) continue;
+        const std::string& path = frontend_->function(probe.id).path;
+        std::optional<system::FileId> file = system::file_id(path);
+        if (!path.empty() && file && traced_.insert(*file).second) guard_.pass(*file);
+    }
+    for (const target::SoughtLibrary& library : frontend_->libraries) {
+        if (!library.may_come()) continue;
+        awaited_.push_back({&library, library.found});
+        for (const target::LibraryName& name : library.names) {
+            if (library.found && !is_glob(name.text)) continue;
+            for (const system::Place& place : frontend_->host->places(name.text, name.directory)) {
+                if (auto done = guard_.watch(place); !done) return done;
+            }
+        }
+    }
+    return {};
+}
+
+// What came between the search and the watch.
+void LateLibraries::look_again() {
+    for (const Awaited& one : awaited_) {
+        for (const target::LibraryName& name : one.library->names) {
+            for (std::string& path :
+                 frontend_->host->find_library(name.text, name.directory).paths) {
+                std::optional<system::FileId> file = system::file_id(path);
+                if (file && !traced_.contains(*file)) found_.push_back(std::move(path));
+            }
+        }
+    }
+}
+
+std::optional<LateArrival> LateLibraries::next(Loaded& loaded) {
+    LateArrival arrival;
+    if (!found_.empty()) {
+        std::string path = std::move(found_.back());
+        found_.pop_back();
+        take(path, loaded, arrival);
+        return arrival;
+    }
+    arrival.held = guard_.next();
+    if (!arrival.held) return std::nullopt;
+    take(fmt::format("/proc/self/fd/{}", arrival.held->file.get()), loaded, arrival);
+    return arrival;
+}
+
+void LateLibraries::take(const std::string& path, Loaded& loaded, LateArrival& arrival) {
+    std::optional<system::FileId> file = system::file_id(path);
+    if (!file) return;
+    if (traced_.contains(*file)) {
+        arrival.traced = file;
+        return;
+    }
+    LateHost host(*frontend_->host, path, *file);
+    Diagnostics found;
+    const std::string name = name_of(path);
+    Result<plan::Growth> growth =
+        frontend_->add_late(host, std::string(system::file_name(name)), found);
+    Result<Attached> attached = growth ? loaded.attach_functions(*frontend_, growth->first_probe)
+                                       : Result<Attached>(growth.error());
+    if (!attached) {
+        arrival.notes.push_back(
+            fmt::format("{} came and is not traced: {}", name, attached.error().message()));
+        return;
+    }
+    arrival.notes.push_back(
+        fmt::format("{} came: {} traced", name, plural(attached->functions, "function")));
+    for (const Diagnostic& one : found.all()) {
+        if (one.severity == Diagnostic::Severity::error) arrival.notes.push_back(one.message);
+    }
+    if (!growth->left_out.empty()) {
+        arrival.notes.push_back(fmt::format(
+            "{} of it are not traced, {} among them: give their prototypes, so that they can be "
+            "prepared for",
+            plural(growth->left_out.size(), "function"), growth->left_out.front()));
+    }
+    if (attached->functions == 0) return;
+    mark_as_come(*file);
+    traced_.insert(*file);
+    arrival.traced = file;
+}
+
+void LateLibraries::mark_as_come(const system::FileId& file) {
+    for (Awaited& one : awaited_) {
+        for (const target::LibraryName& name : one.library->names) {
+            if (one.came) break;
+            one.came = std::ranges::any_of(
+                frontend_->host->places(name.text, name.directory),
+                [&](const system::Place& place) { return system::leads_to(place, file); });
+        }
+    }
+}
+
+void LateLibraries::let_go(const LateArrival& arrival) {
+    if (arrival.traced) guard_.pass(*arrival.traced);
+    if (arrival.held) guard_.release(*arrival.held);
+}
+
+std::vector<std::string> LateLibraries::never_came() const {
+    std::vector<std::string> titles;
+    for (const Awaited& one : awaited_) {
+        if (!one.came) titles.push_back(one.library->title);
+    }
+    return titles;
+}
+
+}  // namespace mlbcc::trace

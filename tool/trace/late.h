@@ -1,0 +1,59 @@
+// Libraries that come while the trace runs: a program opens one that rules name, and waits until its
+// functions are probed.
+//
+//   start()  watches the places where the rules' libraries would be found
+//   next()   a file came: its functions join the plan and are attached
+//   let_go() whoever opened it goes on
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "system/open_guard.h"
+#include "trace/frontend.h"
+#include "trace/loader.h"
+
+namespace mlbcc::trace {
+
+struct LateArrival {
+    std::vector<std::string> notes;        // for the user
+    std::optional<system::HeldOpen> held;  // none where nobody waits
+    std::optional<system::FileId> traced;  // from now on
+};
+
+class LateLibraries {
+public:
+    // None where nothing can come. `frontend` must outlive it.
+    static Result<std::optional<LateLibraries>> start(Frontend& frontend);
+
+    int fd() const { return guard_.fd(); }
+    bool is_alive() const { return guard_.is_alive(); }
+    // The next file that came; it is in the plan and attached when this returns.
+    std::optional<LateArrival> next(Loaded& loaded);
+    void let_go(const LateArrival& arrival);
+    std::vector<std::string> never_came() const;  // libraries, as messages name them
+
+private:
+    struct Awaited {
+        const target::SoughtLibrary* library = nullptr;
+        bool came = false;
+    };
+
+    LateLibraries(Frontend& frontend, system::OpenGuard guard)
+        : frontend_(&frontend), guard_(std::move(guard)) {}
+    Result<void> watch();
+    void look_again();
+    void take(const std::string& path, Loaded& loaded, LateArrival& arrival);
+    void mark_as_come(const system::FileId& file);
+
+    Frontend* frontend_;
+    system::OpenGuard guard_;
+    std::vector<Awaited> awaited_;
+    std::vector<std::string> found_;  // while the watch was being set up
+    std::set<system::FileId> traced_;
+};
+
+}  // namespace mlbcc::trace
