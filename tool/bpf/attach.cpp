@@ -149,6 +149,17 @@ Result<Attachment> Attachment::functions_by_perf(const std::string& path,
     return FunctionAttacher(path).by_perf(sites, loaded, program);
 }
 
+Result<Attachment> Attachment::entries(const std::string& path, int program,
+                                       std::span<const uint64_t> offsets,
+                                       std::span<const uint64_t> cookies) {
+    UniqueFd link(
+        sys::link_uprobes(program, sys::kUprobeMulti, path.c_str(), offsets, cookies));
+    if (!link) return system_error("cannot attach to " + path);
+    Attachment made;
+    made.links_.push_back(std::move(link));
+    return made;
+}
+
 Result<Attachment> Attachment::raw_tracepoint(int program, const std::string& name) {
     sys::RawTracepoint open{};
     open.name = reinterpret_cast<uint64_t>(name.c_str());

@@ -30,6 +30,7 @@ struct Features {
     // BTF ids of bpf_session_cookie and bpf_session_is_return.
     uint32_t session_cookie = 0, session_is_return = 0;
     std::optional<uint32_t> task_pid_offset;  // bytes, of `pid` in struct task_struct
+    std::optional<uint32_t> task_fsbase_offset;  // likewise, `thread.fsbase`
 };
 Features find_features();
 
@@ -114,6 +115,10 @@ public:
     // they are attached last. None where the rules read no text, or the kernel is older than 6.6.
     static std::optional<Attachment> touch_texts(const std::string& path,
                                                  std::span<const Site> sites);
+    // One program where functions of a file begin: offsets in the file, and a cookie for each.
+    static Result<Attachment> entries(const std::string& path, int program,
+                                      std::span<const uint64_t> offsets,
+                                      std::span<const uint64_t> cookies);
     static Result<Attachment> raw_tracepoint(int program, const std::string& name);
     static Result<Attachment> tracepoint(int program, uint32_t id, const std::string& name,
                                          std::optional<uint64_t> cookie = std::nullopt);

@@ -27,9 +27,10 @@ uint32_t sample_of(const rules::Rule& rule) {
     return one_in;
 }
 
-bool wants_stack(const rules::Rule& rule) {
-    return std::any_of(rule.clauses.begin(), rule.clauses.end(), [](const rules::Clause& clause) {
-        return std::holds_alternative<rules::StackClause>(clause.node);
+bool wants_stack(const rules::Rule& rule, rules::StackKind kind) {
+    return std::any_of(rule.clauses.begin(), rule.clauses.end(), [&](const rules::Clause& clause) {
+        const auto* stack = std::get_if<rules::StackClause>(&clause.node);
+        return stack != nullptr && stack->kind == kind;
     });
 }
 
@@ -239,7 +240,8 @@ void ProbePlanner::plan_rule(const target::RuleUse& use) {
     RuleContext context{.rule = rule,
                         .scope = scope(entry),
                         .bit = 1u << probe_.parts.size(),
-                        .stack = wants_stack(rule)};
+                        .stack = wants_stack(rule, rules::StackKind::user),
+                        .python = wants_stack(rule, rules::StackKind::python)};
     context.part.rule = static_cast<RuleId>(rule.index);
     context.part.entry = entry;
     context.part.sample = sample_of(rule);
@@ -292,6 +294,15 @@ bool Plan::takes_stacks() const {
     };
     return std::any_of(probes.begin(), probes.end(), [&](const ProbePlan& probe) {
         return with_stack(probe.entry) || with_stack(probe.ret);
+    });
+}
+
+bool Plan::takes_python() const {
+    auto with_python = [](const std::optional<RecordPlan>& record) {
+        return record && record->layout.python;
+    };
+    return std::any_of(probes.begin(), probes.end(), [&](const ProbePlan& probe) {
+        return with_python(probe.entry) || with_python(probe.ret);
     });
 }
 

@@ -73,6 +73,7 @@ Result<codegen::Options> generation_options(const TraceOptions& options,
     made.everyone = options.everyone;
     made.namespace_ = *own;
     made.task_pid_offset = features.task_pid_offset;
+    made.task_fsbase_offset = features.task_fsbase_offset;
     made.wake_bytes = options.buffer_bytes / 4;
     return made;
 }
@@ -127,6 +128,8 @@ bpf::CompileRequest Loader::request(const bpf::Map& rings) const {
         } else if (function.kind == ProgramKind::raw_tracepoint ||
                    function.kind == ProgramKind::syscall) {
             one.type = bpf::ProgramType::raw_tracepoint;
+        } else if (function.kind == ProgramKind::python) {
+            if (features_->multi) one.attach_type = bpf::expected_attach_type(AttachMode::multi);
         } else if (loaded_.mode != AttachMode::perf) {
             one.attach_type = bpf::expected_attach_type(loaded_.mode);
         }

@@ -15,6 +15,7 @@
 #include "trace/loader.h"
 #include "trace/metrics.h"
 #include "trace/options.h"
+#include "trace/python_watch.h"
 #include "trace/signals.h"
 
 namespace mlbcc::trace {
@@ -27,6 +28,8 @@ public:
     Result<void> hold_command(const system::LaunchOptions& launch);
     // The probes, which nothing records until run(); opens the sinks.
     Result<void> take(Loaded loaded, const std::string& output);
+    // Once the probes are taken; `folders` are those of the command's PATH.
+    void find_pythons(const std::vector<std::string>& folders);
     int run();  // to the end; the exit status
 
 private:
@@ -39,6 +42,7 @@ private:
     void lost(const event::Loss& loss, uint64_t event_id) override;
 
     Result<void> arm();
+    void look_for_python(int pid);  // in a process that runs, and its children
     End poll();
     void sweep();
     Result<void> watch_mappings();  // where a rule takes stacks
@@ -58,6 +62,7 @@ private:
     Frontend& frontend_;
     Steps& steps_;
     Loaded loaded_;
+    PythonWatch pythons_;
     event::Pipeline pipeline_;
     Follower follower_;
     Metrics metrics_;

@@ -65,6 +65,10 @@ int run_trace(const TraceOptions& options) {
     }
     Result<std::vector<system::ProcessView>> views = views_of(options);
     if (!views) return tell(views.error());
+    std::vector<std::string> folders;
+    for (const system::ProcessView& view : *views) {
+        folders.insert(folders.end(), view.path.begin(), view.path.end());
+    }
     Frontend frontend(options.rules, steps);
     Loader loader(frontend, steps);
     frontend.meanwhile = [&] { loader.find_features(); };
@@ -87,6 +91,7 @@ int run_trace(const TraceOptions& options) {
     Result<std::string> output = output_path(options);
     if (!output) return tell(output.error());
     if (auto done = (*session)->take(std::move(*loaded), *output); !done) return tell(done.error());
+    (*session)->find_pythons(folders);
     frontend.compiler->kill();  // LLVM's memory goes with it
     return (*session)->run();
 }
