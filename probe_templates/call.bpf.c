@@ -46,6 +46,7 @@ struct call {
     u64 size;                      // its bytes
     struct user_stack *stack;      // where in it the stack goes
     u64 taken;                     // of a template's probe: bytes of the stack that are there
+    struct python_stack *python;   // where in it the Python functions go
     u64 now, start;                // start: of the call; or, at return, what MLBCC_BEGIN kept
     u64 sp;                        // the same number at both ends; 0: in the kernel, or not known
     u32 probe, words, text;

@@ -38,6 +38,9 @@ static __always_inline int mlbcc_on_fork(void *ctx, u32 child, u64 clone_flags) 
         mlbcc_trace(child, &fresh);
     }
 #endif
+#ifdef MLBCC_PYTHON
+    if (!is_thread) mlbcc_python_forks(call.id.tgid, child);
+#endif
     return mlbcc_tell(ctx, &call, 0, MLBCC_NAMESPACE ? 0 : child, is_thread);
 }
 
@@ -53,6 +56,10 @@ static __always_inline int mlbcc_on_exec(void *ctx, u32 former) {
     mlbcc_release(call.id.thread);
 #endif
     if (former != call.id.thread) mlbcc_release(former);
+#ifdef MLBCC_PYTHON
+    u32 replaced = call.id.tgid;
+    pythons.delete(&replaced);
+#endif
     return mlbcc_tell(ctx, &call, 1, former, 0);
 }
 
@@ -66,6 +73,10 @@ static __always_inline int mlbcc_on_exit(void *ctx) {
     if (!mine) return 0;
     __sync_fetch_and_add(&mine->threads, -1);
     others = mine->threads > 0;
+#endif
+#ifdef MLBCC_PYTHON
+    u32 ended = call.id.tgid;
+    if (!others) pythons.delete(&ended);
 #endif
     return mlbcc_tell(ctx, &call, 2, call.id.tgid, others);
 }

@@ -23,6 +23,11 @@ struct user_stack {  // at the end of a record whose rule has `stack user`
     u8 data[4096];
 };
 
+struct python_stack {   // likewise, `stack python`
+    u32 count, state;   // 1: all of them, 2: there were more
+    u64 frames[64];     // keys of python_codes, innermost first
+};
+
 struct account {    // one rule on one CPU
     u64 submitted, lost, full;
 };
@@ -42,4 +47,5 @@ MLBCC_SAME(record_header, pid, 16);
 MLBCC_SAME(record_header, sp, 40);
 MLBCC_SAME(process_record, other, 48);
 MLBCC_SAME(user_stack, data, 136);
+MLBCC_SAME(python_stack, frames, 8);
 _Static_assert(sizeof(struct process_record) == 56, "process_record");

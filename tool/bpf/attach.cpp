@@ -171,6 +171,16 @@ Result<Attachment> Attachment::usdt(const std::string& path, std::span<const Sit
     return FunctionAttacher(path).usdt(sites, program, mode);
 }
 
+Result<Attachment> Attachment::entries(const std::string& path, int program,
+                                       std::span<const uint64_t> offsets,
+                                       std::span<const uint64_t> cookies) {
+    UniqueFd link(sys::link_uprobes(program, sys::kUprobeMulti, path.c_str(), offsets, cookies));
+    if (!link) return system_error("cannot attach to " + path);
+    Attachment made;
+    made.links_.push_back(std::move(link));
+    return made;
+}
+
 Result<Attachment> Attachment::raw_tracepoint(int program, const std::string& name) {
     sys::RawTracepoint open{};
     open.name = reinterpret_cast<uint64_t>(name.c_str());

@@ -66,12 +66,17 @@ std::optional<uint32_t> offset_of(const btf* types, uint32_t id, const char* mem
     return std::nullopt;
 }
 
+std::optional<uint32_t> offset_of(const btf* types, const char* structure, const char* member) {
+    int id = btf__find_by_name_kind(types, structure, BTF_KIND_STRUCT);
+    return id > 0 ? offset_of(types, static_cast<uint32_t>(id), member) : std::nullopt;
+}
+
 void read_types(const btf* types, Features& found) {
-    int task = btf__find_by_name_kind(types, "task_struct", BTF_KIND_STRUCT);
-    if (task > 0) {
-        found.task_pid_offset = offset_of(types, static_cast<uint32_t>(task), "pid");
-        found.task_stack_offset = offset_of(types, static_cast<uint32_t>(task), "stack");
-    }
+    found.task_pid_offset = offset_of(types, "task_struct", "pid");
+    found.task_stack_offset = offset_of(types, "task_struct", "stack");
+    auto thread = offset_of(types, "task_struct", "thread");
+    auto fsbase = offset_of(types, "thread_struct", "fsbase");  // x86-64 has one
+    if (thread && fsbase) found.task_fsbase_offset = *thread + *fsbase;
     int cookie = btf__find_by_name_kind(types, "bpf_session_cookie", BTF_KIND_FUNC);
     int is_return = btf__find_by_name_kind(types, "bpf_session_is_return", BTF_KIND_FUNC);
     if (cookie <= 0 || is_return <= 0) {

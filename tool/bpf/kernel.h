@@ -30,8 +30,8 @@ struct Features {
     bool kernel_session = false, kernel_multi = false;  // likewise of the kernel's functions
     // BTF ids of bpf_session_cookie and bpf_session_is_return.
     uint32_t session_cookie = 0, session_is_return = 0;
-    // Bytes, of `pid` and `stack` in struct task_struct.
-    std::optional<uint32_t> task_pid_offset, task_stack_offset;
+    // Bytes, of `pid`, `stack` and `thread.fsbase` in struct task_struct.
+    std::optional<uint32_t> task_pid_offset, task_stack_offset, task_fsbase_offset;
 };
 Features find_features();
 
@@ -129,6 +129,10 @@ public:
     // touch_texts() for these, whose arguments are in places of their own.
     static std::optional<Attachment> touch_arguments(const std::string& path,
                                                      std::span<const Site> sites);
+    // One program where functions of a file begin: offsets in the file, and a cookie for each.
+    static Result<Attachment> entries(const std::string& path, int program,
+                                      std::span<const uint64_t> offsets,
+                                      std::span<const uint64_t> cookies);
     static Result<Attachment> raw_tracepoint(int program, const std::string& name);
     static Result<Attachment> tracepoint(int program, uint32_t id, const std::string& name,
                                          std::optional<uint64_t> cookie = std::nullopt);

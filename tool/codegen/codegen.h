@@ -46,6 +46,8 @@ struct Options {
     std::optional<uint32_t> task_pid_offset;
     // Where `stack` is there: calls in the kernel are told from those of an interrupt between them.
     std::optional<uint32_t> task_stack_offset;
+    // Where `thread.fsbase` is there; without it no Python functions are found.
+    std::optional<uint32_t> task_fsbase_offset;
     size_t wake_bytes = size_t{4} << 20;  // the reader is woken when a CPU has written so much
     std::vector<uint32_t> file_offsets;   // of kFileMembers, where the plan asks for files
     const Templates* templates = nullptr;
@@ -63,7 +65,8 @@ enum class ProgramKind {
     kernel_session,  // as the first three, of the kernel's functions
     kernel_entry,
     kernel_ret,
-    usdt  // on the probes that programs bring along, of its shape
+    usdt,   // on the probes that programs bring along, of its shape
+    python  // where a Python interpreter begins its work
 };
 ProgramKind program_kind(Side side, AttachMode mode, rules::Stage end);
 Side side_of(ProgramKind kind);
@@ -115,6 +118,9 @@ inline constexpr const char* kSyscalls = "syscalls";  // by number: cookie, 0: n
 inline constexpr const char* kSyscallShapes = "syscall_shapes";  // programs
 inline constexpr const char* kSeeds = "seeds";        // ids in our namespace, to be adopted
 inline constexpr const char* kAccounts = "accounts";  // by rule and CPU
+inline constexpr const char* kPythons = "pythons";    // process id to Python
+inline constexpr const char* kPythonFiles = "python_files";  // cookie to Python
+inline constexpr const char* kPythonCodes = "python_codes";  // frame to PythonCode
 std::string aggregate(plan::AggregateId id);          // "aggregate_3"
 }  // namespace maps
 
@@ -132,6 +138,25 @@ struct Process {         // value of `traced` (by the kernel's pid) and `seeds` 
     uint32_t ppid, pid;  // as the tracer's namespace sees them; 0 until known
     int32_t threads;     // that run
     uint32_t unused;
+};
+// How Python frames are found in a process, and the names of a code object, as
+// probe_templates/python.bpf.c has them.
+struct Python {
+    uint64_t key = 0;
+    uint16_t thread_id = 0, frame = 0, inner = kNone, back = 0, code = 0, owner = kNone, names = 0,
+             line = 0, ascii = 0, text = 0;
+    uint32_t unused = 0;
+    static constexpr uint16_t kNone = 0xffff;
+};
+static_assert(sizeof(Python) == 32);
+struct PythonText {
+    uint32_t kind, bytes;  // bytes a character, kAscii; 0: it could not be read
+    char data[96];
+    static constexpr uint32_t kAscii = 0x100;
+};
+struct PythonCode {
+    uint32_t ready, line;
+    PythonText file, name;
 };
 struct AggregateValue {  // of each kind the first fields; per CPU
     uint64_t count, sum, inverse_min, max;

@@ -142,6 +142,7 @@ public:
         if (plan_.asks_for_files) files();
         if (frames) add("frames.bpf.c");
         if (plan_.takes_stacks()) add("stack.bpf.c");
+        if (plan_.takes_python()) python();
         if (has_kind(plan_, plan::ProbeKind::syscall)) add("syscalls.bpf.c");
         maps();
         program_.direct = is_direct(Side::user);
@@ -173,6 +174,18 @@ private:
             error_ = filled.error();
         }
     }
+    // Where a kernel does not say where a thread's own data is, no Python function is found.
+    void python() {
+        if (!options_.task_fsbase_offset) {
+            return text("static __always_inline void mlbcc_take_python(struct call *call, u32 wanted) "
+                        "{\n    call->python->count = call->python->state = 0;\n}\n");
+        }
+        text(fmt::format("#define MLBCC_PYTHON 1\n#define MLBCC_FSBASE {}\n",
+                         *options_.task_fsbase_offset));
+        add("python.bpf.c");
+        program_.functions.push_back({"python_starts", ProgramKind::python, {}, {}});
+    }
+
     void follower(const std::string& point) {
         size_t colon = point.find(':');
         bool raw = options_.task_pid_offset.has_value();

@@ -41,6 +41,7 @@ private:
     void put_together(Writer& w, const plan::RecordPlan& record);
     void fill(Writer& w, const plan::RecordPlan& record);
     void stack(Writer& w, const plan::RecordPlan& record);
+    void python(Writer& w, const plan::RecordPlan& record);
     void set_rules(Writer& w, const plan::RecordPlan& record);
 
     // Aggregates (shape_aggregate.cpp)

@@ -33,7 +33,7 @@ bool fits_on_stack(const plan::Plan& plan, plan::ProbeKind kind, const plan::Rec
     if (kind == plan::ProbeKind::syscall) {
         most = plan.arch == plan::Arch::x86_64 && !record.argument_words ? 72 : 0;
     }
-    return !record.layout.stack && record.layout.size <= most;
+    return !record.layout.stack && !record.layout.python && record.layout.size <= most;
 }
 
 std::string ShapeWriter::declarations() {
@@ -49,6 +49,7 @@ std::string ShapeWriter::declarations() {
                    ? fmt::format("    char f{}[{}];\n", i, field.size)
                    : fmt::format("    u64 f{};\n", i);
     }
+    if (layout.python) out += "    struct python_stack python;\n";
     if (layout.stack) out += "    struct user_stack stack;\n";
     return out + "};\n" + checks(layout);
 }
@@ -61,6 +62,9 @@ std::string ShapeWriter::checks(const plan::RecordLayout& layout) {
     };
     if (!layout.fields.empty()) check(0);
     if (layout.fields.size() > 1) check(layout.fields.size() - 1);
+    if (layout.python) {
+        out += fmt::format("MLBCC_SAME({}_record, python, {});\n", name_, *layout.python);
+    }
     if (layout.stack) out += fmt::format("MLBCC_SAME({}_record, stack, {});\n", name_, layout.size);
     return out;
 }
@@ -127,6 +131,7 @@ void ShapeWriter::fill(Writer& w, const plan::RecordPlan& record) {
     if (record.ret_field && !is_text(record.layout.fields[*record.ret_field])) {
         w.line(fmt::format("record->f{} = {};", *record.ret_field, w.return_value()));
     }
+    if (record.layout.python) python(w, record);
     if (!record.layout.stack)
         w.line(fmt::format("call.size = {};", record.layout.size));
     else
@@ -150,14 +155,31 @@ void ShapeWriter::stack(Writer& w, const plan::RecordPlan& record) {
     w.line("call.size = size;");
 }
 
+// A template's probe has taken it before.
+void ShapeWriter::python(Writer& w, const plan::RecordPlan& record) {
+    if (probe_.kind == plan::ProbeKind::defined) return;
+    uint32_t mask = 0;
+    for (const plan::Emit& emit : record.emits) mask |= emit.python ? emit.mask : 0;
+    w.line("call.python = &record->python;");
+    w.line(fmt::format("mlbcc_take_python(&call, hits & {});", mask));
+}
+
 std::string ShapeWriter::take_stack() {
-    if (!own_record() || !own_record()->layout.stack) return {};
+    if (!own_record()) return {};
+    const plan::RecordLayout& layout = own_record()->layout;
+    if (!layout.stack && !layout.python) return {};
     Writer w(plan_, probe_, shape_.end);
     w.line("struct thread_state *thread = mlbcc_find_thread(&call) ? call.thread : 0;");
     w.open_block("if (thread) {");
     w.line(fmt::format("struct {0}_record *record = (struct {0}_record *)thread->scratch;", name_));
-    w.line("call.stack = &record->stack;");
-    w.line("return mlbcc_copy_stack(&call);");
+    if (layout.python) {
+        w.line("call.python = &record->python;");
+        w.line("mlbcc_take_python(&call, 1);");
+    }
+    if (layout.stack) {
+        w.line("call.stack = &record->stack;");
+        w.line("return mlbcc_copy_stack(&call);");
+    }
     w.close_block();
     return w.take();
 }

@@ -60,6 +60,7 @@ RecordMeaning Decoder::describe(const plan::ProbePlan& probe, const plan::Record
     if (is_return && record.ret_field) meaning.ret.emplace(reader(record, *record.ret_field));
     for (const plan::Emit& emit : record.emits) {
         if (emit.stack && record.layout.stack) meaning.stack_mask |= emit.mask;
+        if (emit.python && record.layout.python) meaning.python_mask |= emit.mask;
         bool whole_call = is_return && std::holds_alternative<plan::EventEmit>(emit.what);
         (whole_call ? meaning.at_start_mask : meaning.at_time_mask) |= emit.mask;
         add_emit(emit, meaning);
@@ -83,8 +84,12 @@ void Decoder::add_emit(const plan::Emit& emit, RecordMeaning& meaning) {
             meaning.events.push_back(decoder.describe_clause(emit, event.fields, record));
         }
         void operator()(const plan::GaugeEmit& gauge) {
-            GaugeMeaning out{emit.mask,    decoder.gauges_.gauge(gauge.name),  gauge.op, emit.stack,
-                             std::nullopt, decoder.reader(record, gauge.value)};
+            GaugeMeaning out{emit.mask,
+                             decoder.gauges_.gauge(gauge.name),
+                             gauge.op,
+                             emit.stack || emit.python,
+                             std::nullopt,
+                             decoder.reader(record, gauge.value)};
             if (gauge.key) out.key.emplace(decoder.reader(record, *gauge.key));
             meaning.gauges.push_back(out);
         }

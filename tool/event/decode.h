@@ -53,7 +53,8 @@ struct RecordMeaning {
     uint32_t bytes = 0;          // the least that a record has
     uint32_t at_time_mask = 0;   // hits that mean something when the record was made
     uint32_t at_start_mask = 0;  // hits that mean a whole call, placed at its beginning
-    uint32_t stack_mask = 0;     // hits that want the stack
+    uint32_t stack_mask = 0;     // hits that want the user stack
+    uint32_t python_mask = 0;    // hits that want the Python functions
     std::vector<ClauseMeaning> spans, events;
     std::vector<LearnMeaning> learns;
     std::vector<GaugeMeaning> gauges;

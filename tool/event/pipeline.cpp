@@ -7,8 +7,9 @@ namespace mlbcc::event {
 
 Pipeline::Pipeline(const plan::Plan& plan, EventConsumer& consumer, PipelineOptions options)
     : plan_(plan), consumer_(consumer), options_(std::move(options)),
-      symbolizer_(plan.arch, stacks_, options_.symbols), tables_(plan), gauges_(plan),
-      decoder_(plan, tables_, gauges_), tracker_(plan.rules.size()), received_(plan.rules.size()) {
+      symbolizer_(plan.arch, stacks_, options_.symbols, options_.python_names), tables_(plan),
+      gauges_(plan), decoder_(plan, tables_, gauges_), tracker_(plan.rules.size()),
+      received_(plan.rules.size()) {
     grow();
 }
 
@@ -55,15 +56,28 @@ void Pipeline::count_received(const Record& record, const RecordMeaning& meaning
     }
 }
 
-Stack* Pipeline::stack_of(const Record& record, const RecordMeaning& meaning) {
-    if ((record.hits() & meaning.stack_mask) == 0) return nullptr;
+std::optional<UserStackCopy> Pipeline::user_stack(const Record& record,
+                                                  const RecordMeaning& meaning) {
+    if ((record.hits() & meaning.stack_mask) == 0) return std::nullopt;
     size_t at = meaning.record->layout.stack->offset;
-    if (record.bytes.size() < at + sizeof(plan::UserStack)) return nullptr;
+    if (record.bytes.size() < at + sizeof(plan::UserStack)) return std::nullopt;
     auto from = read_at<plan::UserStack>(record.bytes, at);
-    if (from.ip == 0) return nullptr;
+    if (from.ip == 0) return std::nullopt;
     std::span<const std::byte> memory = record.bytes.subspan(at + sizeof from);
-    memory = memory.first(std::min<uint64_t>(from.bytes, memory.size()));
-    Stack* stack = symbolizer_.stack(record.header.pid, record.header.time_ns, from, memory);
+    return UserStackCopy{from, memory.first(std::min<uint64_t>(from.bytes, memory.size()))};
+}
+
+plan::PythonStack Pipeline::python_stack(const Record& record, const RecordMeaning& meaning) {
+    if ((record.hits() & meaning.python_mask) == 0) return {};
+    auto stack = read_at<plan::PythonStack>(record.bytes, *meaning.record->layout.python);
+    stack.count = std::min(stack.count, plan::kMaxPythonFrames);
+    return stack;
+}
+
+Stack* Pipeline::stack_of(const Record& record, const RecordMeaning& meaning) {
+    if ((record.hits() & (meaning.stack_mask | meaning.python_mask)) == 0) return nullptr;
+    Stack* stack = symbolizer_.stack(record.header.pid, record.header.time_ns,
+                                     user_stack(record, meaning), python_stack(record, meaning));
     if (stack != nullptr) StackTable::retain(stack);
     return stack;
 }

@@ -27,6 +27,7 @@ struct PipelineOptions {
     // whole (X) come `late`.
     uint64_t window_ns = 50'000'000;
     SymbolRoots symbols;
+    PythonNames python_names;
 };
 
 class Pipeline {
@@ -73,6 +74,9 @@ private:
     void add_process(uint32_t cpu, const Record& record);
     void count_received(const Record& record, const RecordMeaning& meaning);
     Stack* stack_of(const Record& record, const RecordMeaning& meaning);
+    static std::optional<UserStackCopy> user_stack(const Record& record,
+                                                   const RecordMeaning& meaning);
+    static plan::PythonStack python_stack(const Record& record, const RecordMeaning& meaning);
 
     void item(const Merger::Item& item);
     void process_item(const Record& record);

@@ -16,6 +16,7 @@ constexpr size_t kMaxPerfMapBytes = 256 << 20;
 constexpr size_t kMaxProcesses = 8192;
 constexpr size_t kMaxImages = 128;    // of a process
 constexpr size_t kMaxFrames = 65536;  // remembered per image
+constexpr uint64_t kPythonMark = 0xffff'ffff'ffff'ff00;  // no address: Python frames follow
 constexpr uint32_t kFreeTries = 8, kMaxBackoff = 32;
 
 }  // namespace
@@ -44,16 +45,42 @@ struct Symbolizer::Finder : CodeFinder {
     uint32_t pid;
 };
 
-Stack* Symbolizer::stack(uint32_t pid, uint64_t time_ns, const plan::UserStack& from,
-                         std::span<const std::byte> memory) {
-    Image& image = image_at(pid, time_ns);
-    if (!image.loaded) load(image, pid);
-    Finder finder(*this, image, pid);
-    unwinder_.walk(from, memory, finder, addresses_);
-    if (Stack* known = stacks_.find(image.id, addresses_)) return known;
+Stack* Symbolizer::stack(uint32_t pid, uint64_t time_ns, const std::optional<UserStackCopy>& user,
+                         const plan::PythonStack& python) {
+    addresses_.clear();
+    Image* image = user ? &image_at(pid, time_ns) : nullptr;
+    if (image != nullptr) {
+        if (!image->loaded) load(*image, pid);
+        Finder finder(*this, *image, pid);
+        unwinder_.walk(user->from, user->memory, finder, addresses_);
+    }
+    size_t native = addresses_.size();
+    bool has_python = python.state != plan::PythonState::none;
+    if (has_python) {
+        addresses_.push_back(kPythonMark + static_cast<uint64_t>(python.state));
+        addresses_.insert(addresses_.end(), python.frames, python.frames + python.count);
+    }
+    if (addresses_.empty()) return nullptr;
+    uint32_t id = image != nullptr ? image->id : 0;
+    if (Stack* known = stacks_.find(id, addresses_)) return known;
     frames_.clear();
-    for (uint64_t address : addresses_) frames_.push_back(frame(image, pid, address));
-    return stacks_.add(image.id, addresses_, frames_);
+    for (size_t i = 0; i < native; ++i) frames_.push_back(frame(*image, pid, addresses_[i]));
+    if (has_python) add_python(python);
+    return stacks_.add(id, addresses_, frames_);
+}
+
+// The interpreter's own functions stand for the Python functions that they run.
+void Symbolizer::add_python(const plan::PythonStack& python) {
+    if (python.count == 0) return;
+    auto runs_python = [](const std::string& frame) {
+        return frame.find(":_PyEval_EvalFrame") != std::string::npos;
+    };
+    frames_.erase(std::ranges::find_if(frames_, runs_python), frames_.end());
+    for (uint32_t i = 0; i < python.count; ++i) {
+        auto name = python_names_ ? python_names_(python.frames[i]) : std::nullopt;
+        frames_.push_back(name.value_or("[python]"));
+    }
+    if (python.state == plan::PythonState::cut) frames_.emplace_back("...");
 }
 
 Symbolizer::Image& Symbolizer::image_at(uint32_t pid, uint64_t time_ns) {

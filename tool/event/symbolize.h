@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,14 +26,24 @@
 
 namespace mlbcc::event {
 
+struct UserStackCopy {
+    plan::UserStack from;
+    std::span<const std::byte> memory;
+};
+
+// "app.py:main", of a frame in a plan::PythonStack.
+using PythonNames = std::function<std::optional<std::string>(uint64_t)>;
+
 class Symbolizer {
 public:
-    Symbolizer(plan::Arch arch, StackTable& stacks, SymbolRoots roots)
-        : stacks_(stacks), unwinder_(arch), modules_(std::move(roots)) {}
+    Symbolizer(plan::Arch arch, StackTable& stacks, SymbolRoots roots, PythonNames names = {})
+        : stacks_(stacks), unwinder_(arch), modules_(std::move(roots)),
+          python_names_(std::move(names)) {}
 
-    // The stack that a process had at `time_ns`; null if the table of stacks is full.
-    Stack* stack(uint32_t pid, uint64_t time_ns, const plan::UserStack& from,
-                 std::span<const std::byte> memory);
+    // The stack that a process had at `time_ns`: what ran above its innermost Python function, and
+    // from there on the Python functions. Null if there is neither, or the table of stacks is full.
+    Stack* stack(uint32_t pid, uint64_t time_ns, const std::optional<UserStackCopy>& user,
+                 const plan::PythonStack& python);
 
     void mapped(SeenMapping mapping) { log_.mapped(std::move(mapping)); }
 
@@ -61,6 +72,8 @@ private:
     };
     struct Finder;
 
+    void add_python(const plan::PythonStack& python);
+
     Image& image_at(uint32_t pid, uint64_t time_ns);
     Image& new_image(uint32_t pid, uint64_t time_ns);
     Image& image_since(std::deque<Image>& images, size_t at, uint32_t pid, uint64_t time_ns);
@@ -79,6 +92,7 @@ private:
     MapsLog log_;
     Unwinder unwinder_;
     Modules modules_;
+    PythonNames python_names_;
     uint32_t last_image_ = 0;
     std::unordered_map<uint32_t, std::deque<Image>> images_;  // by pid, oldest first
     std::vector<uint64_t> addresses_;

@@ -117,9 +117,11 @@ Emit& ProbePlanner::joined(RecordPlan& plan, RuleContext& context, Emit_ wanted)
         known.mask |= context.bit;
         known.rule = context.part.rule;
         known.stack |= context.stack;
+        known.python |= context.python;
         return known;
     }
-    plan.emits.push_back({context.bit, context.part.rule, context.stack, std::move(wanted)});
+    plan.emits.push_back(
+        {context.bit, context.part.rule, context.stack, context.python, std::move(wanted)});
     return plan.emits.back();
 }
 
@@ -138,8 +140,14 @@ void ProbePlanner::span(RuleContext& context, const rules::SpanClause& clause, c
     RecordPlan& begin = record(rules::Stage::entry);
     RecordPlan& end = record(rules::Stage::ret);
     std::vector<Named> named = fields(context, clause.fields);
-    auto add = [&](RecordPlan& plan, rules::Stage stage, bool stack) {
-        RuleContext here{context.rule, context.scope, context.bit, stack, {}};
+    auto add = [&](RecordPlan& plan, rules::Stage stage) {
+        bool begins = stage == rules::Stage::entry;  // where stacks are taken
+        RuleContext here{context.rule,
+                         context.scope,
+                         context.bit,
+                         begins && context.stack,
+                         begins && context.python,
+                         {}};
         here.part.rule = context.part.rule;
         size_t at =
             static_cast<size_t>(&joined(plan, here, SpanEmit{clause.type, {}}) - plan.emits.data());
@@ -149,8 +157,8 @@ void ProbePlanner::span(RuleContext& context, const rules::SpanClause& clause, c
             add_field(std::get<SpanEmit>(plan.emits[at].what).fields, one, index, context);
         }
     };
-    add(begin, rules::Stage::entry, context.stack);
-    add(end, rules::Stage::ret, false);
+    add(begin, rules::Stage::entry);
+    add(end, rules::Stage::ret);
 }
 
 void ProbePlanner::event(RuleContext& context, const rules::EventClause& clause) {
@@ -178,7 +186,8 @@ void ProbePlanner::gauge(RuleContext& context, const rules::GaugeClause& clause)
     GaugeEmit emit{.name = clause.name, .op = clause.op};
     if (key) emit.key = capture(plan, key);
     emit.value = capture(plan, value);
-    plan.emits.push_back({context.bit, context.part.rule, context.stack, std::move(emit)});
+    plan.emits.push_back(
+        {context.bit, context.part.rule, context.stack, context.python, std::move(emit)});
 }
 
 void ProbePlanner::learn(RuleContext& context, const rules::LearnClause& clause) {
@@ -194,7 +203,7 @@ void ProbePlanner::learn(RuleContext& context, const rules::LearnClause& clause)
     }
     RecordPlan& plan = work_record(context);
     LearnEmit emit{clause.table, capture(plan, key), capture(plan, value)};
-    plan.emits.push_back({context.bit, context.part.rule, false, std::move(emit)});
+    plan.emits.push_back({context.bit, context.part.rule, false, false, std::move(emit)});
 }
 
 void ProbePlanner::aggregate(RuleContext& context, const rules::Clause& clause, AggregateKind kind,

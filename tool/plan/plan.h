@@ -104,12 +104,23 @@ struct StackField {
     uint32_t offset = 0;  // of the UserStack
 };
 
+// The Python functions that were running, innermost first: each stands for a code object, whose
+// names are in the map `python_codes`.
+enum class PythonState : uint32_t { none = 0, whole = 1, cut = 2 };
+inline constexpr uint32_t kMaxPythonFrames = 64;
+struct PythonStack {
+    uint32_t count;
+    PythonState state;
+    uint64_t frames[kMaxPythonFrames];
+};
+
 struct RecordLayout {
     std::vector<Field> fields;
     // A 64-bit mask of the fields whose memory could not be read; only where one reads memory.
     std::optional<uint32_t> unread;
+    std::optional<uint32_t> python;  // where the PythonStack is
     std::optional<StackField> stack;
-    uint32_t size = 0;  // without the stack, bytes
+    uint32_t size = 0;  // without the user stack, bytes
 };
 inline constexpr uint32_t kMaxArgumentWords = 21, kArgumentTextBytes = 64;
 
@@ -141,9 +152,10 @@ struct LearnEmit {
 };
 
 struct Emit {
-    uint32_t mask = 0;   // applies if (hits & mask) != 0
-    RuleId rule{};       // the rule it is accounted to (the winning one where several joined)
-    bool stack = false;  // with the record's stack
+    uint32_t mask = 0;    // applies if (hits & mask) != 0
+    RuleId rule{};        // the rule it is accounted to (the winning one where several joined)
+    bool stack = false;   // with the record's user stack
+    bool python = false;  // with its Python functions
     std::variant<SpanEmit, EventEmit, GaugeEmit, LearnEmit> what;
 };
 
@@ -277,7 +289,8 @@ struct Plan {
     Arch arch = Arch::x86_64;
     uint32_t frame_save_bytes = 0;  // largest save area
     uint32_t record_bytes = 0;      // largest record, stack included
-    bool takes_stacks() const;      // whether a record of any probe may have one
+    bool takes_stacks() const;      // whether a record of any probe may have a user stack
+    bool takes_python() const;      // likewise, Python functions
     bool asks_for_files = false;    // whether some value is the name of an open file
 };
 

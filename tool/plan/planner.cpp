@@ -27,9 +27,10 @@ uint32_t sample_of(const rules::Rule& rule) {
     return one_in;
 }
 
-bool wants_stack(const rules::Rule& rule) {
-    return std::any_of(rule.clauses.begin(), rule.clauses.end(), [](const rules::Clause& clause) {
-        return std::holds_alternative<rules::StackClause>(clause.node);
+bool wants_stack(const rules::Rule& rule, rules::StackKind kind) {
+    return std::any_of(rule.clauses.begin(), rule.clauses.end(), [&](const rules::Clause& clause) {
+        const auto* stack = std::get_if<rules::StackClause>(&clause.node);
+        return stack != nullptr && stack->kind == kind;
     });
 }
 
@@ -260,7 +261,8 @@ void ProbePlanner::plan_rule(const target::RuleUse& use) {
     RuleContext context{.rule = rule,
                         .scope = scope(entry),
                         .bit = 1u << probe_.parts.size(),
-                        .stack = wants_stack(rule)};
+                        .stack = wants_stack(rule, rules::StackKind::user),
+                        .python = wants_stack(rule, rules::StackKind::python)};
     context.part.rule = static_cast<RuleId>(rule.index);
     context.part.entry = entry;
     context.part.sample = sample_of(rule);
@@ -317,6 +319,15 @@ bool Plan::takes_stacks() const {
     });
 }
 
+bool Plan::takes_python() const {
+    auto with_python = [](const std::optional<RecordPlan>& record) {
+        return record && record->layout.python;
+    };
+    return std::any_of(probes.begin(), probes.end(), [&](const ProbePlan& probe) {
+        return with_python(probe.entry) || with_python(probe.ret);
+    });
+}
+
 namespace {
 
 // What programs and maps were made for.
@@ -333,9 +344,8 @@ struct Room {
     void restore(Plan& plan) const {
         plan.shapes.resize(shapes);
         plan.aggregates.resize(aggregates);
-        std::erase_if(plan.shape_ids, [&](const auto& one) {
-            return static_cast<size_t>(one.second) >= shapes;
-        });
+        std::erase_if(plan.shape_ids,
+                      [&](const auto& one) { return static_cast<size_t>(one.second) >= shapes; });
         std::erase_if(plan.aggregate_ids, [&](const auto& one) {
             return static_cast<size_t>(one.second) >= aggregates;
         });

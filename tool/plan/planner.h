@@ -43,7 +43,7 @@ private:
         const rules::Rule& rule;
         rules::Scope scope;
         uint32_t bit = 0;
-        bool stack = false;
+        bool stack = false, python = false;
         RulePart part;
         bool at_entry() const { return part.entry; }  // the rule acts on the way in
     };

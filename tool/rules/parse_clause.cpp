@@ -134,7 +134,10 @@ bool unsupported_stack(Cursor& cursor, const Rule& rule, Span span) {
 
 bool parse_stack(Cursor& cursor, Rule& rule, uint32_t begin) {
     if (cursor.accept_word("user")) return add(cursor, rule, begin, StackClause{StackKind::user});
-    if (cursor.accept_word("kernel") || cursor.accept_word("python")) {
+    if (cursor.accept_word("python")) {
+        return add(cursor, rule, begin, StackClause{StackKind::python});
+    }
+    if (cursor.accept_word("kernel")) {
         return unsupported_stack(cursor, rule, cursor.since(begin));
     }
     cursor.unexpected("`user`, `kernel` or `python`");

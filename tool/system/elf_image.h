@@ -34,6 +34,8 @@ public:
 
     // Where in the file a virtual address is; nullopt if it is in no segment with `flags` (PF_X).
     std::optional<uint64_t> file_offset(uint64_t address, uint32_t flags = 0) const;
+    // Likewise, the virtual address of what is at `offset`.
+    std::optional<uint64_t> address_of(uint64_t offset, uint32_t flags = 0) const;
     std::optional<std::string> soname() const;
 
 private:

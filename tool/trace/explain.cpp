@@ -63,6 +63,7 @@ std::string describe_record(const Frontend& frontend, const plan::ProbePlan& pro
         parts.push_back(describe(frontend, probe, capture.value, at_return));
     }
     if (record.ret_field) parts.emplace_back("ret");
+    if (record.layout.python) parts.emplace_back("Python functions");
     if (record.layout.stack) parts.emplace_back("user stack");
     return fmt::format("  {:<8}record of {} bytes: {}\n", at_return ? "return" : "entry",
                        record.layout.size,

@@ -99,6 +99,7 @@ Result<codegen::Options> generation_options(const TraceOptions& options, const p
     made.namespace_ = *own;
     made.task_pid_offset = features.task_pid_offset;
     made.task_stack_offset = features.task_stack_offset;
+    made.task_fsbase_offset = features.task_fsbase_offset;
     made.wake_bytes = options.buffer_bytes / 4;
     return made;
 }
@@ -168,6 +169,9 @@ bpf::CompileRequest Loader::request(const bpf::Map& rings) const {
         } else if (function.kind == ProgramKind::usdt &&
                    loaded_.mode_of(Side::user) != AttachMode::perf) {
             one.attach_type = bpf::expected_attach_type(Side::user, AttachMode::multi);
+        } else if (function.kind == ProgramKind::python) {
+            if (features_->multi)
+                one.attach_type = bpf::expected_attach_type(Side::user, AttachMode::multi);
         } else if (Side side = codegen::side_of(function.kind);
                    loaded_.mode_of(side) != AttachMode::perf) {
             one.attach_type = bpf::expected_attach_type(side, loaded_.mode_of(side));

@@ -12,6 +12,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "system/proc.h"
 #include "trace/folded.h"
 #include "trace/messages.h"
 
@@ -56,7 +57,9 @@ sink::TraceInfo trace_info(const TraceOptions& options, const Frontend& frontend
 
 Session::Session(const TraceOptions& options, Frontend& frontend, Steps& steps)
     : options_(options), frontend_(frontend), steps_(steps),
-      nested_(sink::make_nested_times(frontend.plan)), pipeline_(frontend.plan, *this),
+      nested_(sink::make_nested_times(frontend.plan)), pythons_(loaded_.kernel, options.verbosity),
+      pipeline_(frontend.plan, *this,
+                {.python_names = [this](uint64_t frame) { return pythons_.name(frame); }}),
       follower_(loaded_.kernel, options.everyone), metrics_(frontend.plan, loaded_.kernel) {}
 
 Result<std::unique_ptr<Session>> Session::open(const TraceOptions& options, Frontend& frontend,
@@ -117,6 +120,22 @@ Result<void> Session::take(Loaded loaded, const std::string& output) {
     return {};
 }
 
+void Session::find_pythons(const std::vector<std::string>& folders) {
+    if (!frontend_.plan.takes_python()) return;
+    if (loaded_.kernel.map(codegen::maps::kPythons) == nullptr) {
+        tell_note(options_.verbosity, "no Python stacks: they need x86-64 and the kernel's BTF");
+        return;
+    }
+    pythons_.prepare(options_.command, folders);
+    steps_.done("find Pythons");
+}
+
+void Session::look_for_python(int pid) {
+    if (!frontend_.plan.takes_python()) return;
+    pythons_.look_at(pid);
+    for (int child : system::descendants_of(pid)) pythons_.look_at(child);
+}
+
 void Session::event(const event::Event& event) {
     nested_->event(event);
     for (auto& sink : sinks_) sink->event(event);
@@ -131,8 +150,11 @@ Result<void> Session::arm() {
         if (auto done = follower_.add(command_->pid()); !done) return done;
     }
     for (int pid : options_.pids) {
+        look_for_python(pid);
         if (auto done = follower_.add_with_children(pid); !done) return done;
+        look_for_python(pid);  // in children that it has had meanwhile
     }
+    if (options_.everyone) look_for_python(1);
     return follower_.arm();
 }
 
@@ -149,9 +171,10 @@ void Session::take(uint32_t cpu, std::span<const std::byte> record) {
 }
 
 Result<void> Session::watch_mappings() {
-    if (!frontend_.plan.takes_stacks()) return {};
+    if (!frontend_.plan.takes_stacks() && !frontend_.plan.takes_python()) return {};
     Result<bpf::MappingStream> stream =
         bpf::MappingStream::open([this](bpf::MappingStream::Mapped m) {
+            pythons_.mapped(m.pid, m.start, m.offset, m.path);
             pipeline_.add_mapping({m.pid, m.start, m.size, m.offset, m.device_major, m.device_minor,
                                    m.inode, std::move(m.path), m.time_ns});
         });
@@ -302,6 +325,8 @@ Result<void> Session::finish(End end) {
     }
     follower_.disarm();
     loaded_.detach();
+    pythons_.detach();
+    if (mappings_) mappings_->sweep();
     stream_->sweep();
     add_losses(monotonic_ns());
     pipeline_.finish();

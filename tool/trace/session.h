@@ -16,6 +16,7 @@
 #include "trace/loader.h"
 #include "trace/metrics.h"
 #include "trace/options.h"
+#include "trace/python_watch.h"
 #include "trace/signals.h"
 
 namespace mlbcc::trace {
@@ -29,6 +30,8 @@ public:
     // The probes, which nothing records until run(); opens the sinks.
     Result<void> take(Loaded loaded, const std::string& output);
     void await(LateLibraries late) { late_.emplace(std::move(late)); }
+    // Once the probes are taken; `folders` are those of the command's PATH.
+    void find_pythons(const std::vector<std::string>& folders);
     int run();  // to the end; the exit status
 
 private:
@@ -43,6 +46,7 @@ private:
     Result<void> arm();
     void attend_start();
     void take_late();
+    void look_for_python(int pid);  // in a process that runs, and its children
     End poll();
     void sweep();
     Result<void> watch_mappings();  // where a rule takes stacks
@@ -63,6 +67,7 @@ private:
     Steps& steps_;
     Loaded loaded_;
     std::unique_ptr<sink::NestedTimes> nested_;
+    PythonWatch pythons_;
     event::Pipeline pipeline_;
     Follower follower_;
     Metrics metrics_;

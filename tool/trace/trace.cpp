@@ -65,6 +65,10 @@ int run_trace(const TraceOptions& options) {
     }
     Result<std::vector<system::ProcessView>> views = views_of(options);
     if (!views) return tell(views.error());
+    std::vector<std::string> folders;
+    for (const system::ProcessView& view : *views) {
+        folders.insert(folders.end(), view.path.begin(), view.path.end());
+    }
     Frontend frontend(options.rules, steps);
     frontend.expects = true;
     Loader loader(frontend, steps);
@@ -90,6 +94,7 @@ int run_trace(const TraceOptions& options) {
     Result<std::string> output = output_path(options);
     if (!output) return tell(output.error());
     if (auto done = (*session)->take(std::move(*loaded), *output); !done) return tell(done.error());
+    (*session)->find_pythons(folders);
     if (*late) {
         (*session)->await(std::move(**late));
     } else {

@@ -100,7 +100,7 @@ protected:
     ~Symbols() override { fs::remove_all(folder); }
 
     static Frames frames(Symbolizer& symbolizer, uint32_t pid, uint64_t time = 0) {
-        Stack* stack = symbolizer.stack(pid, time, captured.from, captured.stack);
+        Stack* stack = symbolizer.stack(pid, time, event::UserStackCopy{captured.from, captured.stack}, {});
         return stack == nullptr ? Frames{} : Frames(stack->frames.begin(), stack->frames.end());
     }
     static Frames own_frames() {
@@ -369,7 +369,7 @@ TEST_F(Symbols, RubbishStacksEnd) {
         for (size_t i = 0; i < memory.size() && seed % 2 == 0; i += 1 + mixed % 97)
             memory[i] = std::byte(mixed >> (i % 56));
         from.bytes = memory.size();
-        Stack* stack = symbolizer.stack(pid, 0, from, memory);
+        Stack* stack = symbolizer.stack(pid, 0, event::UserStackCopy{from, memory}, {});
         ASSERT_NE(stack, nullptr);
         EXPECT_GE(stack->frames.size(), 1u);
         EXPECT_LE(stack->frames.size(), kMaxStackFrames + 1);

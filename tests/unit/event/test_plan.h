@@ -96,25 +96,25 @@ public:
     void span(plan::ProbeId id, std::string type, std::vector<Named> at_entry = {},
               std::vector<Named> at_return = {}, uint32_t mask = 1, plan::RuleId rule = {}) {
         record(id, End::entry)
-            .emits.push_back({mask, rule, false, plan::SpanEmit{type, fields(at_entry)}});
+            .emits.push_back({mask, rule, false, false, plan::SpanEmit{type, fields(at_entry)}});
         record(id, End::ret)
-            .emits.push_back({mask, rule, false, plan::SpanEmit{type, fields(at_return)}});
+            .emits.push_back({mask, rule, false, false, plan::SpanEmit{type, fields(at_return)}});
     }
     void event(plan::ProbeId id, End end, std::string type, std::string name,
                std::vector<Named> wanted = {}, uint32_t mask = 1, plan::RuleId rule = {}) {
         plan::EventEmit emit{std::move(type), std::move(name), fields(wanted)};
-        record(id, end).emits.push_back({mask, rule, false, std::move(emit)});
+        record(id, end).emits.push_back({mask, rule, false, false, std::move(emit)});
     }
     void gauge(plan::ProbeId id, End end, std::string name, rules::GaugeOp op,
                std::optional<uint32_t> key, uint32_t value, uint32_t mask = 1,
                plan::RuleId rule = {}) {
         record(id, end).emits.push_back(
-            {mask, rule, false, plan::GaugeEmit{std::move(name), op, key, value}});
+            {mask, rule, false, false, plan::GaugeEmit{std::move(name), op, key, value}});
     }
     void learn(plan::ProbeId id, End end, std::string table, uint32_t key, uint32_t value,
                uint32_t mask = 1) {
         record(id, end).emits.push_back(
-            {mask, {}, false, plan::LearnEmit{std::move(table), key, value}});
+            {mask, {}, false, false, plan::LearnEmit{std::move(table), key, value}});
     }
     void stack(plan::ProbeId id, End end) {
         plan::RecordPlan& plan_of = record(id, end);

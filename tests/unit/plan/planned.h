@@ -108,8 +108,8 @@ private:
                 return fmt::format("learn {}{} {}={}", e.table, head(), e.key, e.value);
             }
             std::string head() const {
-                return fmt::format("<{:x} r{}{}>", emit.mask, static_cast<uint32_t>(emit.rule),
-                                   emit.stack ? " stack" : "");
+                return fmt::format("<{:x} r{}{}{}>", emit.mask, static_cast<uint32_t>(emit.rule),
+                                   emit.stack ? " stack" : "", emit.python ? " python" : "");
             }
         };
         return std::visit(Text{emit}, emit.what);

@@ -155,6 +155,25 @@ TEST(Planner, PlainArgumentsAreWordsAsTheyAreAndAtMostOneText) {
     EXPECT_EQ(p.probe("cuInit").entry->argument_words, std::nullopt) << "a stack";
 }
 
+TEST(Planner, PythonFunctionsArePartOfTheRecordAndAUserStackBehindIt) {
+    const Planned p("on entry cuda:cuInit { event a(Flags) stack python }\n"
+                    "on entry cuda:cuMemAlloc { event a(bytesize) stack user stack python }\n"
+                    "on cuda:cuMemFree { span a stack python }\n"
+                    "on entry cuda:cuMemcpyHtoD { event a(ByteCount) stack user }");
+    EXPECT_EQ(p.messages(), "");
+    const plan::RecordLayout& alone = p.probe("cuInit").entry->layout;
+    EXPECT_EQ(alone.python, 56u);
+    EXPECT_EQ(alone.size, 56u + 520);
+    EXPECT_FALSE(alone.stack);
+    const plan::RecordLayout& both = p.probe("cuMemAlloc_v2").entry->layout;
+    EXPECT_EQ(both.python, 56u);
+    EXPECT_EQ(both.stack->offset, 56u + 520);
+    EXPECT_TRUE(p.probe("cuMemFree_v2").entry->layout.python);
+    EXPECT_FALSE(p.probe("cuMemFree_v2").ret->layout.python);
+    EXPECT_FALSE(p.probe("cuMemcpyHtoD_v2").entry->layout.python);
+    EXPECT_TRUE(p.plan().takes_python());
+}
+
 TEST(Planner, ArgumentsThatPointToTextReadAtEntryAreKnown) {
     Prototypes types = cuda_prototypes();
     types.add("int cuTwo(int n, const char *a, const char *b)");

@@ -222,11 +222,11 @@ TEST(UnsupportedStacks, AreErrorsButInAnOptionalRule) {
   |                ^^^^^^^^^^^^
   = help: take `stack user`, or mark the rule `optional`
 )");
-    Parsed parsed = parse_rules("on optional c:f { count stack python }");
-    EXPECT_EQ(parsed.messages(), R"(note: `stack python` cannot be taken by this version
+    Parsed parsed = parse_rules("on optional c:f { count stack kernel }");
+    EXPECT_EQ(parsed.messages(), R"(note: `stack kernel` cannot be taken by this version
  --> a.rules:1:25
   |
-1 | on optional c:f { count stack python }
+1 | on optional c:f { count stack kernel }
   |                         ^^^^^^^^^^^^
   = note: the rule is kept without it
 )");

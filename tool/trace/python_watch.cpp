@@ -1,0 +1,110 @@
+#include "trace/python_watch.h"
+
+#include <cstring>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "system/elf_image.h"
+#include "system/proc.h"
+#include "trace/messages.h"
+
+namespace mlbcc::trace {
+namespace {
+
+constexpr uint32_t kMaxCookies = 256;  // python_files
+constexpr size_t kMaxNames = 65536;    // remembered
+
+}  // namespace
+
+PythonWatch::Known& PythonWatch::file(const std::string& path, const std::string& name) {
+    auto found = files_.find(path);
+    if (found == files_.end()) found = files_.emplace(path, read_python_file(path, name)).first;
+    return found->second;
+}
+
+void PythonWatch::prepare(const std::vector<std::string>& command,
+                          const std::vector<std::string>& folders) {
+    std::vector<std::string> all = folders;
+    if (!command.empty() && command[0].find('/') != std::string::npos) {
+        all.insert(all.begin(), std::filesystem::path(command[0]).parent_path().string());
+    }
+    for (const std::string& path : likely_pythons(std::move(all))) watch(path);
+}
+
+// A failure only makes it known later.
+void PythonWatch::watch(const std::string& path) {
+    Known& known = file(path, path);
+    bpf::Map* files = kernel_.map(codegen::maps::kPythonFiles);
+    int program = kernel_.program("python_starts");
+    if (!known || !*known || files == nullptr || program < 0) return;
+    std::vector<uint64_t> offsets, cookies;
+    for (const PythonFile::Start& start : (*known)->starts) {
+        if (cookies_ == kMaxCookies) break;
+        codegen::Python relative = (*known)->python;
+        relative.key -= start.address;
+        if (!files->update(&cookies_, &relative)) break;
+        offsets.push_back(start.offset);
+        cookies.push_back(cookies_++);
+    }
+    if (offsets.empty()) return;
+    auto made = bpf::Attachment::entries(path, program, offsets, cookies);
+    if (made) attachments_.push_back(std::move(*made));
+}
+
+void PythonWatch::look_at(int pid) {
+    auto maps = system::read_maps(pid);
+    if (!maps) return;
+    for (const system::Mapping& one : *maps) {
+        if (!one.executable || !may_be_python(one.path)) continue;
+        found(static_cast<uint32_t>(pid), one.start, one.offset, one.path);
+    }
+}
+
+void PythonWatch::mapped(uint32_t pid, uint64_t start, uint64_t offset, const std::string& path) {
+    if (may_be_python(path) && is_traced(pid)) found(pid, start, offset, path);
+}
+
+void PythonWatch::found(uint32_t pid, uint64_t start, uint64_t offset, const std::string& path) {
+    // It may lie in a container.
+    std::string reached = fmt::format("/proc/{}/root{}", pid, path);
+    std::error_code code;
+    Known& known = file(std::filesystem::exists(reached, code) ? reached : path, path);
+    if (!known) return tell_unsupported(pid, known.error().message());
+    if (!*known) return;
+    const PythonFile& python = **known;
+    auto image = system::ElfImage::open(std::filesystem::exists(reached, code) ? reached : path);
+    auto address = image ? image->address_of(offset, PF_X) : std::nullopt;
+    bpf::Map* pythons = kernel_.map(codegen::maps::kPythons);
+    if (!address || pythons == nullptr) return;
+    codegen::Python here = python.python;
+    here.key += start - *address;
+    (void)pythons->update(&pid, &here);
+}
+
+bool PythonWatch::is_traced(uint32_t pid) const {
+    bpf::Map* traced = kernel_.map(codegen::maps::kTraced);
+    if (traced == nullptr) return true;  // everyone is
+    if (traced->lookup(&pid)) return true;
+    bpf::Map* seeds = kernel_.map(codegen::maps::kSeeds);
+    return seeds != nullptr && seeds->lookup(&pid).has_value();
+}
+
+void PythonWatch::tell_unsupported(uint32_t pid, const std::string& why) {
+    if (!told_.insert(pid).second) return;
+    tell_note(verbosity_, fmt::format("no Python stacks for PID {}: {}", pid, why));
+}
+
+std::optional<std::string> PythonWatch::name(uint64_t frame) {
+    if (auto found = names_.find(frame); found != names_.end()) return found->second;
+    bpf::Map* codes = kernel_.map(codegen::maps::kPythonCodes);
+    auto bytes = codes != nullptr ? codes->lookup(&frame) : std::nullopt;
+    codegen::PythonCode code{};
+    if (!bytes || bytes->size() < sizeof code) return std::nullopt;
+    std::memcpy(&code, bytes->data(), sizeof code);
+    if (code.ready == 0) return std::nullopt;
+    if (names_.size() >= kMaxNames) names_.clear();
+    return names_.emplace(frame, python_frame(code)).first->second;
+}
+
+}  // namespace mlbcc::trace

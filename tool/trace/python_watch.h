@@ -1,0 +1,59 @@
+// Which of the traced processes run Python, and how their frames are found: tells the kernel's
+// programs (probe_templates/python.bpf.c) and reads the names that they find.
+//
+// A process is known from its interpreter's first function on where its file was found beforehand:
+// next to the command, in PATH, where pyenv keeps them. Else it is known a little later, when the
+// kernel's notice of what it mapped has been read.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "bpf/kernel.h"
+#include "system/process_view.h"
+#include "trace/options.h"
+#include "trace/python_file.h"
+
+namespace mlbcc::trace {
+
+class PythonWatch {
+public:
+    PythonWatch(bpf::LoadedProgram& kernel, Verbosity verbosity)
+        : kernel_(kernel), verbosity_(verbosity) {}
+
+    // Watches for the Pythons that `command`, or a program in these folders, may run.
+    void prepare(const std::vector<std::string>& command, const std::vector<std::string>& folders);
+    void look_at(int pid);  // a process that runs
+    void mapped(uint32_t pid, uint64_t start, uint64_t offset, const std::string& path);
+    // "app.py:main": of a frame that a record has; nullopt where nothing is known of it.
+    std::optional<std::string> name(uint64_t frame);
+    void detach() { attachments_.clear(); }
+
+private:
+    void found(uint32_t pid, uint64_t start, uint64_t offset, const std::string& path);
+    using Known = Result<std::optional<PythonFile>>;
+    Known& file(const std::string& path, const std::string& name);
+    void watch(const std::string& path);
+    bool is_traced(uint32_t pid) const;
+    void tell_unsupported(uint32_t pid, const std::string& why);
+
+    bpf::LoadedProgram& kernel_;
+    Verbosity verbosity_;
+    std::map<std::string, Known> files_;  // by path
+    std::vector<bpf::Attachment> attachments_;
+    uint32_t cookies_ = 0;
+    std::set<uint32_t> told_;  // processes without Python functions
+    std::unordered_map<uint64_t, std::string> names_;
+};
+
+// Files that may be Pythons, by what lies next to each other in `folders` and where links lead.
+std::vector<std::string> likely_pythons(std::vector<std::string> folders);
+
+// "app.py:main", from the end of a file's name and the beginning of a function's.
+std::string python_frame(const codegen::PythonCode& code);
+
+}  // namespace mlbcc::trace
