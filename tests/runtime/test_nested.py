@@ -11,7 +11,7 @@ PROGRAM = "import time\nfor _ in range(5): time.sleep(0.02)"
 
 
 def ns(microseconds):
-    return round(microseconds * 1000)
+    return int(microseconds * 1000)
 
 
 def intervals(trace):
@@ -19,10 +19,10 @@ def intervals(trace):
     found = []
     for event in trace.events:
         if event["phase"] == "E" and "begin" in event:
-            end = round(event["ts"] * 1e9)
+            end = int(event["ts"] * 10**9)
             found.append((end - ns(event["duration_us"]), end, event["type"]))
         elif event["phase"] == "X" and "parent" in event:
-            begin = round(event["ts"] * 1e9)
+            begin = int(event["ts"] * 10**9)
             found.append((begin, begin + ns(event["duration_us"]), "sched.off_cpu"))
     return [(begin, end, layer, sum(b <= begin and end <= e for b, e, _ in found))
             for begin, end, layer in found]

@@ -28,62 +28,58 @@ class Nvidia(TracerCase):
     def requests(self, *requests, rules=RULES):
         return self.trace(rules, "python3", "-c", PROGRAM, json.dumps(requests))
 
-    def one(self, name, number, *words):
-        """What a trace says of one request: the fields of both ends."""
-        trace = self.requests((name, number, words))
-        (begin, end), = trace.pairs("ioctl")
-        return {**begin["args"], **end.get("args", {})}
+    def check(self, file, *cases):
+        """What a trace says of each request: the fields of both ends."""
+        trace = self.requests(*((file, number, words) for number, words, _ in cases))
+        self.assertEqual([{**b["args"], **e.get("args", {})} for b, e in trace.pairs("ioctl")],
+                         [{"device": file, **expected} for _, _, expected in cases])
 
     def test_each_structure(self):
         control = "NV_CONF_COMPUTE_CTRL_CMD_SYSTEM_GET_CAPABILITIES"
-        for number, words, expected in (
-                (CONTROL, [0xC1D00001, 0xCAF00002, 0xCB330101, 0, 0, 0, 8, 0x2F],
-                 {"command": "NV_ESC_RM_CONTROL", "control": control, "object": "0xcaf00002",
-                  "status": "NV_ERR_INVALID_LOCK_STATE"}),
-                (CONTROL, [1, 2, 0x12345678, 0, 0, 0, 8, 0xFEED],
-                 {"command": "NV_ESC_RM_CONTROL", "control": "0x12345678", "object": "0x2",
-                  "status": "0xfeed"}),
-                (ALLOC, [1, 2, 3, 0xC86F, 0, 0, 0, 0, 0, 0, 0x51, 0],
-                 {"command": "NV_ESC_RM_ALLOC", "class": "HOPPER_CHANNEL_GPFIFO_A",
-                  "parent": "0x2", "object": "0x3", "status": "NV_ERR_NO_MEMORY"}),
-                (ALLOC_SHORT, [1, 2, 3, 0x41, 0, 0, 0, 0],
-                 {"command": "NV_ESC_RM_ALLOC", "class": "NV01_ROOT_CLIENT", "parent": "0x2",
-                  "object": "0x3", "status": "NV_OK"}),
-                (FREE, [1, 2, 3, 0x57],
-                 {"command": "NV_ESC_RM_FREE", "object": "0x3",
-                  "status": "NV_ERR_OBJECT_NOT_FOUND"}),
-                (MAP, [1, 2, 3, 0, 0x1000, 0, 0x200000, 0, 0, 0, 0, 0, 5, 0],
-                 {"command": "NV_ESC_RM_MAP_MEMORY", "object": "0x3", "size": 0x200000,
-                  "status": "NV_OK"}),
-                (UNMAP, [1, 2, 3, 0, 0, 0, 0x1F, 0],
-                 {"command": "NV_ESC_RM_UNMAP_MEMORY", "object": "0x3",
-                  "status": "NV_ERR_INVALID_ARGUMENT"}),
-                (DUP, [1, 2, 3, 4, 5, 0, 0],
-                 {"command": "NV_ESC_RM_DUP_OBJECT", "object": "0x5", "status": "NV_OK"}),
-                (XFER, [0x2A, 0x4000, 0, 0],
-                 {"command": "NV_ESC_IOCTL_XFER_CMD", "transferred": "NV_ESC_RM_CONTROL"}),
-                (CARD_INFO, [], {"command": "NV_ESC_CARD_INFO"}),
-                (0xC00846EE, [], {"command": "0xee"})):
-            with self.subTest(number=hex(number), words=words):
-                self.assertEqual(self.one("nvidiactl", number, *words),
-                                 {"device": "nvidiactl", **expected})
+        self.check(
+            "nvidiactl",
+            (CONTROL, [0xC1D00001, 0xCAF00002, 0xCB330101, 0, 0, 0, 8, 0x2F],
+             {"command": "NV_ESC_RM_CONTROL", "control": control, "object": "0xcaf00002",
+              "status": "NV_ERR_INVALID_LOCK_STATE"}),
+            (CONTROL, [1, 2, 0x12345678, 0, 0, 0, 8, 0xFEED],
+             {"command": "NV_ESC_RM_CONTROL", "control": "0x12345678", "object": "0x2",
+              "status": "0xfeed"}),
+            (ALLOC, [1, 2, 3, 0xC86F, 0, 0, 0, 0, 0, 0, 0x51, 0],
+             {"command": "NV_ESC_RM_ALLOC", "class": "HOPPER_CHANNEL_GPFIFO_A",
+              "parent": "0x2", "object": "0x3", "status": "NV_ERR_NO_MEMORY"}),
+            (ALLOC_SHORT, [1, 2, 3, 0x41, 0, 0, 0, 0],
+             {"command": "NV_ESC_RM_ALLOC", "class": "NV01_ROOT_CLIENT", "parent": "0x2",
+              "object": "0x3", "status": "NV_OK"}),
+            (FREE, [1, 2, 3, 0x57],
+             {"command": "NV_ESC_RM_FREE", "object": "0x3",
+              "status": "NV_ERR_OBJECT_NOT_FOUND"}),
+            (MAP, [1, 2, 3, 0, 0x1000, 0, 0x200000, 0, 0, 0, 0, 0, 5, 0],
+             {"command": "NV_ESC_RM_MAP_MEMORY", "object": "0x3", "size": 0x200000,
+              "status": "NV_OK"}),
+            (UNMAP, [1, 2, 3, 0, 0, 0, 0x1F, 0],
+             {"command": "NV_ESC_RM_UNMAP_MEMORY", "object": "0x3",
+              "status": "NV_ERR_INVALID_ARGUMENT"}),
+            (DUP, [1, 2, 3, 4, 5, 0, 0],
+             {"command": "NV_ESC_RM_DUP_OBJECT", "object": "0x5", "status": "NV_OK"}),
+            (XFER, [0x2A, 0x4000, 0, 0],
+             {"command": "NV_ESC_IOCTL_XFER_CMD", "transferred": "NV_ESC_RM_CONTROL"}),
+            (CARD_INFO, [], {"command": "NV_ESC_CARD_INFO"}),
+            (0xC00846EE, [], {"command": "0xee"}))
 
     def test_unified_memory(self):
-        for number, words, expected in (
-                (0x30000001, [0, 0, 0x56, 0],
-                 {"command": "UVM_INITIALIZE", "status": "NV_ERR_NOT_SUPPORTED"}),
-                (75, [3, 0], {"command": "UVM_MM_INITIALIZE", "status": "NV_OK"}),
-                (39, [0, 0x57],
-                 {"command": "UVM_PAGEABLE_MEM_ACCESS", "status": "NV_ERR_OBJECT_NOT_FOUND"}),
-                (34, [0x1000, 0x7F, 0, 0],
-                 {"command": "UVM_FREE", "address": 0x7F00001000, "status": "NV_OK"}),
-                (73, [0x1000, 0, 0x4000, 0, 0, 0],
-                 {"command": "UVM_CREATE_EXTERNAL_RANGE", "address": 0x1000, "size": 0x4000,
-                  "status": "NV_OK"}),
-                (3000, [], {"command": "0xbb8"})):
-            with self.subTest(number=number):
-                self.assertEqual(self.one("nvidia-uvm", number, *words),
-                                 {"device": "nvidia-uvm", **expected})
+        self.check(
+            "nvidia-uvm",
+            (0x30000001, [0, 0, 0x56, 0],
+             {"command": "UVM_INITIALIZE", "status": "NV_ERR_NOT_SUPPORTED"}),
+            (75, [3, 0], {"command": "UVM_MM_INITIALIZE", "status": "NV_OK"}),
+            (39, [0, 0x57],
+             {"command": "UVM_PAGEABLE_MEM_ACCESS", "status": "NV_ERR_OBJECT_NOT_FOUND"}),
+            (34, [0x1000, 0x7F, 0, 0],
+             {"command": "UVM_FREE", "address": 0x7F00001000, "status": "NV_OK"}),
+            (73, [0x1000, 0, 0x4000, 0, 0, 0],
+             {"command": "UVM_CREATE_EXTERNAL_RANGE", "address": 0x1000, "size": 0x4000,
+              "status": "NV_OK"}),
+            (3000, [], {"command": "0xbb8"}))
 
     def test_all_of_several_and_only_these(self):
         asked = [("nvidiactl", CARD_INFO, []), ("nvidia0", ALLOC, [0] * 12),
