@@ -97,8 +97,8 @@ class Kernel(VmCase):
         file = self.rules("on kernel:nvidia_unlocked_ioctl, kernel:vfs_read { count }\n")
         listed = self.mlbcc("list", "--rules", file).stdout
         self.assertRegex(listed, r"(?m)^kernel:nvidia_unlocked_ioctl \[nvidia\]  "
-                                 r"long int nvidia_unlocked_ioctl\(struct file \*file, "
-                                 r"unsigned int cmd, long unsigned int i_arg\)")
+                                 r"long nvidia_unlocked_ioctl\(struct file \*file, "
+                                 r"unsigned int cmd, unsigned long i_arg\)")
         self.assertRegex(listed, r"(?m)^kernel:vfs_read  \w+ vfs_read\(struct file \*file, "
                                  r"char \*buf, size_t count, loff_t \*pos\)")
 
