@@ -17,6 +17,11 @@ bool is_type_word(const Token& token) {
     return std::ranges::find(kTypeWords, token.text()) != kTypeWords.end();
 }
 
+// What may stand behind a star: `(a * b)` is a product.
+bool is_qualifier(const Token& token) {
+    return token.is_word("const") || token.is_word("volatile");
+}
+
 // `(found) event` is a condition and a clause.
 bool is_next_clause(const Token& token) {
     return token.first_on_line || is_clause_word(token.text()) || token.is_word("by") ||
@@ -48,6 +53,7 @@ std::optional<CastHead> scan_cast(const Span& from) {
     for (; token.kind == TokenKind::name || token.kind == TokenKind::star; token = lexer.next()) {
         if (token.kind == TokenKind::star && names == 0) return std::nullopt;
         pointer |= token.kind == TokenKind::star;
+        if (token.kind == TokenKind::name && pointer && !is_qualifier(token)) return std::nullopt;
         word |= token.kind == TokenKind::name && is_type_word(token);
         names += token.kind == TokenKind::name ? 1 : 0;
         bool after_star = head.type.ends_with('*') && token.kind == TokenKind::star;
@@ -55,9 +61,9 @@ std::optional<CastHead> scan_cast(const Span& from) {
         head.span = {from.file, begin, token.span.end};
         ++head.tokens;
     }
-    bool sure = word || names > 1 || (pointer && head.type.ends_with('*'));
+    bool sure = word || pointer;
     if (names == 0 || token.kind != TokenKind::right_paren) return std::nullopt;
-    if (pointer && !sure) return std::nullopt;  // (a * b)
+    if (names > 1 && !word) return std::nullopt;  // (a b)
     return begins_operand(lexer.next(), sure) ? std::make_optional(std::move(head)) : std::nullopt;
 }
 

@@ -47,12 +47,21 @@ TEST(CheckTypes, ACastHasTheTypeItNames) {
     EXPECT_EQ(cast("(unsigned char)(u >> 8)").kind(), "character 1 at entry");
     EXPECT_EQ(cast("(const char *)ull").kind(), "text 8 at entry");
     EXPECT_EQ(cast("*(CUdeviceptr *)ull").kind(), "hex 8 at return");
-    EXPECT_EQ(cast("(float)u").kind(), "mistake: `(float)u` cannot be read by a probe at (float)u "
-                                       "(it is a `float`, and floating-point registers are out of "
-                                       "a probe's reach)");
-    EXPECT_EQ(cast("(enum sign)comm").kind(),
-              "mistake: `comm` is text, and what is cast is a number at comm "
-              "(text can be shown, grouped by, and compared with `==` and `!=`)");
+    EXPECT_EQ(cast("(float)u").messages(),
+              "error: `(float)u` cannot be read by a probe\n"
+              "  --> a.rules:14:1\n"
+              "   |\n"
+              "14 | (float)u\n"
+              "   | ^^^^^^^^\n"
+              "   = note: it is a `float`, and floating-point registers are out of a probe's "
+              "reach\n");
+    EXPECT_EQ(cast("(enum sign)comm").messages(),
+              "error: `comm` is text, and what is cast is a number\n"
+              "  --> a.rules:14:12\n"
+              "   |\n"
+              "14 | (enum sign)comm\n"
+              "   |            ^^^^\n"
+              "   = help: text can be shown, grouped by, and compared with `==` and `!=`\n");
 }
 
 TEST(CheckTypes, NamesOfFilesAndBeginningsOfText) {
@@ -61,9 +70,13 @@ TEST(CheckTypes, NamesOfFilesAndBeginningsOfText) {
     EXPECT_EQ(kind("mixed", "starts_with(file_name(u), \"nv\")"), "boolean 8 at entry");
     EXPECT_EQ(Checked(prototypes(), "mixed", "starts_with(function, \"mix\")").tree(), "1");
     EXPECT_EQ(Checked(prototypes(), "mixed", "starts_with(function, \"max\")").tree(), "0");
-    EXPECT_EQ(kind("mixed", "starts_with(u, \"nv\")"),
-              "mistake: `starts_with` compares text with a string at starts_with(u, \"nv\") "
-              "(write it as `starts_with(comm, \"python\")`)");
+    EXPECT_EQ(Checked(prototypes(), "mixed", "starts_with(u, \"nv\")").messages(),
+              "error: `starts_with` compares text with a string\n"
+              "  --> a.rules:14:1\n"
+              "   |\n"
+              "14 | starts_with(u, \"nv\")\n"
+              "   | ^^^^^^^^^^^^^^^^^^^^\n"
+              "   = help: write it as `starts_with(comm, \"python\")`\n");
 }
 
 TEST(CheckTypes, ABuiltinHasItsOwn) {

@@ -91,6 +91,7 @@ TEST(Expr, NoCast) {
     EXPECT_EQ(tree("(a) - 1"), "(a - 1)");
     EXPECT_EQ(tree("(a) & b"), "(a & b)");
     EXPECT_EQ(tree("(a * b) * c"), "((a * b) * c)");
+    EXPECT_EQ(tree("(request * const)p"), "((request * const)p)");
     EXPECT_EQ(tree("(a)\n"), "a");
     Parsed parsed = parse_rules("on c:f { where (found) count by (pid) as \"n\" }");
     EXPECT_EQ(parsed.messages(), "");
@@ -101,8 +102,8 @@ TEST(Expr, NoCast) {
 TEST(Expr, WhatACastNamesIsDeclaredForClang) {
     Parsed parsed = parse_rules("on c:f {\n  count by (enum color)a, (enum color)b, (t*)c\n}");
     EXPECT_EQ(declarations_text(parsed.rules),
-              "void mlbcc_cast_enum_20color(\n#line 2 \"test.rules\"\n            enum color);\n"
-              "void mlbcc_cast_t_20_2a(\n#line 2 \"test.rules\"\n"
+              "void mlbcc_cast_enum_20color(\n#line 2 \"a.rules\"\n            enum color);\n"
+              "void mlbcc_cast_t_20_2a(\n#line 2 \"a.rules\"\n"
               "                                          t *);\n");
 }
 
