@@ -21,7 +21,7 @@ codegen::PythonText text(std::string_view bytes, uint32_t kind = codegen::Python
 }
 
 std::string frame(const codegen::PythonText& file, const codegen::PythonText& name) {
-    return python_frame({1, 1, file, name});
+    return python_frame({1, 1, 0, file, name});
 }
 
 TEST(PythonFrame, IsTheFilesLastPartAndTheFunction) {
