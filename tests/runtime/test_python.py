@@ -52,7 +52,7 @@ class Python(TracerCase):
 
     def seen(self, trace):
         threads = defaultdict(list)
-        for event in trace.named("mark"):
+        for event in trace.events:
             threads[event["tid"]].append(event.get("stack"))
         return threads
 
