@@ -152,8 +152,7 @@ Result<Attachment> Attachment::functions_by_perf(const std::string& path,
 Result<Attachment> Attachment::entries(const std::string& path, int program,
                                        std::span<const uint64_t> offsets,
                                        std::span<const uint64_t> cookies) {
-    UniqueFd link(
-        sys::link_uprobes(program, sys::kUprobeMulti, path.c_str(), offsets, cookies));
+    UniqueFd link(sys::link_uprobes(program, sys::kUprobeMulti, path.c_str(), offsets, cookies));
     if (!link) return system_error("cannot attach to " + path);
     Attachment made;
     made.links_.push_back(std::move(link));

@@ -29,7 +29,7 @@ struct Features {
     bool multi = false;    // uprobe_multi links
     // BTF ids of bpf_session_cookie and bpf_session_is_return.
     uint32_t session_cookie = 0, session_is_return = 0;
-    std::optional<uint32_t> task_pid_offset;  // bytes, of `pid` in struct task_struct
+    std::optional<uint32_t> task_pid_offset;     // bytes, of `pid` in struct task_struct
     std::optional<uint32_t> task_fsbase_offset;  // likewise, `thread.fsbase`
 };
 Features find_features();

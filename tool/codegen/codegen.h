@@ -94,12 +94,12 @@ inline constexpr const char* kTraced = "traced";      // process id to Process
 inline constexpr const char* kSuspects = "suspects";  // by its last 12 bits: 1 if it may be one
 inline constexpr const char* kSyscalls = "syscalls";  // by number: cookie, 0: not wanted
 inline constexpr const char* kSyscallShapes = "syscall_shapes";  // programs
-inline constexpr const char* kSeeds = "seeds";        // ids in our namespace, to be adopted
-inline constexpr const char* kAccounts = "accounts";  // by rule and CPU
-inline constexpr const char* kPythons = "pythons";    // process id to Python
+inline constexpr const char* kSeeds = "seeds";               // ids in our namespace, to be adopted
+inline constexpr const char* kAccounts = "accounts";         // by rule and CPU
+inline constexpr const char* kPythons = "pythons";           // process id to Python
 inline constexpr const char* kPythonFiles = "python_files";  // cookie to Python
 inline constexpr const char* kPythonCodes = "python_codes";  // frame to PythonCode
-std::string aggregate(plan::AggregateId id);          // "aggregate_3"
+std::string aggregate(plan::AggregateId id);                 // "aggregate_3"
 }  // namespace maps
 
 // One rule's records on one CPU. `accounts` has, by CPU, one for each RuleId, one for records that

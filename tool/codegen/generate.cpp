@@ -159,8 +159,9 @@ private:
     // Where a kernel does not say where a thread's own data is, no Python function is found.
     void python() {
         if (!options_.task_fsbase_offset) {
-            return text("static __always_inline void mlbcc_take_python(struct call *call, u32 wanted) "
-                        "{\n    call->python->count = call->python->state = 0;\n}\n");
+            return text(
+                "static __always_inline void mlbcc_take_python(struct call *call, u32 wanted) "
+                "{\n    call->python->count = call->python->state = 0;\n}\n");
         }
         add("python.bpf.c");
         program_.functions.push_back({"python_starts", ProgramKind::python, {}, {}});

@@ -8,9 +8,8 @@ namespace mlbcc::event {
 Pipeline::Pipeline(const plan::Plan& plan, EventConsumer& consumer, PipelineOptions options)
     : consumer_(consumer), options_(std::move(options)), clauses_(clauses(plan)),
       symbolizer_(plan.arch, stacks_, options_.symbols, options_.python_names), tables_(plan),
-      gauges_(plan),
-      decoder_(plan, tables_, gauges_), tracker_(plan.rules.size()), received_(plan.rules.size()),
-      times_(clauses_.size()) {
+      gauges_(plan), decoder_(plan, tables_, gauges_), tracker_(plan.rules.size()),
+      received_(plan.rules.size()), times_(clauses_.size()) {
     for (size_t i = 0; i < clauses_.size(); ++i) times_[i].probe = clauses_[i].probe;
 }
 
@@ -69,9 +68,8 @@ plan::PythonStack Pipeline::python_stack(const Record& record, const RecordMeani
 
 Stack* Pipeline::stack_of(const Record& record, const RecordMeaning& meaning) {
     if ((record.hits() & (meaning.stack_mask | meaning.python_mask)) == 0) return nullptr;
-    Stack* stack =
-        symbolizer_.stack(record.header.pid, record.header.time_ns, user_stack(record, meaning),
-                          python_stack(record, meaning));
+    Stack* stack = symbolizer_.stack(record.header.pid, record.header.time_ns,
+                                     user_stack(record, meaning), python_stack(record, meaning));
     if (stack != nullptr) StackTable::retain(stack);
     return stack;
 }

@@ -149,9 +149,9 @@ struct LearnEmit {
 };
 
 struct Emit {
-    uint32_t mask = 0;   // applies if (hits & mask) != 0
-    RuleId rule{};       // the rule it is accounted to (the winning one where several joined)
-    bool stack = false;  // with the record's user stack
+    uint32_t mask = 0;    // applies if (hits & mask) != 0
+    RuleId rule{};        // the rule it is accounted to (the winning one where several joined)
+    bool stack = false;   // with the record's user stack
     bool python = false;  // with its Python functions
     std::variant<SpanEmit, EventEmit, GaugeEmit, LearnEmit> what;
 };

@@ -23,9 +23,9 @@ constexpr uint16_t kNone = codegen::Python::kNone;
 
 // By offsetof() with the headers of 3.9.18, 3.10.13, 3.11.7, 3.12.1 and 3.13.0; 3.8 does not
 // install those of its own structures: the key is from PyGILState_GetThisThreadState's code in
-// 3.8.18. PyThreadState: thread_id; frame, cframe or current_frame. _PyCFrame: current_frame. Frame:
-// f_back or previous; f_code or f_executable; owner. PyCodeObject: co_filename, co_firstlineno.
-// sizeof PyASCIIObject, PyCompactUnicodeObject. FRAME_OWNED_BY_CSTACK.
+// 3.8.18. PyThreadState: thread_id; frame, cframe or current_frame. _PyCFrame: current_frame.
+// Frame: f_back or previous; f_code or f_executable; owner. PyCodeObject: co_filename,
+// co_firstlineno. sizeof PyASCIIObject, PyCompactUnicodeObject. FRAME_OWNED_BY_CSTACK.
 constexpr std::array kLayouts = {
     Layout{8, 1392, {0, 176, 24, 0, 24, 32, 0, 104, 40, 48, 72, kNone, 0}},
     Layout{9, 584, {0, 176, 24, 0, 24, 32, 0, 104, 40, 48, 72, kNone, 0}},
@@ -36,9 +36,9 @@ constexpr std::array kLayouts = {
 };
 
 // Programs that embed Python begin with others than the interpreter does.
-constexpr std::array<std::string_view, 6> kStarts = {
-    "Py_BytesMain",   "Py_Main",           "Py_RunMain",
-    "Py_Initialize",  "Py_InitializeEx",   "Py_InitializeFromConfig"};
+constexpr std::array<std::string_view, 6> kStarts = {"Py_BytesMain",    "Py_Main",
+                                                     "Py_RunMain",      "Py_Initialize",
+                                                     "Py_InitializeEx", "Py_InitializeFromConfig"};
 
 struct Version {
     unsigned major = 0, minor = 0;
@@ -61,7 +61,7 @@ std::optional<Version> version_of(std::string_view path) {
     name.remove_prefix(1);
     if (!number(version.minor)) return std::nullopt;
     version.rest = name.substr(0, name.find('.'));
-    if (version.rest == "m") version.rest.clear();  // of all up to 3.7
+    if (version.rest == "m") version.rest.clear();                         // of all up to 3.7
     if (version.rest.find('-') != std::string::npos) return std::nullopt;  // python3.11-config
     return version;
 }

@@ -12,8 +12,8 @@
 namespace mlbcc::trace {
 namespace {
 
-constexpr uint32_t kMaxCookies = 256;   // python_files
-constexpr size_t kMaxNames = 65536;     // remembered
+constexpr uint32_t kMaxCookies = 256;  // python_files
+constexpr size_t kMaxNames = 65536;    // remembered
 
 }  // namespace
 

@@ -29,8 +29,8 @@ inline const codegen::Templates& shipped_templates() {
 
 // "kind name shape-or-dash" of each program's function.
 inline std::string functions(const codegen::Program& program) {
-    static constexpr const char* kKinds[] = {"session",        "entry",      "return",
-                                             "raw_tracepoint", "tracepoint", "syscall", "python"};
+    static constexpr const char* kKinds[] = {"session",    "entry",   "return", "raw_tracepoint",
+                                             "tracepoint", "syscall", "python"};
     std::string out;
     for (const codegen::Function& one : program.functions) {
         if (!one.shape && !one.point.empty()) continue;  // follows processes
