@@ -4,35 +4,24 @@
 struct python {      // how to find them in one process
     u64 key;         // address of the Py_tss_t by which a thread has its PyThreadState
     u16 thread_id;   // in PyThreadState: pthread_self()
-    u16 frame;       // likewise: the innermost frame, or what has it ...
+    u16 frame;       // likewise: the innermost frame, or with `indirect` what has it ...
     u16 inner;       // ... there
     u16 back, code;  // in a frame: its caller, its code object
-    u16 owner;       // likewise: who made it
+    u16 owner;       // likewise: what it is owned by, in a byte ...
     u16 names;       // in a code object: its file's name, and behind that its own
     u16 line;        // likewise: the first line
     u16 ascii, text; // bytes before the characters: of ASCII, of other text
-    u32 unused;
+    u16 c_stack;     // ... that says this of a frame that stands for a call from C
+    u16 indirect;
 };
 _Static_assert(sizeof(struct python) == 32, "python");
-#define MLBCC_PYTHON_NONE 0xffff
 #define MLBCC_PYTHON_FRAMES 64
-#define MLBCC_PYTHON_C_STACK 3   // owner of a frame that stands for a call from C
 #define MLBCC_PYTHON_TEXT 96
-
-struct python_text {
-    u32 kind, bytes;  // bytes a character, 0x100: ASCII
-    char data[MLBCC_PYTHON_TEXT];
-};
-struct python_code {
-    u32 ready, line;
-    struct python_text file, name;  // the end of the file's, the beginning of the function's
-};
 
 BPF_HASH(pythons, u32, struct python, 8192);  // by process
 BPF_ARRAY(python_files, struct python, 256);  // `key` counts from where python_starts is attached
 // Names of code objects. Whatever has left is read again.
 BPF_TABLE("lru_hash", u64, struct python_code, python_codes, 16384);
-BPF_ARRAY(python_blank, struct python_code, 1);
 
 static __always_inline u64 mlbcc_read_word(u64 from) {
     u64 word = 0;
@@ -40,6 +29,8 @@ static __always_inline u64 mlbcc_read_word(u64 from) {
     return word;
 }
 
+// The loops below have no branch in them: the verifier walks each path of each pass, and gives up at
+// a million steps.
 static __always_inline void mlbcc_read_python_text(struct python_text *to, struct python *python,
                                                    u64 from, int its_end) {
     struct {
@@ -47,19 +38,36 @@ static __always_inline void mlbcc_read_python_text(struct python_text *to, struc
         u32 state, unused;  // interned:2, kind:3, compact:1, ascii:1
     } head = {};
     bpf_probe_read_user(&head, sizeof(head), (void *)(from + 16));
-    if (!(head.state & 0x20)) return;
-    u32 kind = (head.state >> 2) & 7, is_ascii = head.state & 0x40;
-    from += is_ascii ? python->ascii : python->text;
+    u64 kind = (head.state >> 2) & 7, is_ascii = (head.state >> 6) & 1;
     u64 bytes = head.length * kind;
-    if (bytes > MLBCC_PYTHON_TEXT) {
-        if (its_end) from += bytes - MLBCC_PYTHON_TEXT;
-        bytes = MLBCC_PYTHON_TEXT;
-    }
+    u64 more = bytes - MLBCC_PYTHON_TEXT, fits = (u64)((s64)more >> 63);  // all bits, or none
+    MLBCC_SEEN(fits);
+    from += python->text - is_ascii * (u64)(python->text - python->ascii);
+    if (its_end) from += more & ~fits;
+    bytes = (bytes & fits) | (MLBCC_PYTHON_TEXT & ~fits);
     MLBCC_SEEN(bytes);
-    if (bytes > MLBCC_PYTHON_TEXT) return;
-    if (bpf_probe_read_user(to->data, bytes, (void *)from) != 0) return;
-    to->kind = is_ascii ? 0x100 : kind;
+    bytes &= 127;
+    bpf_probe_read_user(to->data, bytes, (void *)from);
+    to->kind = kind | is_ascii << 8;
     to->bytes = bytes;
+}
+
+struct python_texts {
+    u64 file, name;
+};
+
+static __always_inline void mlbcc_name_python(struct python *python, struct python_names *names,
+                                              u64 index) {
+    u64 code = names->missing[index].code, id = names->missing[index].id;
+    struct python_texts texts = {};
+    bpf_probe_read_user(&texts, sizeof(texts), (void *)(code + python->names));
+    struct python_code *fresh = &names->fresh;
+    fresh->id = id;
+    bpf_probe_read_user(&fresh->line, sizeof(fresh->line), (void *)(code + python->line));
+    mlbcc_read_python_text(&fresh->file, python, texts.file, 1);
+    mlbcc_read_python_text(&fresh->name, python, texts.name, 0);
+    // If another program came between, on the same thread, the id within is not the key.
+    python_codes.update(&id, fresh);
 }
 
 static __always_inline u64 mlbcc_mix(u64 hash, u64 value) {
@@ -70,24 +78,24 @@ static __always_inline u64 mlbcc_mix(u64 hash, u64 value) {
 // What a code object is known by. Its address may be another's when it is gone; the name's hash is
 // of its characters, and there since the name was looked up first.
 static __always_inline u64 mlbcc_python_code(u32 tgid, struct python *python, u64 code) {
-    struct {
-        u64 file, name;
-    } texts = {};
+    struct python_texts texts = {};
     bpf_probe_read_user(&texts, sizeof(texts), (void *)(code + python->names));
     u64 hash = mlbcc_read_word(texts.name + 24);
-    u64 id = mlbcc_mix(mlbcc_mix(mlbcc_mix(mlbcc_mix(tgid, code), texts.file), texts.name), hash);
-    if (python_codes.lookup(&id)) return id;
-    int zero = 0;
-    struct python_code *blank = python_blank.lookup(&zero);
-    if (!blank) return id;
-    python_codes.update(&id, blank);
-    struct python_code *fresh = python_codes.lookup(&id);
-    if (!fresh) return id;
-    bpf_probe_read_user(&fresh->line, sizeof(fresh->line), (void *)(code + python->line));
-    mlbcc_read_python_text(&fresh->file, python, texts.file, 1);
-    mlbcc_read_python_text(&fresh->name, python, texts.name, 0);
-    fresh->ready = 1;
-    return id;
+    return mlbcc_mix(mlbcc_mix(mlbcc_mix(mlbcc_mix(tgid, code), texts.file), texts.name), hash);
+}
+
+// 1 where the two differ, else 0.
+static __always_inline u64 mlbcc_differ(u64 a, u64 b) {
+    u64 differ = a ^ b;
+    MLBCC_SEEN(differ);
+    return (differ | -differ) >> 63;
+}
+
+// 0 where it is one without names. Reading from where nothing is gives 0.
+static __always_inline u64 mlbcc_known_code(u64 id) {
+    u64 known = 0;
+    bpf_probe_read_kernel(&known, sizeof(known), python_codes.lookup(&id));
+    return known;
 }
 
 // The calling thread's PyThreadState, or 0. glibc keeps a thread's first 32 keys in its descriptor,
@@ -102,6 +110,31 @@ static __always_inline u64 mlbcc_python_thread(struct python *python) {
     return thread;
 }
 
+static __always_inline u64 mlbcc_python_frame(struct python *python, u64 thread) {
+    u64 place = thread + python->frame, indirect = -(u64)python->indirect;
+    MLBCC_SEEN(indirect);
+    place = (mlbcc_read_word(place) & indirect) | (place & ~indirect);
+    return mlbcc_read_word(place + python->inner);
+}
+
+// Adds a frame to the stack; returns its caller's. Both counts are in memory, where the verifier
+// does not follow them: all passes look the same to it.
+static __always_inline u64 mlbcc_python_step(u32 tgid, struct python *python, u64 frame,
+                                             struct python_stack *stack,
+                                             struct python_names *names) {
+    u64 code = mlbcc_read_word(frame + python->code), id = mlbcc_python_code(tgid, python, code);
+    u8 owner = 0;
+    bpf_probe_read_user(&owner, 1, (void *)(frame + python->owner));
+    u64 counts = mlbcc_differ(owner, python->c_stack);  // else the next one takes its place
+    u32 count = stack->count, missing = names->count;
+    stack->frames[count & (MLBCC_PYTHON_FRAMES - 1)] = id;
+    names->missing[missing & (MLBCC_PYTHON_FRAMES - 1)].id = id;
+    names->missing[missing & (MLBCC_PYTHON_FRAMES - 1)].code = code;
+    stack->count = count + counts;
+    names->count = missing + (counts & mlbcc_differ(mlbcc_known_code(id), id));
+    return mlbcc_read_word(frame + python->back);
+}
+
 // Fills call->python.
 MLBCC_COMMON u64 common_walk_python(struct call *call) {
     struct python_stack *stack = call->python;
@@ -109,29 +142,22 @@ MLBCC_COMMON u64 common_walk_python(struct call *call) {
     stack->state = 0;
     u32 tgid = call->id.tgid;
     struct python *python = pythons.lookup(&tgid);
-    if (!python) return 0;
+    if (!python || !call->thread) return 0;
+    struct python_names *names = &call->thread->python;
     u64 thread = mlbcc_python_thread(python);
     if (!thread) return 0;
-    u64 frame = mlbcc_read_word(thread + python->frame);
-    if (python->inner != MLBCC_PYTHON_NONE) frame = mlbcc_read_word(frame + python->inner);
-    u32 count = 0;
+    u64 frame = mlbcc_python_frame(python, thread);
+    names->count = 0;
     for (u32 i = 0; i < 2 * MLBCC_PYTHON_FRAMES && frame; i++) {
         asm volatile("" : "+r"(i));  // a loop, not 128 copies
-        u64 code = mlbcc_read_word(frame + python->code);
-        u8 owner = 0;
-        if (python->owner != MLBCC_PYTHON_NONE) {
-            bpf_probe_read_user(&owner, 1, (void *)(frame + python->owner));
-        }
-        if (owner != MLBCC_PYTHON_C_STACK) {
-            if (count >= MLBCC_PYTHON_FRAMES) break;
-            stack->frames[count & (MLBCC_PYTHON_FRAMES - 1)] =
-                mlbcc_python_code(tgid, python, code);
-            count++;
-        }
-        frame = mlbcc_read_word(frame + python->back);
+        if (stack->count >= MLBCC_PYTHON_FRAMES) break;
+        frame = mlbcc_python_step(tgid, python, frame, stack, names);
     }
-    stack->count = count;
-    stack->state = frame ? 2 : 1;
+    stack->state = 1 + mlbcc_differ(frame, 0);
+    for (u32 i = 0; i < MLBCC_PYTHON_FRAMES && i < names->count; i++) {
+        asm volatile("" : "+r"(i));
+        mlbcc_name_python(python, names, i & (MLBCC_PYTHON_FRAMES - 1));
+    }
     return 0;
 }
 

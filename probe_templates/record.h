@@ -28,6 +28,21 @@ struct python_stack {   // likewise, `stack python`
     u64 frames[64];     // keys of python_codes, innermost first
 };
 
+struct python_text {
+    u32 kind, bytes;  // bytes a character; and 0x100: it is ASCII
+    char data[128];   // 96 of them are used: these are as many as a mask can bound
+};
+struct python_code {  // what a frame of a python_stack is called
+    u64 id;
+    u32 line, unused;
+    struct python_text file, name;  // the end of the file's, the beginning of the function's
+};
+struct python_names {  // those of one stack that are not known yet
+    u64 count;
+    struct { u64 id, code; } missing[64];
+    struct python_code fresh;
+};
+
 struct account {    // one rule on one CPU
     u64 submitted, lost, full;
 };

@@ -132,6 +132,9 @@ struct thread_state {
     struct call_frame frames[MLBCC_FRAMES];
     // Where a record too large for BPF's stack is put together.
     u64 scratch[MLBCC_SCRATCH_BYTES / 8 + MLBCC_SYSCALL_RECORD / 8];
+#if MLBCC_PYTHON
+    struct python_names python;
+#endif
 #endif
 };
 

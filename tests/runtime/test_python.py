@@ -1,24 +1,75 @@
 """`stack python`: the functions that Python itself says it is in, by each Python of this machine."""
 
 import glob
+import itertools
 import json
 import os
 import shutil
 import subprocess
 import unittest
-from collections import defaultdict
-from pathlib import Path
+from collections import Counter, defaultdict
 
 from harness import ROOT, TracerCase
 from harness.machine import CUDA_SIM
 
 CALLS = ROOT / "tests/runtime/targets/python_calls.py"
 APP = ROOT / "examples" / "inference"
-VERSIONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
 
 RULES = """
     on syscall:getppid, syscall:fdatasync { event mark  stack python }
     """
+
+RUNNING = """
+import os, sys
+def outer():
+    def inner():
+        os.getppid()
+    inner()
+print("ready", flush=True)
+while sys.stdin.readline():
+    outer()
+"""
+
+# It says where each thread waits, by itself.
+WAITING = """
+import json, os, sys, threading, time
+said = []
+def functions(frame):
+    names = []
+    while frame is not None:
+        names.append(os.path.basename(frame.f_code.co_filename) + ":" + frame.f_code.co_name)
+        frame = frame.f_back
+    return names
+def nap():
+    said.append(functions(sys._getframe()))
+    time.sleep(0.1)
+def first():
+    nap()
+def second():
+    list(map(lambda _: nap(), [1]))
+threads = [threading.Thread(target=one) for one in (first, second)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+first()
+print(json.dumps(said))
+"""
+
+# The example, which says on standard error in which functions each launch was made.
+TRACEBACKS = """
+import json, os, sys
+import app, cuda_driver
+invoke = cuda_driver.Driver._invoke.__code__
+def called(frame, event, _):
+    if event != "call" or frame.f_code is not invoke: return
+    if frame.f_locals["name"] != "cuLaunchKernel": return
+    names = []
+    while frame is not None:
+        names.append(os.path.basename(frame.f_code.co_filename) + ":" + frame.f_code.co_name)
+        frame = frame.f_back
+    print(json.dumps(names), file=sys.stderr)
+sys.setprofile(called)
+sys.exit(app.main())
+"""
 
 
 def debian_python():
@@ -52,7 +103,7 @@ class Python(TracerCase):
 
     def seen(self, trace):
         threads = defaultdict(list)
-        for event in trace.named("mark"):
+        for event in trace.events:
             threads[event["tid"]].append(event.get("stack"))
         return threads
 
@@ -85,6 +136,91 @@ class Python(TracerCase):
 
     def test_3_13(self):
         self.assert_same(self.run_calls(pyenv("3.13")))
+
+    def test_running_process(self):
+        """Found by what it has mapped: its interpreter began long ago."""
+        child = subprocess.Popen([debian_python(), "-I", "-c", RUNNING], stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE)
+        self.addCleanup(child.stdout.close)
+        self.addCleanup(child.wait)
+        self.addCleanup(child.stdin.close)
+        self.assertEqual(child.stdout.readline(), b"ready\n")
+        live = self.start(RULES, "--pid", str(child.pid))
+        live.wait_for("getppid", poke=lambda: (child.stdin.write(b"\n"), child.stdin.flush()),
+                      seconds=60)
+        live.interrupt()
+        self.assertEqual(live.wait(), 0, live.said())
+        for event in live.trace().events:
+            self.assertEqual(event["stack"], ["<string>:inner", "<string>:outer",
+                                              "<string>:<module>"])
+
+    def test_of_a_function_with_the_native_stack_above(self):
+        trace = self.run_calls(debian_python(), """
+            on "libc.so.6":getppid { event mark  stack user  stack python }
+            """)
+        said, seen = self.said(), self.seen(trace)
+        stacks = [(mine, theirs) for tid in seen for mine, theirs in zip(
+            seen[tid], (s for s in said[tid] if s[0].endswith(":mark")), strict=True)]
+        self.assertGreater(len(stacks), 100)
+        for mine, theirs in stacks:
+            native, python = mine[:-len(theirs)], mine[-len(theirs):]
+            self.assertEqual(python, theirs)
+            self.assertNotIn("_PyEval_EvalFrame", " ".join(native))
+
+    def test_waiting(self):
+        """Of a thread off the CPU, the functions that it waits in."""
+        trace = self.trace("""
+            on sched:off_cpu { where state == sleeping && duration > 30ms
+                               event wait  stack python }
+            """, debian_python(), "-I", "-c", WAITING)
+        said = set(map(tuple, json.loads(self.last.stdout)))
+        waits = [tuple(e["stack"]) for e in trace.events if "stack" in e]
+        for stack in said:
+            self.assertIn(stack, waits)
+
+    def test_flame_graph(self):
+        folded = self.dir / "python.folded"
+        trace = self.run_calls(debian_python(), options=("--folded", folded))
+        comm, = {event["comm"] for event in trace.events}
+        said = Counter()
+        for stack in itertools.chain(*self.said().values()):
+            names = [frame.rpartition(":")[2] for frame in reversed(stack)]
+            call = "getppid" if names[-1] == "mark" else "fdatasync"
+            said[";".join([comm, *names, call])] += 1
+        lines = (line.rsplit(" ", 1) for line in folded.read_text().splitlines())
+        self.assertEqual({stack: int(weight) for stack, weight in lines}, said)
+
+    def test_versions_that_are_not_supported(self):
+        """One note for a process: of a Python by its file's name."""
+        other = self.dir / "python3.7"
+        shutil.copy(debian_python(), other)
+        trace = self.trace(RULES, other, "-c", "import os; os.getppid(); os.getppid()",
+                           env={**os.environ, "PYTHONHOME": "/usr"})
+        self.assertEqual(["stack" in event for event in trace.events], [False, False])
+        pid = trace.events[0]["pid"]
+        self.assertEqual([line for line in self.last.stderr.splitlines() if "Python" in line],
+                         [f"mlbcc: no Python stacks for PID {pid}: Python 3.7 is not supported "
+                          "(3.8 to 3.13 are)"])
+
+    def test_what_is_no_python_has_none(self):
+        trace = self.trace('on syscall:getppid, syscall:exit_group '
+                           '{ span a  stack python }', "/bin/true")
+        self.assertFalse(any("stack" in event for event in trace.events))
+        self.assertNotIn("Python", self.last.stderr)
+
+    def test_launches_of_the_example(self):
+        """Each launch of examples/inference/app.py in the functions that made it, and in their order."""
+        trace = self.trace("""
+            library cuda = "libcuda.so.1" variants _v2
+            on cuda:cuLaunchKernel { event launch  stack python }
+            """, debian_python(), "-c", TRACEBACKS, "--weights", self.dir / "weights.bin",
+            env={**os.environ, "LD_LIBRARY_PATH": str(CUDA_SIM), "PYTHONPATH": str(APP)})
+        said = [json.loads(line) for line in self.last.stderr.splitlines() if line.startswith("[")]
+        seen = [event["stack"] for event in trace.named("cuLaunchKernel")]
+        self.assertGreater(len(said), 2)
+        self.assertEqual(seen, said)
+        self.assertEqual(seen[0][:5], ["cuda_driver.py:_invoke", "cuda_driver.py:call",
+                                       "app.py:_launch", "app.py:run", "app.py:classify"])
 
 
 if __name__ == "__main__":

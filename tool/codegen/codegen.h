@@ -116,12 +116,12 @@ inline constexpr const char* kTraced = "traced";      // process id to Process
 inline constexpr const char* kSuspects = "suspects";  // by its last 12 bits: 1 if it may be one
 inline constexpr const char* kSyscalls = "syscalls";  // by number: cookie, 0: not wanted
 inline constexpr const char* kSyscallShapes = "syscall_shapes";  // programs
-inline constexpr const char* kSeeds = "seeds";        // ids in our namespace, to be adopted
-inline constexpr const char* kAccounts = "accounts";  // by rule and CPU
-inline constexpr const char* kPythons = "pythons";    // process id to Python
+inline constexpr const char* kSeeds = "seeds";               // ids in our namespace, to be adopted
+inline constexpr const char* kAccounts = "accounts";         // by rule and CPU
+inline constexpr const char* kPythons = "pythons";           // process id to Python
 inline constexpr const char* kPythonFiles = "python_files";  // cookie to Python
 inline constexpr const char* kPythonCodes = "python_codes";  // frame to PythonCode
-std::string aggregate(plan::AggregateId id);          // "aggregate_3"
+std::string aggregate(plan::AggregateId id);                 // "aggregate_3"
 }  // namespace maps
 
 // One rule's records on one CPU. `accounts` has, by CPU, one for each RuleId, one for records that
@@ -143,19 +143,19 @@ struct Process {         // value of `traced` (by the kernel's pid) and `seeds` 
 // probe_templates/python.bpf.c has them.
 struct Python {
     uint64_t key = 0;
-    uint16_t thread_id = 0, frame = 0, inner = kNone, back = 0, code = 0, owner = kNone, names = 0,
-             line = 0, ascii = 0, text = 0;
-    uint32_t unused = 0;
-    static constexpr uint16_t kNone = 0xffff;
+    uint16_t thread_id = 0, frame = 0, inner = 0, back = 0, code = 0, owner = 0, names = 0,
+             line = 0, ascii = 0, text = 0, c_stack = kNone, indirect = 0;
+    static constexpr uint16_t kNone = 0xffff;  // c_stack of those whose frames have no owner
 };
 static_assert(sizeof(Python) == 32);
 struct PythonText {
-    uint32_t kind, bytes;  // bytes a character, kAscii; 0: it could not be read
-    char data[96];
-    static constexpr uint32_t kAscii = 0x100;
+    uint32_t kind, bytes;  // bytes a character, with kAscii if it is
+    char data[128];
+    static constexpr uint32_t kAscii = 0x100, kMaxBytes = 96;
 };
 struct PythonCode {
-    uint32_t ready, line;
+    uint64_t id;
+    uint32_t line, unused;
     PythonText file, name;
 };
 struct AggregateValue {  // of each kind the first fields; per CPU

@@ -76,6 +76,10 @@ std::string settings(const plan::Plan& plan, const Options& options, bool frames
     }
     out +=
         fmt::format("#define MLBCC_DEFINED {}\n", has_kind(plan, plan::ProbeKind::defined) ? 1 : 0);
+    if (plan.takes_python() && options.task_fsbase_offset) {
+        out += fmt::format("#define MLBCC_PYTHON 1\n#define MLBCC_FSBASE {}\n",
+                           *options.task_fsbase_offset);
+    }
     out += fmt::format("#define MLBCC_TASK_PID {}\n", options.task_pid_offset.value_or(0));
     out += fmt::format("#define MLBCC_NAMESPACE {}\n", options.namespace_ ? 1 : 0);
     if (options.namespace_) {
@@ -177,11 +181,10 @@ private:
     // Where a kernel does not say where a thread's own data is, no Python function is found.
     void python() {
         if (!options_.task_fsbase_offset) {
-            return text("static __always_inline void mlbcc_take_python(struct call *call, u32 wanted) "
-                        "{\n    call->python->count = call->python->state = 0;\n}\n");
+            return text(
+                "static __always_inline void mlbcc_take_python(struct call *call, u32 wanted) "
+                "{\n    call->python->count = call->python->state = 0;\n}\n");
         }
-        text(fmt::format("#define MLBCC_PYTHON 1\n#define MLBCC_FSBASE {}\n",
-                         *options_.task_fsbase_offset));
         add("python.bpf.c");
         program_.functions.push_back({"python_starts", ProgramKind::python, {}, {}});
     }

@@ -84,12 +84,9 @@ void Decoder::add_emit(const plan::Emit& emit, RecordMeaning& meaning) {
             meaning.events.push_back(decoder.describe_clause(emit, event.fields, record));
         }
         void operator()(const plan::GaugeEmit& gauge) {
-            GaugeMeaning out{emit.mask,
-                             decoder.gauges_.gauge(gauge.name),
-                             gauge.op,
-                             emit.stack || emit.python,
-                             std::nullopt,
-                             decoder.reader(record, gauge.value)};
+            GaugeMeaning out{emit.mask,    decoder.gauges_.gauge(gauge.name),
+                             gauge.op,     emit.stack || emit.python,
+                             std::nullopt, decoder.reader(record, gauge.value)};
             if (gauge.key) out.key.emplace(decoder.reader(record, *gauge.key));
             meaning.gauges.push_back(out);
         }

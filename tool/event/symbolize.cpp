@@ -14,8 +14,8 @@ namespace {
 constexpr size_t kMaxMapsBytes = 64 << 20;
 constexpr size_t kMaxPerfMapBytes = 256 << 20;
 constexpr size_t kMaxProcesses = 8192;
-constexpr size_t kMaxImages = 128;    // of a process
-constexpr size_t kMaxFrames = 65536;  // remembered per image
+constexpr size_t kMaxImages = 128;                       // of a process
+constexpr size_t kMaxFrames = 65536;                     // remembered per image
 constexpr uint64_t kPythonMark = 0xffff'ffff'ffff'ff00;  // no address: Python frames follow
 constexpr uint32_t kFreeTries = 8, kMaxBackoff = 32;
 

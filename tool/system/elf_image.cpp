@@ -163,7 +163,8 @@ std::optional<uint64_t> ElfImage::address_of(uint64_t offset, uint32_t flags) co
         if (segment.p_type != PT_LOAD || (segment.p_flags & flags) != flags) continue;
         // A mapping begins with the page that the segment begins in.
         const uint64_t begin = segment.p_offset & ~uint64_t{4095};
-        if (offset < begin || offset - begin >= segment.p_filesz + (segment.p_offset - begin)) continue;
+        if (offset < begin || offset - begin >= segment.p_filesz + (segment.p_offset - begin))
+            continue;
         return segment.p_vaddr + (offset - segment.p_offset);
     }
     return std::nullopt;

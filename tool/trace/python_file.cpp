@@ -25,14 +25,14 @@ constexpr uint16_t kNone = codegen::Python::kNone;
 // install those of its own structures: the key is from PyGILState_GetThisThreadState's code in
 // 3.8.18. PyThreadState: thread_id; frame, cframe or current_frame. _PyCFrame: current_frame.
 // Frame: f_back or previous; f_code or f_executable; owner. PyCodeObject: co_filename,
-// co_firstlineno. sizeof PyASCIIObject, PyCompactUnicodeObject.
+// co_firstlineno. sizeof PyASCIIObject, PyCompactUnicodeObject. FRAME_OWNED_BY_CSTACK.
 constexpr std::array kLayouts = {
-    Layout{8, 1392, {0, 176, 24, kNone, 24, 32, kNone, 104, 40, 48, 72}},
-    Layout{9, 584, {0, 176, 24, kNone, 24, 32, kNone, 104, 40, 48, 72}},
-    Layout{10, 584, {0, 176, 24, kNone, 24, 32, kNone, 104, 40, 48, 72}},
-    Layout{11, 592, {0, 152, 56, 8, 48, 32, kNone, 112, 72, 48, 72}},
-    Layout{12, 1544, {0, 136, 56, 0, 8, 0, 70, 112, 68, 40, 56}},
-    Layout{13, 2160, {0, 152, 72, kNone, 8, 0, 70, 112, 68, 40, 56}},
+    Layout{8, 1392, {0, 176, 24, 0, 24, 32, 0, 104, 40, 48, 72, kNone, 0}},
+    Layout{9, 584, {0, 176, 24, 0, 24, 32, 0, 104, 40, 48, 72, kNone, 0}},
+    Layout{10, 584, {0, 176, 24, 0, 24, 32, 0, 104, 40, 48, 72, kNone, 0}},
+    Layout{11, 592, {0, 152, 56, 8, 48, 32, 0, 112, 72, 48, 72, kNone, 1}},
+    Layout{12, 1544, {0, 136, 56, 0, 8, 0, 70, 112, 68, 40, 56, 3, 1}},
+    Layout{13, 2160, {0, 152, 72, 0, 8, 0, 70, 112, 68, 40, 56, 3, 0}},
 };
 
 // Programs that embed Python begin with others than the interpreter does.

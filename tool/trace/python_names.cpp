@@ -30,13 +30,13 @@ void append(std::string& out, uint32_t c) {
 }
 
 bool is_cut(const codegen::PythonText& text) {
-    return text.bytes == sizeof text.data;
+    return text.bytes == codegen::PythonText::kMaxBytes;
 }
 
 // Python keeps a text in characters of 1 byte (ASCII, or Latin-1), 2 or 4.
 std::string utf8(const codegen::PythonText& text) {
     size_t bytes = std::min<size_t>(text.bytes, sizeof text.data);
-    if (text.kind == codegen::PythonText::kAscii) return {text.data, bytes};
+    if ((text.kind & codegen::PythonText::kAscii) != 0) return {text.data, bytes};
     std::string out;
     if (text.kind != 1 && text.kind != 2 && text.kind != 4) return out;
     for (size_t i = 0; i + text.kind <= bytes; i += text.kind) {

@@ -102,7 +102,6 @@ std::optional<std::string> PythonWatch::name(uint64_t frame) {
     codegen::PythonCode code{};
     if (!bytes || bytes->size() < sizeof code) return std::nullopt;
     std::memcpy(&code, bytes->data(), sizeof code);
-    if (code.ready == 0) return std::nullopt;
     if (names_.size() >= kMaxNames) names_.clear();
     return names_.emplace(frame, python_frame(code)).first->second;
 }

@@ -43,7 +43,8 @@ TEST(Generate, PythonFunctionsStandBeforeTheUserStack) {
     std::string text = python(4992);
     EXPECT_EQ(count_of(text, "// python python_starts -\n"), 1u);
     EXPECT_EQ(count_of(text, "#define MLBCC_FSBASE 4992\n"), 1u);
-    EXPECT_EQ(count_of(text, "    struct python_stack python;\n    struct user_stack stack;\n"), 1u);
+    EXPECT_EQ(count_of(text, "    struct python_stack python;\n    struct user_stack stack;\n"),
+              1u);
     EXPECT_EQ(count_of(text, "call.python = &record->python;\n"
                              "        mlbcc_take_python(&call, hits & 1);\n"),
               1u)

@@ -100,7 +100,8 @@ protected:
     ~Symbols() override { fs::remove_all(folder); }
 
     static Frames frames(Symbolizer& symbolizer, uint32_t pid, uint64_t time = 0) {
-        Stack* stack = symbolizer.stack(pid, time, event::UserStackCopy{captured.from, captured.stack}, {});
+        Stack* stack =
+            symbolizer.stack(pid, time, event::UserStackCopy{captured.from, captured.stack}, {});
         return stack == nullptr ? Frames{} : Frames(stack->frames.begin(), stack->frames.end());
     }
     static Frames own_frames() {

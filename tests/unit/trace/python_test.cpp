@@ -21,7 +21,7 @@ codegen::PythonText text(std::string_view bytes, uint32_t kind = codegen::Python
 }
 
 std::string frame(const codegen::PythonText& file, const codegen::PythonText& name) {
-    return python_frame({1, 1, file, name});
+    return python_frame({1, 1, 0, file, name});
 }
 
 TEST(PythonFrame, IsTheFilesLastPartAndTheFunction) {
@@ -106,9 +106,9 @@ TEST_F(Files, AreFoundWhereLinksLead) {
     fs::create_symlink("python3.12", folder / "real/bin/python3");
     fs::create_symlink(folder / "real/bin/python3", folder / "venv/bin/python3");
     std::string real = fs::canonical(folder / "real").string();
-    EXPECT_EQ(likely_pythons({(folder / "venv/bin").string(), "/no/such/folder"}),
-              (std::vector<std::string>{real + "/bin/python3.12",
-                                        real + "/lib/libpython3.12.so.1.0"}));
+    EXPECT_EQ(
+        likely_pythons({(folder / "venv/bin").string(), "/no/such/folder"}),
+        (std::vector<std::string>{real + "/bin/python3.12", real + "/lib/libpython3.12.so.1.0"}));
 }
 
 TEST_F(Files, OfPyenvsScriptsAreItsVersions) {

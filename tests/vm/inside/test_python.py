@@ -1,0 +1,43 @@
+"""`stack python` on this kernel: what its verifier thinks of the walk, and what it finds."""
+
+import json
+import subprocess
+import time
+from collections import defaultdict
+
+from harness import ROOT
+from inside.case import LIMIT, VmCase
+
+CALLS = ROOT / "tests" / "runtime" / "targets" / "python_calls.py"
+TOLD = "import runpy; print('ready', flush=True); input(); runpy.run_path({!r}, run_name='__main__')"
+
+
+class Python(VmCase):
+    def wait_until(self, said, live):
+        end = time.monotonic() + LIMIT
+        while said not in live.said():
+            self.assertIsNone(live.process.poll(), live.said())
+            self.assertLess(time.monotonic(), end, live.said())
+            time.sleep(0.1)
+
+    def test_each_call_is_made_in_the_functions_that_python_says(self):
+        """Of a process that runs: here nothing is known of a Python from its first instruction on."""
+        child = subprocess.Popen(["/usr/bin/python3", "-I", "-c", TOLD.format(str(CALLS))],
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(child.stdout.close)
+        self.addCleanup(child.kill)
+        self.assertEqual(child.stdout.readline(), "ready\n")
+        live = self.start("""
+            on syscall:getppid, syscall:fdatasync { event mark  stack python }
+            """, "--pid", child.pid)
+        self.wait_until("Ctrl-C ends the trace", live)
+        out, _ = child.communicate("\n")
+        self.assertEqual(live.wait(LIMIT), 0, live.said())
+        said, seen = defaultdict(list), defaultdict(list)
+        for line in out.splitlines():
+            for tid, stack in json.loads(line)[1]:
+                said[tid].append(stack)
+        for event in live.trace().events:
+            seen[event["tid"]].append(event.get("stack"))
+        self.assertGreater(sum(map(len, said.values())), 150)
+        self.assertEqual(seen, said)
