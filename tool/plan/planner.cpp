@@ -311,9 +311,8 @@ struct Room {
     void restore(Plan& plan) const {
         plan.shapes.resize(shapes);
         plan.aggregates.resize(aggregates);
-        std::erase_if(plan.shape_ids, [&](const auto& one) {
-            return static_cast<size_t>(one.second) >= shapes;
-        });
+        std::erase_if(plan.shape_ids,
+                      [&](const auto& one) { return static_cast<size_t>(one.second) >= shapes; });
         std::erase_if(plan.aggregate_ids, [&](const auto& one) {
             return static_cast<size_t>(one.second) >= aggregates;
         });

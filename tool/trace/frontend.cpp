@@ -174,9 +174,8 @@ Result<void> Frontend::read_types() {
 
 void Frontend::resolve(std::vector<system::ProcessView> views) {
     host = std::make_unique<system::LiveHost>(std::move(views));
-    probes_ =
-        expects ? target::resolve_expecting(rules, types, *host, diagnostics, libraries)
-                : target::resolve(rules, types, *host, diagnostics);
+    probes_ = expects ? target::resolve_expecting(rules, types, *host, diagnostics, libraries)
+                      : target::resolve(rules, types, *host, diagnostics);
     steps_.done("resolve");
 }
 

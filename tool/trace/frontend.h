@@ -49,7 +49,7 @@ public:
     // All up to the plan, stopping at the first mistake.
     Result<void> up_to_plan(std::vector<system::ProcessView> views);
 
-    bool expects = false;  // libraries may come later: set before resolve()
+    bool expects = false;                          // libraries may come later: set before resolve()
     std::vector<target::SoughtLibrary> libraries;  // that the rules name, where they may
     bool grows() const;                            // whether one may still come
 

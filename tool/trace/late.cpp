@@ -22,9 +22,10 @@ public:
 
     target::LibrarySearch find_library(std::string_view name, std::string_view directory) override {
         target::LibrarySearch found;
-        bool leads = std::ranges::any_of(
-            host_.places(name, directory),
-            [&](const system::Place& place) { return system::leads_to(place, file_); });
+        bool leads =
+            std::ranges::any_of(host_.places(name, directory), [&](const system::Place& place) {
+                return system::leads_to(place, file_);
+            });
         if (leads) found.paths.push_back(path_);
         return found;
     }

@@ -1,5 +1,5 @@
-// Libraries that come while the trace runs: a program opens one that rules name, and waits until its
-// functions are probed.
+// Libraries that come while the trace runs: a program opens one that rules name, and waits until
+// its functions are probed.
 //
 //   start()  watches the places where the rules' libraries would be found
 //   next()   a file came: its functions join the plan and are attached

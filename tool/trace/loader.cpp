@@ -227,9 +227,8 @@ Result<Attached> Loaded::attach_functions(const Frontend& frontend, size_t first
 Result<void> Loaded::attach_file(const std::string& path, std::span<const bpf::Site> sites,
                                  Attached& done) {
     Result<bpf::Attachment> made =
-        mode == AttachMode::perf
-            ? bpf::Attachment::functions_by_perf(path, sites, kernel, program)
-            : bpf::Attachment::functions(path, sites, programs(), mode);
+        mode == AttachMode::perf ? bpf::Attachment::functions_by_perf(path, sites, kernel, program)
+                                 : bpf::Attachment::functions(path, sites, programs(), mode);
     if (!made) return made.error();
     done.functions += sites.size() - made->refused.size();
     done.links += made->links();
