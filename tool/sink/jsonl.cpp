@@ -44,8 +44,7 @@ private:
 class Jsonl : public Sink {
 public:
     Jsonl(OutputFile file, uint64_t start_ns, const plan::Plan& plan)
-        : file_(std::move(file)), start_ns_(start_ns), plan_(plan),
-          clauses_(clause_texts(plan)) {}
+        : file_(std::move(file)), start_ns_(start_ns), plan_(plan), clauses_(clause_texts(plan)) {}
 
     Result<void> write_meta(const TraceInfo& info) {
         write_meta_line(out_, info);

@@ -160,7 +160,8 @@ private:
         close(ticket);
     }
     void let_go(int ticket) {
-        const auto removed = std::erase_if(held_, [&](const Held& h) { return h.ticket == ticket; });
+        const auto removed =
+            std::erase_if(held_, [&](const Held& h) { return h.ticket == ticket; });
         if (removed > 0) answer(ticket);
     }
     void let_go_late() {

@@ -18,8 +18,8 @@ namespace mlbcc::system {
 
 namespace {
 
-constexpr unsigned kGroup = FAN_CLASS_CONTENT | FAN_CLOEXEC | FAN_NONBLOCK | FAN_UNLIMITED_QUEUE |
-                            FAN_UNLIMITED_MARKS;
+constexpr unsigned kGroup =
+    FAN_CLASS_CONTENT | FAN_CLOEXEC | FAN_NONBLOCK | FAN_UNLIMITED_QUEUE | FAN_UNLIMITED_MARKS;
 constexpr unsigned kFiles = O_RDONLY | O_LARGEFILE | O_CLOEXEC | O_NONBLOCK;
 
 UniqueFd take_descriptor(msghdr& message) {

@@ -1,6 +1,6 @@
-/* late [--wait] [--from FILE] LIBRARY...: for each, copies FILE to where it is expected, folders and all,
- * loads it and at once calls its late_work(0), (1), (2). --wait: says "ready" and waits for a line
- * first. */
+/* late [--wait] [--from FILE] LIBRARY...: for each, copies FILE to where it is expected, folders
+ * and all, loads it and at once calls its late_work(0), (1), (2). --wait: says "ready" and waits
+ * for a line first. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>

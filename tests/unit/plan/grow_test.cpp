@@ -8,7 +8,8 @@ namespace {
 
 class Late {
 public:
-    explicit Late(std::string text) : types_(test::cuda_prototypes()), parsed_(rules::parse_rules(std::move(text))) {
+    explicit Late(std::string text)
+        : types_(test::cuda_prototypes()), parsed_(rules::parse_rules(std::move(text))) {
         auto probes = target::resolve_expecting(parsed_.rules, types_.table(), host_,
                                                 parsed_.diagnostics, libraries);
         plan = make_plan(std::move(probes), parsed_.rules, types_.table(), Arch::x86_64,
@@ -17,8 +18,9 @@ public:
     Growth comes(std::string_view functions) {
         host_.add("libcuda.so.1", functions);
         Diagnostics found;
-        Growth growth = grow(plan, target::resolve_late(parsed_.rules, types_.table(), host_, found),
-                             parsed_.rules, found);
+        Growth growth =
+            grow(plan, target::resolve_late(parsed_.rules, types_.table(), host_, found),
+                 parsed_.rules, found);
         said = found.render();
         return growth;
     }
