@@ -18,7 +18,8 @@ _Static_assert(sizeof(struct python) == 32, "python");
 #define MLBCC_PYTHON_FRAMES 64
 #define MLBCC_PYTHON_TEXT 96
 
-BPF_HASH(pythons, u32, struct python, 8192);  // by process
+// By process. One may have ended before it was told of.
+BPF_TABLE("lru_hash", u32, struct python, pythons, 8192);
 BPF_ARRAY(python_files, struct python, 256);  // `key` counts from where python_starts is attached
 // Names of code objects. Whatever has left is read again.
 BPF_TABLE("lru_hash", u64, struct python_code, python_codes, 16384);

@@ -15,6 +15,14 @@ namespace {
 constexpr uint32_t kMaxCookies = 256;  // python_files
 constexpr size_t kMaxNames = 65536;    // remembered
 
+// Where we reach a file of the process, which may lie in a container.
+std::string reachable(uint32_t pid, const std::string& path) {
+    std::string there = fmt::format("/proc/{}/root{}", pid, path);
+    std::error_code gone;
+    if (!std::filesystem::exists(there, gone)) return path;
+    return std::filesystem::equivalent(there, path, gone) ? path : there;
+}
+
 }  // namespace
 
 PythonWatch::Known& PythonWatch::file(const std::string& path, const std::string& name) {
@@ -66,18 +74,15 @@ void PythonWatch::mapped(uint32_t pid, uint64_t start, uint64_t offset, const st
 }
 
 void PythonWatch::found(uint32_t pid, uint64_t start, uint64_t offset, const std::string& path) {
-    // It may lie in a container.
-    std::string reached = fmt::format("/proc/{}/root{}", pid, path);
-    std::error_code code;
-    Known& known = file(std::filesystem::exists(reached, code) ? reached : path, path);
+    std::string reached = reachable(pid, path);
+    Known& known = file(reached, path);
     if (!known) return tell_unsupported(pid, known.error().message());
     if (!*known) return;
-    const PythonFile& python = **known;
-    auto image = system::ElfImage::open(std::filesystem::exists(reached, code) ? reached : path);
+    auto image = system::ElfImage::open(reached);
     auto address = image ? image->address_of(offset, PF_X) : std::nullopt;
     bpf::Map* pythons = kernel_.map(codegen::maps::kPythons);
     if (!address || pythons == nullptr) return;
-    codegen::Python here = python.python;
+    codegen::Python here = (*known)->python;
     here.key += start - *address;
     (void)pythons->update(&pid, &here);
 }
