@@ -183,8 +183,9 @@ std::vector<NestedTime> Times::times() const {
     std::vector<NestedTime> out;
     for (auto& [key, time] : joined) {
         if (time.inside.empty()) continue;
-        std::ranges::stable_sort(time.inside, std::greater{},
-                                 &std::pair<std::string, uint64_t>::second);
+        std::ranges::sort(time.inside, [](const auto& a, const auto& b) {
+            return std::tie(b.second, a.first) < std::tie(a.second, b.first);
+        });
         out.push_back(std::move(time));
     }
     std::ranges::stable_sort(out, std::greater{}, &NestedTime::total_ns);

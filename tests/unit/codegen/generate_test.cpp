@@ -10,6 +10,12 @@ namespace {
 
 using codegen::AttachMode;
 
+size_t count_of(const std::string& text, const std::string& what) {
+    size_t found = 0;
+    for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++found;
+    return found;
+}
+
 void expect_both(const std::string& name, const std::string& rules) {
     expect_golden("codegen/" + name + ".session.c.golden", generated(rules, AttachMode::session));
     expect_golden("codegen/" + name + ".multi.c.golden", generated(rules, AttachMode::multi));
@@ -46,7 +52,7 @@ TEST(Generate, PythonFunctionsStandBeforeTheUserStack) {
     EXPECT_EQ(count_of(text, "    struct python_stack python;\n    struct user_stack stack;\n"),
               1u);
     EXPECT_EQ(count_of(text, "call.python = &record->python;\n"
-                             "        mlbcc_take_python(&call, hits & 1);\n"),
+                             "            mlbcc_take_python(&call, hits & 1);\n"),
               1u)
         << text;
 }
@@ -87,12 +93,6 @@ std::string source(const std::string& rules, codegen::Options options = {},
     if (options.templates == nullptr) options.templates = &shipped_templates();
     auto program = codegen::generate(planned.plan(), options);
     return program ? program->source : program.error().message();
-}
-
-size_t count_of(const std::string& text, const std::string& what) {
-    size_t found = 0;
-    for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++found;
-    return found;
 }
 
 TEST(Generate, EveryFragmentNamesItsRule) {

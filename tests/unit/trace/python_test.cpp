@@ -1,6 +1,7 @@
 // Names of Python functions as the kernel hands them over, and which files are Pythons.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
