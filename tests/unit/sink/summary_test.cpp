@@ -73,8 +73,9 @@ TEST(Summary, SaysWhereTheTimeOfCallsWent) {
         "=== TRACE SUMMARY ===  0.00 s, 0 processes, 0 threads, 0 events, 0 lost\n"
         "\n"
         "WHERE THE TIME OF CALLS WENT\n"
-        "  cuInit       1.250 ms in 1 call: nvidia 820 us, sched.off_cpu 30.0 us, itself 400 us\n"
-        "  cuMemAlloc   9.300 us in 8 calls: nvidia 300 ns, itself 9.00 us\n");
+        "  cuInit                        1.250 ms in 1 call: nvidia 820 us, sched.off_cpu 30.0 us, "
+        "itself 400 us\n"
+        "  cuMemAlloc                    9.300 us in 8 calls: nvidia 300 ns, itself 9.00 us\n");
 }
 
 TEST(Summary, HasTheFormOfTheSample) {
