@@ -116,12 +116,12 @@ TEST_F(Nested, AnEventOfTheCallItselfIsNotInIt) {
 // A long wait is written when it is over: behind shorter ones that lie in it, or before.
 TEST_F(Nested, TheOrderOfWritingDoesNotMatter) {
     call("cuInit", 0, 100, [&](uint64_t init) {
-        whole("off_cpu", 60, 70, init);
+        whole("off_cpu", 60, 65, init);
         call(
             "ioctl", 10, 90, [](uint64_t) {}, init);
         whole("off_cpu", 20, 50, init);
     });
-    EXPECT_EQ(times(), "cuInit 1x 100 itself 20 nvidia 40 sched.off_cpu 40\n");
+    EXPECT_EQ(times(), "cuInit 1x 100 itself 20 nvidia 45 sched.off_cpu 35\n");
 }
 
 TEST_F(Nested, ThreadsAreApartAndCallsAddUp) {
