@@ -106,6 +106,7 @@ private:
     rules::TypedPtr ret_;  // what the function returns; null: nothing
 };
 
+uint32_t sample_of(const rules::Rule& rule);  // it keeps one call in so many
 ValueType value_type(const rules::Typed& value);
 uint32_t stored_size(const rules::Typed& value);  // bytes in a record, key or frame
 

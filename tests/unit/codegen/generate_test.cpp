@@ -35,34 +35,6 @@ TEST(Generate, AnEventWithAConditionAtReturnAGaugeAndAStack) {
                 "}\n");
 }
 
-std::string python(std::optional<uint32_t> fsbase) {
-    const Planned planned("on cuda:cuMemAlloc { event memory.alloc(size = bytesize)\n"
-                          "    stack python stack user }\n"
-                          "on cuda:cuMemAlloc { where ret != CUDA_SUCCESS event failed }\n");
-    EXPECT_EQ(planned.messages(), "");
-    codegen::Options options{.task_fsbase_offset = fsbase, .templates = &shipped_templates()};
-    auto program = codegen::generate(planned.plan(), options);
-    return program ? functions(*program) + program->source : program.error().message();
-}
-
-TEST(Generate, PythonFunctionsStandBeforeTheUserStack) {
-    std::string text = python(4992);
-    EXPECT_EQ(count_of(text, "// python python_starts -\n"), 1u);
-    EXPECT_EQ(count_of(text, "#define MLBCC_FSBASE 4992\n"), 1u);
-    EXPECT_EQ(count_of(text, "    struct python_stack python;\n    struct user_stack stack;\n"),
-              1u);
-    EXPECT_EQ(count_of(text, "call.python = &record->python;\n"
-                             "            mlbcc_take_python(&call, hits & 1);\n"),
-              1u)
-        << text;
-}
-
-TEST(Generate, WithoutTheKernelsTypesNoPythonFunctionIsLookedFor) {
-    std::string text = python(std::nullopt);
-    EXPECT_EQ(count_of(text, "python_starts"), 0u);
-    EXPECT_EQ(count_of(text, "call->python->count = call->python->state = 0;\n"), 1u);
-}
-
 TEST(Generate, ACountByTextAndAHistogram) {
     expect_both("count_text_hist", "on cuda:cuModuleGetFunction {\n"
                                    "    count by name as \"By name\"\n"
@@ -145,6 +117,34 @@ TEST(Generate, FramesAreThereOnlyWhereTheyAreNeeded) {
     EXPECT_TRUE(frames(plain, AttachMode::multi));
     EXPECT_TRUE(frames("on cuda:cuInit { event a(Flags) }", AttachMode::session));
     EXPECT_FALSE(frames("on entry cuda:cuInit { event a(Flags) }", AttachMode::multi));
+}
+
+std::string python(std::optional<uint32_t> fsbase) {
+    const Planned planned("on cuda:cuMemAlloc { event memory.alloc(size = bytesize)\n"
+                          "    stack python stack user }\n"
+                          "on cuda:cuMemAlloc { where ret != CUDA_SUCCESS event failed }\n");
+    EXPECT_EQ(planned.messages(), "");
+    codegen::Options options{.task_fsbase_offset = fsbase, .templates = &shipped_templates()};
+    auto program = codegen::generate(planned.plan(), options);
+    return program ? functions(*program) + program->source : program.error().message();
+}
+
+TEST(Generate, PythonFunctionsStandBeforeTheUserStack) {
+    std::string text = python(4992);
+    EXPECT_EQ(count_of(text, "// python python_starts -\n"), 1u);
+    EXPECT_EQ(count_of(text, "#define MLBCC_FSBASE 4992\n"), 1u);
+    EXPECT_EQ(count_of(text, "    struct python_stack python;\n    struct user_stack stack;\n"),
+              1u);
+    EXPECT_EQ(count_of(text, "call.python = &record->python;\n"
+                             "            mlbcc_take_python(&call, hits & 1);\n"),
+              1u)
+        << text;
+}
+
+TEST(Generate, WithoutTheKernelsTypesNoPythonFunctionIsLookedFor) {
+    std::string text = python(std::nullopt);
+    EXPECT_EQ(count_of(text, "python_starts"), 0u);
+    EXPECT_EQ(count_of(text, "call->python->count = call->python->state = 0;\n"), 1u);
 }
 
 TEST(Generate, EachShapeIsAProgramOfTheModesKind) {

@@ -29,7 +29,7 @@ class Python(VmCase):
         self.assertEqual(child.stdout.readline(), "ready\n")
         live = self.start("""
             on syscall:getppid, syscall:fdatasync { event mark  stack python }
-            """, "--pid", child.pid)
+            """, "-v", "--pid", child.pid)
         self.wait_until("Ctrl-C ends the trace", live)
         out, _ = child.communicate("\n")
         self.assertEqual(live.wait(LIMIT), 0, live.said())

@@ -1,0 +1,112 @@
+#include "codegen/settings.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "codegen/shape.h"
+
+namespace mlbcc::codegen {
+namespace {
+
+constexpr uint32_t kGroups = 10240;                      // of one count, sum or hist
+constexpr uint32_t kReadyHistGroups = 1024;              // of 600 bytes a CPU, made beforehand
+constexpr uint32_t kThreadBytes = 16384;                 // of frames, at most
+constexpr uint32_t kSlots = 4096, kSlotsOfFrames = 256;  // threads with state of their own
+constexpr uint32_t kMaxFrames = 64;  // the kernel keeps as many open return probes a thread
+
+std::string sizes(const plan::Plan& plan, bool uses_frames) {
+    uint32_t registers = 8 * plan::argument_registers(plan.arch);
+    uint32_t saved = std::max(registers, (plan.frame_save_bytes + 7) / 8 * 8);
+    uint32_t frame = 32 + saved, frames = kMaxFrames;
+    while (frames > 8 && frames * frame > kThreadBytes) frames /= 2;
+    size_t rules = plan.rules.size();
+    return fmt::format("#define MLBCC_SAVED_BYTES {}\n#define MLBCC_FRAMES {}\n"
+                       "#define MLBCC_SCRATCH_BYTES {}\n#define MLBCC_SLOTS {}\n"
+                       "#define MLBCC_SHARED {}\n#define MLBCC_PROCESS_RECORDS {}\n"
+                       "#define MLBCC_RULE_WORDS {}\n",
+                       saved, frames, (std::max(8u, plan.record_bytes) + 7) / 8 * 8,
+                       uses_frames ? kSlotsOfFrames : kSlots, rules, rules + 1, rule_words(plan));
+}
+
+// In the middle of the kernel's own work there may be no memory to be had for a new group.
+bool needs_ready_groups(const plan::Plan& plan, const plan::Aggregate& aggregate) {
+    return std::ranges::any_of(plan.probes, [&](const plan::ProbePlan& probe) {
+        bool in_kernel =
+            probe.kind == plan::ProbeKind::tracepoint || probe.kind == plan::ProbeKind::kernel;
+        return in_kernel &&
+               std::ranges::any_of(probe.aggregates, [&](const plan::AggregateUse& use) {
+                   return use.aggregate == aggregate.id;
+               });
+    });
+}
+
+}  // namespace
+
+bool has_kind(const plan::Plan& plan, plan::ProbeKind kind) {
+    return std::any_of(plan.probes.begin(), plan.probes.end(),
+                       [&](const plan::ProbePlan& probe) { return probe.kind == kind; });
+}
+
+std::string settings(const plan::Plan& plan, const Options& options, bool frames) {
+    std::string out = fmt::format("#define MLBCC_EVERYONE {}\n#define MLBCC_USES_FRAMES {}\n",
+                                  options.everyone ? 1 : 0, frames ? 1 : 0);
+    bool kernel = has_kind(plan, plan::ProbeKind::kernel);
+    bool session = options.mode == AttachMode::session ||
+                   (kernel && options.kernel_mode == AttachMode::session);
+    out += fmt::format("#define MLBCC_SESSION {}\n#define MLBCC_KERNEL {}\n", session ? 1 : 0,
+                       kernel ? 1 : 0);
+    if (kernel && options.task_stack_offset) {
+        out += fmt::format("#define MLBCC_TASK_STACK {}\n", *options.task_stack_offset);
+    }
+    out += fmt::format("#define MLBCC_WAKE_BYTES {}\n", options.wake_bytes);
+    if (has_kind(plan, plan::ProbeKind::syscall)) {
+        out += fmt::format("#define MLBCC_SYSCALLS {}\n#define MLBCC_NO_SHAPE {}\n"
+                           "#define MLBCC_SHAPES {}\n",
+                           kMaxSyscalls, kNoShape, plan.shapes.size());
+    }
+    out +=
+        fmt::format("#define MLBCC_DEFINED {}\n", has_kind(plan, plan::ProbeKind::defined) ? 1 : 0);
+    if (plan.takes_python() && options.task_fsbase_offset) {
+        out += fmt::format("#define MLBCC_PYTHON 1\n#define MLBCC_FSBASE {}\n",
+                           *options.task_fsbase_offset);
+    }
+    out += fmt::format("#define MLBCC_TASK_PID {}\n", options.task_pid_offset.value_or(0));
+    out += fmt::format("#define MLBCC_NAMESPACE {}\n", options.namespace_ ? 1 : 0);
+    if (options.namespace_) {
+        out += fmt::format(
+            "#define MLBCC_NAMESPACE_DEVICE {}ULL\n#define MLBCC_NAMESPACE_INODE {}ULL\n",
+            options.namespace_->device, options.namespace_->inode);
+    }
+    return out + sizes(plan, frames);
+}
+
+std::string aggregate_map(const plan::Plan& plan, const plan::Aggregate& aggregate) {
+    std::string map = maps::aggregate(aggregate.id);
+    std::string out = fmt::format("struct {}_value {{\n    u64 count;\n", map);
+    if (aggregate.kind != plan::AggregateKind::count) out += "    u64 sum;\n";
+    if (aggregate.kind == plan::AggregateKind::hist) {
+        out += "    u64 inverse_min, max;\n    u64 buckets[64];\n";
+    }
+    out += "};\n";
+    if (aggregate.key_size == 0) {
+        return out + fmt::format("BPF_PERCPU_ARRAY({0}, struct {0}_value, 1);\n", map);
+    }
+    out += fmt::format("struct {}_key {{\n", map);
+    for (size_t i = 0; i < aggregate.by.size(); ++i) {
+        const plan::Field& field = aggregate.by[i].field;
+        bool text = field.size != 8 || field.type.kind == plan::ValueType::Kind::text;
+        out += text && field.type.learnt_table.empty()
+                   ? fmt::format("    char k{}[{}];\n", i, field.size)
+                   : fmt::format("    u64 k{};\n", i);
+    }
+    bool ready = needs_ready_groups(plan, aggregate);
+    bool fewer = ready && aggregate.kind == plan::AggregateKind::hist;
+    return out +
+           fmt::format(
+               "}};\nBPF_F_TABLE(\"percpu_hash\", struct {0}_key, struct {0}_value, {0}, {1}, "
+               "{2});\nBPF_ARRAY({0}_blank, struct {0}_value, 1);\n",
+               map, fewer ? kReadyHistGroups : kGroups, ready ? "0" : "BPF_F_NO_PREALLOC");
+}
+
+}  // namespace mlbcc::codegen

@@ -1,0 +1,15 @@
+// What generated programs begin with: the numbers that templates are written in terms of, and the
+// maps of counts, sums and histograms.
+#pragma once
+
+#include <string>
+
+#include "codegen/codegen.h"
+
+namespace mlbcc::codegen {
+
+bool has_kind(const plan::Plan& plan, plan::ProbeKind kind);
+std::string settings(const plan::Plan& plan, const Options& options, bool frames);
+std::string aggregate_map(const plan::Plan& plan, const plan::Aggregate& aggregate);
+
+}  // namespace mlbcc::codegen
