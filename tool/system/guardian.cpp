@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/fanotify.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -196,6 +197,7 @@ void run_guardian(UniqueFd fanotify, UniqueFd socket) {
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, nullptr);
     close_others(fanotify.get(), socket.get());
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // the socket may have copies that outlive the tracer
     Guardian(std::move(fanotify), std::move(socket)).serve();
     _exit(0);
 }

@@ -72,7 +72,9 @@ OpenGuard::OpenGuard(OpenGuard&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)), socket_(std::move(other.socket_)),
       arrived_(std::move(other.arrived_)), gone_(other.gone_) {}
 
+// Not only closed: a process that was forked and has not executed yet has a copy of the socket.
 OpenGuard::~OpenGuard() {
+    if (socket_) shutdown(socket_.get(), SHUT_RDWR);
     socket_.reset();
     if (pid_ > 0) waitpid(pid_, nullptr, 0);
 }
