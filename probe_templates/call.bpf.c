@@ -44,17 +44,20 @@ struct call {
     struct call_frame *frame;
     struct record_header *record;  // to be submitted
     u64 size;                      // its bytes
-    struct user_stack *stack;      // where in it the stack goes
+    union {                        // where in it go:
+        struct user_stack *stack;
+        struct python_stack *python;  // which are taken before
+    };
     u64 taken;                     // of a template's probe: bytes of the stack that are there
-    struct python_stack *python;   // where in it the Python functions go
     u64 now, start;                // start: of the call; or, at return, what MLBCC_BEGIN kept
     u64 sp;                        // the same number at both ends; 0: in the kernel, or not known
-    u32 probe, words, text;
-    u32 session;                   // whether a session runs both ends
-    u32 in_kernel;                 // whether it is one of a function of the kernel
+    u32 probe;
     u32 what;                      // as in record_header
-    u32 lost;                      // whether the record found no room
     u32 hits;                      // the rules that apply: bit i for the i-th of the function
+    u8 words, text;
+    u8 session;                    // whether a session runs both ends
+    u8 in_kernel;                  // whether it is one of a function of the kernel
+    u64 lost;                      // whether the record found no room
     u64 rules[MLBCC_RULE_WORDS];   // 16 bits each: 1 + the rule, 0 where it wants no record
     struct identity id;
 };
@@ -145,7 +148,7 @@ static __always_inline u32 mlbcc_for_rules(struct call *call, int account) {
 
 // A record counts for each rule that asked for it; `shared` says how much more than once that was.
 // It comes first, so that who reads meanwhile never sees more records than there were.
-MLBCC_COMMON u64 common_account(struct call *call) {
+static __always_inline u64 mlbcc_account_now(struct call *call) {
     if (MLBCC_RULE_WORDS > 1 || call->rules[0] >> 16) {
         u32 counted = mlbcc_for_rules(call, 0);
         if (counted > 1) {
@@ -154,6 +157,9 @@ MLBCC_COMMON u64 common_account(struct call *call) {
     }
     mlbcc_for_rules(call, 1);
     return 0;
+}
+MLBCC_COMMON u64 common_account(struct call *call) {
+    return mlbcc_account_now(call);
 }
 
 static __always_inline u64 mlbcc_put(struct call *call, struct record_header *header, u64 size) {
@@ -166,7 +172,7 @@ static __always_inline u64 mlbcc_put(struct call *call, struct record_header *he
     mlbcc_header(header, &call->id, call->now, call->probe, what);
     header->sp = call->sp;
     call->lost = mlbcc_write(call->all, header, size);
-    return mlbcc_account(call);
+    return mlbcc_account_now(call);  // a call would cost 32 of the 512 bytes of stack
 }
 
 // A record that could not even be put together is accounted for as one that found no room.

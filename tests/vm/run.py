@@ -29,7 +29,7 @@ from virtual import (KERNELS, VM_FAILED, Unavailable, build_standin, fetch,  # n
                      why_not)
 from virtual import run as run_in_vm  # noqa: E402
 
-LIMIT = 900  # seconds for all tests on one kernel
+LIMIT = 2400  # seconds for all tests on one kernel
 JOB = Path("/run/job")  # in the virtual machine
 STANDIN = JOB / "standin"
 NODES = {"nvidia0": ("nvidia", 0), "nvidiactl": ("nvidia", 255), "nvidia-uvm": ("nvidia-uvm", 0)}
