@@ -43,12 +43,15 @@ struct call {
     struct thread_state *thread;
     struct call_frame *frame;
     struct record_header *record;  // to be submitted
-    u64 size;                      // its bytes
-    union {                        // where in it go:
-        struct user_stack *stack;
-        struct python_stack *python;  // which are taken before
+    // The BPF stack has 512 bytes: what is needed one after the other shares its place.
+    union {
+        u64 taken;                 // of a template's probe: bytes of the stack that are there
+        u64 size;                  // of the record, bytes; set last
     };
-    u64 taken;                     // of a template's probe: bytes of the stack that are there
+    union {                        // where in it go:
+        struct python_stack *python;
+        struct user_stack *stack;  // set last
+    };
     u64 now, start;                // start: of the call; or, at return, what MLBCC_BEGIN kept
     u64 sp;                        // the same number at both ends; 0: in the kernel, or not known
     u32 probe;
@@ -147,8 +150,9 @@ static __always_inline u32 mlbcc_for_rules(struct call *call, int account) {
 }
 
 // A record counts for each rule that asked for it; `shared` says how much more than once that was.
-// It comes first, so that who reads meanwhile never sees more records than there were.
-static __always_inline u64 mlbcc_account_now(struct call *call) {
+// It comes first, so that who reads meanwhile never sees more records than there were. Inlined, for
+// another call would be another 32 bytes of stack.
+static __always_inline u64 mlbcc_account(struct call *call) {
     if (MLBCC_RULE_WORDS > 1 || call->rules[0] >> 16) {
         u32 counted = mlbcc_for_rules(call, 0);
         if (counted > 1) {
@@ -157,9 +161,6 @@ static __always_inline u64 mlbcc_account_now(struct call *call) {
     }
     mlbcc_for_rules(call, 1);
     return 0;
-}
-MLBCC_COMMON u64 common_account(struct call *call) {
-    return mlbcc_account_now(call);
 }
 
 static __always_inline u64 mlbcc_put(struct call *call, struct record_header *header, u64 size) {
@@ -172,7 +173,7 @@ static __always_inline u64 mlbcc_put(struct call *call, struct record_header *he
     mlbcc_header(header, &call->id, call->now, call->probe, what);
     header->sp = call->sp;
     call->lost = mlbcc_write(call->all, header, size);
-    return mlbcc_account_now(call);  // a call would cost 32 of the 512 bytes of stack
+    return mlbcc_account(call);
 }
 
 // A record that could not even be put together is accounted for as one that found no room.
