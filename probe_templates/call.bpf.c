@@ -58,9 +58,9 @@ struct call {
     u32 what;                      // as in record_header
     u32 hits;                      // the rules that apply: bit i for the i-th of the function
     u8 words, text;
-    u8 session;                    // whether a session runs both ends
     u8 in_kernel;                  // whether it is one of a function of the kernel
-    u64 lost;                      // whether the record found no room
+    u8 lost;                       // whether the record found no room
+    u64 session;                   // whether a session runs both ends; the verifier must know
     u64 rules[MLBCC_RULE_WORDS];   // 16 bits each: 1 + the rule, 0 where it wants no record
     struct identity id;
 };
@@ -172,7 +172,7 @@ static __always_inline u64 mlbcc_put(struct call *call, struct record_header *he
     }
     mlbcc_header(header, &call->id, call->now, call->probe, what);
     header->sp = call->sp;
-    call->lost = mlbcc_write(call->all, header, size);
+    call->lost = mlbcc_write(call->all, header, size) != 0;
     return mlbcc_account(call);
 }
 
