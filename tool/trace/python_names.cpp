@@ -96,7 +96,7 @@ private:
 
 }  // namespace
 
-std::vector<std::string> likely_pythons(std::vector<std::string> folders) {
+std::vector<std::string> likely_pythons(const std::vector<std::string>& folders) {
     Finder finder;
     for (const std::string& one : folders) finder.folder(one);
     return std::move(finder.found);

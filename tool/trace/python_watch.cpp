@@ -37,7 +37,7 @@ void PythonWatch::prepare(const std::vector<std::string>& command,
     if (!command.empty() && command[0].find('/') != std::string::npos) {
         all.insert(all.begin(), std::filesystem::path(command[0]).parent_path().string());
     }
-    for (const std::string& path : likely_pythons(std::move(all))) watch(path);
+    for (const std::string& path : likely_pythons(all)) watch(path);
 }
 
 // A failure only makes it known later.

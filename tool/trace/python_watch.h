@@ -51,7 +51,7 @@ private:
 };
 
 // Files that may be Pythons, by what lies next to each other in `folders` and where links lead.
-std::vector<std::string> likely_pythons(std::vector<std::string> folders);
+std::vector<std::string> likely_pythons(const std::vector<std::string>& folders);
 
 // "app.py:main", from the end of a file's name and the beginning of a function's.
 std::string python_frame(const codegen::PythonCode& code);

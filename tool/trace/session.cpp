@@ -242,7 +242,7 @@ void Session::take_late() {
         if (!came) return;
         pipeline_.grow();
         for (const std::string& note : came->notes) tell_note(options_.verbosity, note);
-        late_->let_go(std::move(*came));
+        late_->let_go(*came);
     }
 }
 
