@@ -122,6 +122,7 @@ struct NumberVisitor {
         return converted(w.number(*n.operand), value, w.plan_);
     }
     std::string operator()(const rules::LearntNode& n) { return w.number(*n.key); }
+    std::string operator()(const rules::NowNode&) { MLBCC_UNREACHABLE(); }
     std::string operator()(const rules::UnaryNode& n) {
         std::string operand = w.number(*n.operand);
         switch (n.op) {

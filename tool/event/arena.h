@@ -20,6 +20,7 @@ struct StoredRecord {
     std::span<const std::byte> bytes() const {
         return {reinterpret_cast<const std::byte*>(this + 1), size};
     }
+    std::byte* data() { return reinterpret_cast<std::byte*>(this + 1); }
 };
 
 class RecordArena {

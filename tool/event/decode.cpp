@@ -49,6 +49,16 @@ ValueReader Decoder::reader(const plan::RecordPlan& record, uint32_t field) {
     return {record.layout, field, enums_, tables_};
 }
 
+LateReader Decoder::late(const plan::RecordPlan& record, const plan::LatePtr& value) {
+    return {*value, record.layout, enums_, tables_, gauges_};
+}
+
+std::optional<LateReader> Decoder::late_if(const plan::RecordPlan& record,
+                                           const plan::LatePtr& value) {
+    if (!value) return std::nullopt;
+    return late(record, value);
+}
+
 // Clauses are met in the order of clauses(), so counting them gives their ids.
 RecordMeaning Decoder::describe(const plan::ProbePlan& probe, const plan::RecordPlan& record,
                                 bool is_return) {
@@ -62,7 +72,8 @@ RecordMeaning Decoder::describe(const plan::ProbePlan& probe, const plan::Record
         if (emit.stack && record.layout.stack) meaning.stack_mask |= emit.mask;
         if (emit.python && record.layout.python) meaning.python_mask |= emit.mask;
         bool whole_call = is_return && std::holds_alternative<plan::EventEmit>(emit.what);
-        (whole_call ? meaning.at_start_mask : meaning.at_time_mask) |= emit.mask;
+        bool alone = !std::holds_alternative<plan::ConditionEmit>(emit.what);
+        if (alone) (whole_call ? meaning.at_start_mask : meaning.at_time_mask) |= emit.mask;
         add_emit(emit, meaning);
     }
     return meaning;
@@ -84,16 +95,28 @@ void Decoder::add_emit(const plan::Emit& emit, RecordMeaning& meaning) {
             meaning.events.push_back(decoder.describe_clause(emit, event.fields, record));
         }
         void operator()(const plan::GaugeEmit& gauge) {
-            GaugeMeaning out{emit.mask,    decoder.gauges_.gauge(gauge.name),
-                             gauge.op,     emit.stack || emit.python,
-                             std::nullopt, decoder.reader(record, gauge.value)};
-            if (gauge.key) out.key.emplace(decoder.reader(record, *gauge.key));
-            meaning.gauges.push_back(out);
+            meaning.gauges.push_back({emit.mask, decoder.gauges_.gauge(gauge.name), gauge.op,
+                                      emit.stack || emit.python, decoder.late_if(record, gauge.key),
+                                      decoder.late_if(record, gauge.value),
+                                      decoder.late_if(record, gauge.group),
+                                      decoder.late_if(record, gauge.owner)});
         }
         void operator()(const plan::LearnEmit& learn) {
-            meaning.learns.push_back({emit.mask, *decoder.tables_.table(learn.table),
-                                      decoder.reader(record, learn.key),
-                                      decoder.reader(record, learn.value)});
+            meaning.learns.push_back({emit.mask, *decoder.tables_.table(learn.table), learn.op,
+                                      decoder.late(record, learn.key),
+                                      decoder.late_if(record, learn.end),
+                                      decoder.late_if(record, learn.value)});
+        }
+        void operator()(const plan::TallyEmit& tally) {
+            TallyMeaning& out = meaning.tallies.emplace_back();
+            out.mask = emit.mask;
+            out.aggregate = tally.aggregate;
+            for (const auto& part : tally.by) out.by.push_back(decoder.late(record, part));
+            out.value = decoder.late_if(record, tally.value);
+            out.over = decoder.late_if(record, tally.over);
+        }
+        void operator()(const plan::ConditionEmit& condition) {
+            meaning.conditions.push_back({emit.mask, decoder.late(record, condition.holds)});
         }
     };
     std::visit(Visitor{*this, emit, record, meaning}, emit.what);
@@ -106,8 +129,12 @@ ClauseMeaning Decoder::describe_clause(const plan::Emit& emit,
     clause.id = static_cast<ClauseId>(clauses_++);
     clause.emit = &emit;
     for (uint32_t i = 0; i < fields.size(); ++i) {
-        clause.fields.push_back(
-            {fields[i].name, i, fields[i].mask, reader(record, fields[i].field)});
+        if (fields[i].late) {
+            clause.fields.push_back({fields[i].name, i, fields[i].mask, late(record, fields[i].late)});
+        } else {
+            clause.fields.push_back(
+                {fields[i].name, i, fields[i].mask, reader(record, fields[i].field)});
+        }
     }
     return clause;
 }
@@ -130,7 +157,7 @@ void Decoder::values(const ClauseMeaning& clause, uint32_t hits, const ValueCont
     out.clear();
     for (const FieldMeaning& field : clause.fields) {
         if ((field.mask & hits) == 0) continue;
-        NamedValue one{field.name, field.reader.read(context), field.field};
+        NamedValue one{field.name, field.read(context), field.field};
         bool again = !out.empty() && out.back().name == field.name;  // another rule's
         if (again) {
             out.back() = one;

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "event/event.h"
 #include "event/gauges.h"
+#include "event/late_value.h"
 #include "event/record.h"
 #include "event/tables.h"
 #include "event/values.h"
@@ -19,7 +21,10 @@ struct FieldMeaning {
     std::string_view name;
     uint32_t field = 0;  // index into the clause's fields
     uint32_t mask = 0;
-    ValueReader reader;
+    std::variant<ValueReader, LateReader> reader;
+    Value read(const ValueContext& context) const {
+        return std::visit([&](const auto& one) { return one.read(context); }, reader);
+    }
 };
 
 struct ClauseMeaning {  // a span or an event
@@ -33,7 +38,21 @@ struct ClauseMeaning {  // a span or an event
 struct LearnMeaning {
     uint32_t mask = 0;
     TableId table{};
-    ValueReader key, value;
+    rules::LearnOp op{};
+    LateReader key;
+    std::optional<LateReader> end, value;
+};
+
+struct TallyMeaning {
+    uint32_t mask = 0;
+    plan::AggregateId aggregate{};
+    std::vector<LateReader> by;
+    std::optional<LateReader> value, over;
+};
+
+struct ConditionMeaning {  // of the hits in `mask`: false takes them out
+    uint32_t mask = 0;
+    LateReader holds;
 };
 
 struct GaugeMeaning {
@@ -41,8 +60,7 @@ struct GaugeMeaning {
     uint32_t gauge = 0;
     rules::GaugeOp op{};
     bool stack = false;
-    std::optional<ValueReader> key;
-    ValueReader value;
+    std::optional<LateReader> key, value, group, owner;
 };
 
 // All that records of one probe mean at one end of the call.
@@ -58,6 +76,8 @@ struct RecordMeaning {
     std::vector<ClauseMeaning> spans, events;
     std::vector<LearnMeaning> learns;
     std::vector<GaugeMeaning> gauges;
+    std::vector<TallyMeaning> tallies;
+    std::vector<ConditionMeaning> conditions;
     std::optional<ValueReader> ret;
 };
 
@@ -88,6 +108,8 @@ private:
                                   const std::vector<plan::NamedField>& fields,
                                   const plan::RecordPlan& record);
     ValueReader reader(const plan::RecordPlan& record, uint32_t field);
+    LateReader late(const plan::RecordPlan& record, const plan::LatePtr& value);
+    std::optional<LateReader> late_if(const plan::RecordPlan& record, const plan::LatePtr& value);
 
     const plan::Plan& plan_;
     const Tables& tables_;

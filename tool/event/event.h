@@ -2,6 +2,7 @@
 // named, and handed to sinks. Here is what an event is; pipeline.h makes them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -86,8 +87,13 @@ struct GaugeState {
     plan::RuleId rule{};  // the first that changes it
     rules::Unit unit{};
     uint32_t pid = 0;
+    std::string group_name;      // "" where the gauge is not told apart
+    std::optional<Value> group;  // this part's
     int64_t value = 0, peak = 0;
     uint64_t peak_time_ns = 0;
+    const plan::ProbePlan* peak_probe = nullptr;  // of the call that reached it
+    uint32_t peak_tid = 0;
+    std::vector<std::string> peak_stack;
     struct Held {
         plan::ValueType key_type;
         uint64_t key = 0;  // extended as its type says
@@ -105,6 +111,14 @@ struct FunctionTime {
     uint64_t calls = 0, total_ns = 0, max_ns = 0;
 };
 
+// One group of a count, sum or hist that the tracer keeps.
+struct TallyGroup {
+    std::vector<Value> by;  // of the aggregate's keys
+    uint64_t count = 0, sum = 0, min = 0, max = 0;
+    uint64_t over_ns = 0;  // the time that the sum took, where its clause says it
+    std::array<uint64_t, 64> buckets{};
+};
+
 struct RuleCounts {
     uint64_t received = 0;  // records whose hits name the rule
     uint64_t unmatched_begin = 0, unmatched_end = 0;
@@ -117,6 +131,7 @@ struct Totals {
     uint64_t malformed = 0;  // records that the plan does not know
     uint64_t processes = 0, threads = 0;                  // seen
     uint64_t not_learnt = 0, not_held = 0, no_stack = 0;  // a table, a gauge, the stacks were full
+    uint64_t not_tallied = 0;                             // there were too many groups
 };
 
 }  // namespace mlbcc::event

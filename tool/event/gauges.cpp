@@ -34,10 +34,10 @@ void Gauges::add_gauges(const plan::RecordPlan& record) {
         const auto* gauge = std::get_if<plan::GaugeEmit>(&emit.what);
         if (gauge == nullptr) continue;
         auto info = std::ranges::find(infos_, gauge->name, &Info::name);
-        if (info == infos_.end()) info = infos_.insert(info, Info{gauge->name, emit.rule, {}});
+        if (info == infos_.end()) info = infos_.insert(info, Info{gauge->name, "", emit.rule, {}});
         info->rule = std::min(info->rule, emit.rule);
-        rules::Unit unit = record.layout.fields[gauge->value].type.unit;
-        if (info->unit == rules::Unit::none) info->unit = unit;
+        if (gauge->value && info->unit == rules::Unit::none) info->unit = gauge->value->type.unit;
+        if (info->group_name.empty()) info->group_name = gauge->group_name;
     }
 }
 
@@ -47,67 +47,126 @@ uint32_t Gauges::gauge(std::string_view name) const {
     return static_cast<uint32_t>(info - infos_.begin());
 }
 
-Gauges::State* Gauges::state_of(uint32_t gauge, uint32_t pid) {
-    auto found = live_.find(live_key(gauge, pid));
-    if (found != live_.end()) return found->second;
+// The part that the change says, or, where it says none, the first: a gauge that is never told apart
+// has one.
+Gauges::State* Gauges::state_of(Live& live, const Change& change) {
+    std::optional<OwnedValue> group;
+    if (change.group && !change.group->unread) group.emplace(*change.group);
+    for (State* state : live.states) {
+        if (!group || (state->group && !(*state->group < *group) && !(*group < *state->group))) {
+            return state;
+        }
+    }
     if (states_.size() >= kMaxStates) return nullptr;
     State& state = states_.emplace_back();
-    state.gauge = gauge;
-    state.pid = pid;
-    live_.emplace(live_key(gauge, pid), &state);
+    state.gauge = change.gauge;
+    state.pid = change.pid;
+    state.group = std::move(group);
+    live.states.push_back(&state);
     return &state;
 }
 
 void Gauges::apply(const Change& change) {
-    State* state = state_of(change.gauge, change.pid);
+    Live& live = live_[live_key(change.gauge, change.pid)];
+    if (change.op == rules::GaugeOp::release) return release(live, change);
+    if (change.key && change.value.bits == 0) return forget_key(live, change);
+    State* state = state_of(live, change);
     if (state == nullptr) {
         ++refused_;
         return;
     }
-    if (change.key) return set_key(*state, change);
+    if (change.key) return set_key(live, *state, change);
     auto value = static_cast<int64_t>(change.value.bits);
     switch (change.op) {
-    case rules::GaugeOp::set: break;
     case rules::GaugeOp::add: value = plus(state->value, value); break;
     case rules::GaugeOp::sub: value = minus(state->value, value); break;
+    case rules::GaugeOp::set:
+    case rules::GaugeOp::release: break;
     }
-    move_to(*state, value, change.time_ns);
+    move_to(*state, value, change);
 }
 
-void Gauges::set_key(State& state, const Change& change) {
-    auto value = static_cast<int64_t>(change.value.bits);
-    auto found = state.held.find(change.key->bits);
-    int64_t old = 0;
-    if (found != state.held.end()) {
-        old = found->second.value;
-        if (found->second.stack != nullptr) StackTable::release(found->second.stack);
-        state.held.erase(found);
-        --entries_;
+// Its value, which the state's own has not lost yet.
+int64_t Gauges::take_key(State& state, uint64_t key) {
+    auto found = state.held.find(key);
+    if (found == state.held.end()) return 0;
+    int64_t value = found->second.value;
+    if (found->second.stack != nullptr) StackTable::release(found->second.stack);
+    state.held.erase(found);
+    --entries_;
+    return value;
+}
+
+void Gauges::set_key(Live& live, State& state, const Change& change) {
+    uint64_t key = change.key->bits;
+    for (State* other : live.states) {
+        if (other != &state) move_to(*other, minus(other->value, take_key(*other, key)), change);
     }
-    if (value != 0 && entries_ >= max_entries_) {
+    int64_t old = take_key(state, key);
+    auto value = static_cast<int64_t>(change.value.bits);
+    if (entries_ >= max_entries_) {
         ++refused_;
         value = 0;
-    }
-    if (value != 0) {
-        state.held[change.key->bits] = {change.key->type, value, change.stack};
+    } else {
+        Held& held = state.held[key];
+        held = {change.key->type, value, change.stack, std::nullopt};
+        if (change.owner && !change.owner->unread) held.owner = change.owner->bits;
         if (change.stack != nullptr) StackTable::retain(change.stack);
         ++entries_;
     }
-    move_to(state, plus(state.value, minus(value, old)), change.time_ns);
+    move_to(state, plus(state.value, minus(value, old)), change);
 }
 
-void Gauges::move_to(State& state, int64_t value, uint64_t time_ns) {
+// Whoever frees may not know of which part it was.
+void Gauges::forget_key(Live& live, const Change& change) {
+    for (State* state : live.states) {
+        int64_t old = take_key(*state, change.key->bits);
+        if (old != 0) return move_to(*state, minus(state->value, old), change);
+    }
+    if (live.states.empty()) (void)state_of(live, change);
+}
+
+void Gauges::release(Live& live, const Change& change) {
+    if (!change.owner || change.owner->unread) return;
+    for (State* state : live.states) {
+        std::vector<uint64_t> keys;
+        for (const auto& [key, held] : state->held) {
+            if (held.owner == change.owner->bits) keys.push_back(key);
+        }
+        int64_t value = state->value;
+        for (uint64_t key : keys) value = minus(value, take_key(*state, key));
+        move_to(*state, value, change);
+    }
+}
+
+void Gauges::move_to(State& state, int64_t value, const Change& change) {
     state.value = value;
-    if (value <= state.peak) return;
-    state.peak = value;
-    state.peak_time_ns = time_ns;
+    if (value <= state.peak.value) return;
+    if (state.peak.stack != nullptr) StackTable::release(state.peak.stack);
+    state.peak = {value, change.time_ns, change.probe, change.tid, change.stack};
+    if (change.stack != nullptr) StackTable::retain(change.stack);
+}
+
+int64_t Gauges::now(uint32_t gauge, uint32_t pid, const std::optional<Value>& group) const {
+    auto live = live_.find(live_key(gauge, pid));
+    if (live == live_.end()) return 0;
+    int64_t sum = 0;
+    for (const State* state : live->second.states) {
+        if (group) {
+            OwnedValue wanted(*group);
+            bool same = state->group && !(*state->group < wanted) && !(wanted < *state->group);
+            if (!same) continue;
+        }
+        sum = plus(sum, state->value);
+    }
+    return sum;
 }
 
 void Gauges::process_ended(uint32_t pid) {
     for (uint32_t gauge = 0; gauge < infos_.size(); ++gauge) {
         auto found = live_.find(live_key(gauge, pid));
         if (found == live_.end()) continue;
-        keep_largest(*found->second);
+        for (State* state : found->second.states) keep_largest(*state);
         live_.erase(found);
     }
 }
@@ -140,9 +199,18 @@ void Gauges::keep_largest(State& state) {
 
 GaugeState Gauges::describe(const State& state, const Tables& tables) const {
     const Info& info = infos_[state.gauge];
-    GaugeState out{info.name,          info.rule,   info.unit,
-                   state.pid,          state.value, state.peak,
-                   state.peak_time_ns, {},          state.held.size() + state.forgotten};
+    GaugeState out{.name = info.name, .rule = info.rule, .unit = info.unit, .pid = state.pid};
+    out.value = state.value;
+    out.peak = state.peak.value;
+    out.peak_time_ns = state.peak.time_ns;
+    out.peak_probe = state.peak.probe;
+    out.peak_tid = state.peak.tid;
+    if (state.peak.stack != nullptr) {
+        out.peak_stack.assign(state.peak.stack->frames.begin(), state.peak.stack->frames.end());
+    }
+    out.group_name = info.group_name;
+    if (state.group) out.group = state.group->value();
+    out.held_count = state.held.size() + state.forgotten;
     for (const auto& [key, held] : largest(state)) {
         GaugeState::Held& shown =
             out.held.emplace_back(GaugeState::Held{*held->key_type, key, "", held->value, {}});

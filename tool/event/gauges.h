@@ -1,6 +1,7 @@
-// What `gauge` keeps: (gauge, process, key) -> value and the stack it was set from. A gauge's value
-// is the sum of what is remembered; setting a key to 0 forgets it. What a process held when it
-// ended stays, as the leak report; a program that takes its place by exec begins with nothing.
+// What `gauge` keeps: (gauge, process, part, key) -> value and the stack it was set from. A gauge's
+// value is the sum of what is remembered; setting a key to 0 forgets it, and so does the end of its
+// owner. What a process held when it ended stays, as the leak report; a program that takes its place
+// by exec begins with nothing.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "event/bag.h"
 #include "event/event.h"
 #include "event/stacks.h"
 #include "event/tables.h"
@@ -21,7 +23,7 @@ namespace mlbcc::event {
 class Gauges {
 public:
     static constexpr size_t kMaxEntries = 1 << 20;  // over all gauges and processes
-    static constexpr size_t kMaxStates = 1 << 16;   // (gauge, process)
+    static constexpr size_t kMaxStates = 1 << 16;   // (gauge, process, part)
     static constexpr size_t kMaxShown = 1000;       // held entries of one state
 
     explicit Gauges(const plan::Plan& plan, size_t max_entries = kMaxEntries);
@@ -35,12 +37,18 @@ public:
         uint64_t time_ns = 0;
         std::optional<Value> key;
         Value value;
-        Stack* stack = nullptr;  // retained while it is held
+        Stack* stack = nullptr;  // retained while it is held, or the peak's
+        std::optional<Value> group, owner;
+        const plan::ProbePlan* probe = nullptr;
+        uint32_t tid = 0;
     };
     void apply(const Change& change);
+    // The sum of a process's parts, or one of them.
+    int64_t now(uint32_t gauge, uint32_t pid, const std::optional<Value>& group) const;
 
     void process_ended(uint32_t pid);  // or exec'ed, or its id is another's now
-    // Ordered by name, then pid, then time. Names for keys come from `tables`.
+    // Ordered by name, then pid, then time. Names for keys come from `tables`. What they point at
+    // lives until the next change.
     std::vector<GaugeState> states(const Tables& tables) const;
     uint64_t refused() const { return refused_; }  // changes that found no room
 
@@ -49,30 +57,46 @@ private:
         const plan::ValueType* key_type = nullptr;
         int64_t value = 0;
         Stack* stack = nullptr;
+        std::optional<uint64_t> owner;
+    };
+    struct Peak {
+        int64_t value = 0;
+        uint64_t time_ns = 0;
+        const plan::ProbePlan* probe = nullptr;
+        uint32_t tid = 0;
+        Stack* stack = nullptr;
     };
     struct State {
         uint32_t gauge = 0, pid = 0;
-        int64_t value = 0, peak = 0;
-        uint64_t peak_time_ns = 0, forgotten = 0;  // forgotten: held at the end, too many to show
-        std::unordered_map<uint64_t, Held> held;   // by key
+        std::optional<OwnedValue> group;
+        int64_t value = 0;
+        Peak peak;
+        uint64_t forgotten = 0;                   // held at the end, too many to show
+        std::unordered_map<uint64_t, Held> held;  // by key
+    };
+    struct Live {  // of one gauge and process: its parts
+        std::vector<State*> states;
     };
     struct Info {
-        std::string name;
+        std::string name, group_name;
         plan::RuleId rule{};
         rules::Unit unit{};
     };
 
     void add_gauges(const plan::RecordPlan& record);
-    State* state_of(uint32_t gauge, uint32_t pid);
-    void set_key(State& state, const Change& change);
-    static void move_to(State& state, int64_t value, uint64_t time_ns);
+    State* state_of(Live& live, const Change& change);
+    void set_key(Live& live, State& state, const Change& change);
+    void forget_key(Live& live, const Change& change);
+    int64_t take_key(State& state, uint64_t key);
+    void release(Live& live, const Change& change);
+    static void move_to(State& state, int64_t value, const Change& change);
     static std::vector<std::pair<uint64_t, const Held*>> largest(const State& state);
     void keep_largest(State& state);
     GaugeState describe(const State& state, const Tables& tables) const;
 
     std::vector<Info> infos_;
     std::deque<State> states_;
-    std::unordered_map<uint64_t, State*> live_;  // by gauge and pid
+    std::unordered_map<uint64_t, Live> live_;  // by gauge and pid
     size_t max_entries_, entries_ = 0;
     uint64_t refused_ = 0;
 };

@@ -34,6 +34,7 @@ public:
         uint32_t cpu = 0;
         std::span<const std::byte> record;
         uint64_t tag = 0;
+        StoredRecord* stored = nullptr;
         bool first = false, last = false;  // of the items of this record
         bool late = false;
     };
@@ -81,7 +82,7 @@ private:
         if (late) ++late_;
         if (!late) drained_ns_ = entry.time_ns;
         emit(Item{entry.time_ns, static_cast<Part>(entry.rank >> kPartShift), stored->cpu,
-                  stored->bytes(), stored->tag, stored->uses_left == stored->uses,
+                  stored->bytes(), stored->tag, stored, stored->uses_left == stored->uses,
                   stored->uses_left == 1, late});
         arena_.release(stored);
     }

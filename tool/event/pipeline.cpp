@@ -8,7 +8,7 @@ namespace mlbcc::event {
 Pipeline::Pipeline(const plan::Plan& plan, EventConsumer& consumer, PipelineOptions options)
     : plan_(plan), consumer_(consumer), options_(std::move(options)),
       symbolizer_(plan.arch, stacks_, options_.symbols, options_.python_names), tables_(plan),
-      gauges_(plan), decoder_(plan, tables_, gauges_), tracker_(plan.rules.size()),
+      gauges_(plan), tallies_(plan), decoder_(plan, tables_, gauges_), tracker_(plan.rules.size()),
       received_(plan.rules.size()) {
     grow();
 }
@@ -142,6 +142,7 @@ Totals Pipeline::totals() const {
     totals.threads = tracker_.threads_seen();
     totals.not_learnt = tables_.refused();
     totals.not_held = gauges_.refused();
+    totals.not_tallied = tallies_.refused();
     totals.no_stack = stacks_.refused();
     return totals;
 }

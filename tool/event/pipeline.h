@@ -18,6 +18,7 @@
 #include "event/stacks.h"
 #include "event/symbolize.h"
 #include "event/tables.h"
+#include "event/tallies.h"
 #include "event/threads.h"
 
 namespace mlbcc::event {
@@ -56,6 +57,10 @@ public:
     Totals totals() const;
     RuleCounts counts(plan::RuleId rule) const;
     std::vector<GaugeState> gauges() const { return gauges_.states(tables_); }
+    // Of an aggregate that is kept here.
+    std::vector<TallyGroup> tallied(plan::AggregateId aggregate) const {
+        return tallies_.groups(aggregate);
+    }
     // Of functions that were called, in the plan's order.
     std::vector<FunctionTime> function_times() const;
     // A part of an aggregate's key, with the name that process `pid` learnt for it. Its text points
@@ -80,8 +85,11 @@ private:
 
     void item(const Merger::Item& item);
     void process_item(const Record& record);
+    static void decide(Current& current);
     void learn(const Current& current);
     void change_gauges(const Current& current);
+    void tally(const Current& current);
+    void tally_each(const TallyMeaning& one, const Current& current);
     void begins(Current& current);
     void ends(Current& current);
     void whole_calls(Current& current);
@@ -98,6 +106,7 @@ private:
     Symbolizer symbolizer_;
     Tables tables_;
     Gauges gauges_;
+    Tallies tallies_;
     Decoder decoder_;
     SpanTracker tracker_;
     Merger merger_;
@@ -106,6 +115,7 @@ private:
     std::vector<uint64_t> received_;  // by RuleId
     std::vector<ClauseTime> times_;   // by ClauseId
     std::vector<NamedValue> values_;
+    std::vector<Value> group_;
     uint64_t last_id_ = 0, lost_ = 0, malformed_ = 0, last_advance_ns_ = 0;
 };
 

@@ -2,6 +2,8 @@
 #include "event/pipeline.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 
 namespace mlbcc::event {
 
@@ -27,7 +29,8 @@ void Pipeline::item(const Merger::Item& item) {
                     tracker_.thread(header.pid, header.tid),
                     reinterpret_cast<Stack*>(item.tag),
                     record.hits(),
-                    {item.record, meaning.probe, header.pid, tables_}};
+                    {item.record, meaning.probe, header.pid, tables_, &gauges_}};
+    if (item.first && !meaning.conditions.empty()) decide(current);
     // The call's own names are known to its own event, though they were learnt at its end.
     if (item.first && !meaning.learns.empty()) learn(current);
     if (item.part == Part::at_start) {
@@ -36,6 +39,7 @@ void Pipeline::item(const Merger::Item& item) {
         meaning.is_return ? ends(current) : begins(current);
         if (!meaning.gauges.empty()) change_gauges(current);
     }
+    if (item.last && !meaning.tallies.empty()) tally(current);
     if (item.last && current.stack != nullptr) StackTable::release(current.stack);
 }
 
@@ -69,29 +73,96 @@ void Pipeline::process_item(const Record& record) {
     }
 }
 
+// Takes out the hits of rules that do not want this call after all; for the record's other item,
+// too, when more may have been learnt.
+void Pipeline::decide(Current& current) {
+    uint32_t before = current.hits;
+    for (const ConditionMeaning& one : current.meaning.conditions) {
+        if ((one.mask & current.hits) == 0) continue;
+        if (!one.holds.holds(current.context)) current.hits &= ~one.mask;
+    }
+    if (current.hits == before) return;
+    uint32_t what = (current.record.header.what & 0xff) | current.hits << 8;
+    std::memcpy(current.item.stored->data() + offsetof(plan::RecordHeader, what), &what,
+                sizeof what);
+}
+
 void Pipeline::learn(const Current& current) {
     for (const LearnMeaning& one : current.meaning.learns) {
         if ((one.mask & current.hits) == 0) continue;
         Value key = one.key.read(current.context);
         if (key.unread) continue;
-        tables_.learn(one.table, current.record.header.pid, key.bits,
-                      one.value.read(current.context));
+        Tables::Change change{one.table, one.op, current.record.header.pid, key.bits};
+        if (one.end) {
+            Value end = one.end->read(current.context);
+            if (end.unread) continue;
+            change.end = end.bits;
+        }
+        if (one.value && one.value->is_look_up()) {
+            change.from = one.value->entry(current.context);
+            change.each = one.value->is_each();
+            if (change.from == nullptr) continue;  // nothing is known there, nor here
+        } else if (one.value) {
+            change.value = one.value->read(current.context);
+            if (change.value.unread) continue;
+        }
+        tables_.apply(change);
     }
 }
 
 void Pipeline::change_gauges(const Current& current) {
     for (const GaugeMeaning& one : current.meaning.gauges) {
         if ((one.mask & current.hits) == 0) continue;
-        Gauges::Change change{one.gauge,
-                              one.op,
-                              current.record.header.pid,
-                              current.item.time_ns,
-                              std::nullopt,
-                              one.value.read(current.context),
-                              one.stack ? current.stack : nullptr};
+        Gauges::Change change{.gauge = one.gauge, .op = one.op};
+        change.pid = current.record.header.pid;
+        change.tid = current.record.header.tid;
+        change.time_ns = current.item.time_ns;
+        change.probe = current.meaning.probe;
+        if (one.stack) change.stack = current.stack;
         if (one.key) change.key = one.key->read(current.context);
+        if (one.value) change.value = one.value->read(current.context);
+        if (one.group) change.group = one.group->read(current.context);
+        if (one.owner) change.owner = one.owner->read(current.context);
         if (change.value.unread || (change.key && change.key->unread)) continue;
         gauges_.apply(change);
+    }
+}
+
+void Pipeline::tally(const Current& current) {
+    for (const TallyMeaning& one : current.meaning.tallies) {
+        if ((one.mask & current.hits) != 0) tally_each(one, current);
+    }
+}
+
+// A key that is each of many values is as many groups.
+void Pipeline::tally_each(const TallyMeaning& one, const Current& current) {
+    group_.clear();
+    const Bag* bag = nullptr;
+    size_t place = 0;
+    for (const LateReader& part : one.by) {
+        if (part.is_each()) {
+            const LearntEntry* entry = part.entry(current.context);
+            if (entry == nullptr || !entry->bag) return;
+            bag = entry->bag.get();
+            place = group_.size();
+        }
+        group_.push_back(part.read(current.context));
+    }
+    Value value, over;
+    if (one.value) value = one.value->read(current.context);
+    if (one.over) over = one.over->read(current.context);
+    if (value.unread || over.unread) return;
+    auto add = [&](uint64_t times) {
+        if (one.value) {
+            tallies_.add(one.aggregate, group_, value.bits, over.bits);
+        } else {
+            tallies_.count(one.aggregate, group_, times);
+        }
+    };
+    if (bag == nullptr) return add(1);
+    for (const auto& [each, times] : bag->values()) {
+        group_[place] = each.value();
+        add(times);
     }
 }
 

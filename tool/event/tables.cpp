@@ -1,6 +1,19 @@
 #include "event/tables.h"
 
+#include <iterator>
+#include <utility>
+
 namespace mlbcc::event {
+namespace {
+
+const plan::ValueType kBagType{plan::ValueType::Kind::text};
+
+// A table's name that another table should have given, and has not: nothing is known here either.
+bool is_unknown(const Value& value) {
+    return value.unread || (!value.type->learnt_table.empty() && !value.learnt);
+}
+
+}  // namespace
 
 Tables::Tables(const plan::Plan& plan, size_t max_entries) : max_entries_(max_entries) {
     for (const plan::ProbePlan& probe : plan.probes) {
@@ -15,8 +28,9 @@ void Tables::add_tables(const plan::RecordPlan& record) {
         if (learn == nullptr) continue;
         if (!table(learn->table)) infos_.push_back({learn->table, false});
         Info& info = infos_[static_cast<uint32_t>(*table(learn->table))];
-        const plan::ValueType& key = record.layout.fields[learn->key].type;
-        info.by_handle |= key.kind == plan::ValueType::Kind::hex;
+        using Kind = plan::ValueType::Kind;
+        info.by_handle |= learn->key->type.kind == Kind::hex;
+        info.by_handle |= learn->value && learn->value->type.kind == Kind::hex;
     }
 }
 
@@ -34,38 +48,122 @@ Tables::Process& Tables::process(uint32_t pid) {
     return process;
 }
 
-void Tables::learn(TableId table, uint32_t pid, uint64_t key, const Value& value) {
-    // A name that another table should have given, and has not: nothing is known here either.
-    bool unknown = !value.type->learnt_table.empty() && !value.learnt;
-    if (value.unread || unknown) return;
+void Tables::apply(const Change& change) {
+    using Op = rules::LearnOp;
+    bool has_value = change.op != Op::pop && change.op != Op::forget;
+    if (has_value && change.from == nullptr && is_unknown(change.value)) return;
+    Table& table = process(change.pid).tables[static_cast<uint32_t>(change.table)];
+    if (change.op == Op::forget) return forget(table, change.key);
+    if (change.op == Op::pop && !table.keys.contains(change.key)) return;
+    if (LearntEntry* entry = place(table, change)) change_entry(*entry, change);
+}
+
+// Where the change takes place, made if it is not there; null, and counted, if all is full.
+LearntEntry* Tables::place(Table& table, const Change& change) {
+    auto known = table.keys.find(change.key);
+    if (!change.end && known != table.keys.end()) return &known->second;
+    if (change.end) clear_range(table, change.key, *change.end);
     if (entries_ >= max_entries_) make_room();
-    Table& entries = process(pid).tables[static_cast<uint32_t>(table)];
-    auto found = entries.find(key);
-    if (found == entries.end()) {
-        if (entries_ >= max_entries_) {
-            ++refused_;
-            return;
-        }
-        found = entries.try_emplace(key).first;
-        ++entries_;
+    if (entries_ >= max_entries_) {
+        ++refused_;
+        return nullptr;
     }
-    Learnt& learnt = found->second;
-    learnt.type = value.type;
-    learnt.bits = value.bits;
-    learnt.text = value.text;
-    learnt.is_text =
-        value.learnt || value.type->kind == plan::ValueType::Kind::text || !value.text.empty();
+    if (!change.end) {
+        ++entries_;
+        return &table.keys[change.key];
+    }
+    if (*change.end <= change.key) return nullptr;
+    ++entries_;
+    Range& range = table.ranges[change.key];
+    range.end = *change.end;
+    return &range.entry;
+}
+
+void Tables::change_entry(LearntEntry& entry, const Change& change) {
+    auto wanted = [&] { return change.from != nullptr ? change.from->value : OwnedValue(change.value); };
+    switch (change.op) {
+    case rules::LearnOp::set:
+        entry.bag = change.from != nullptr ? change.from->bag : nullptr;
+        entry.value = wanted();
+        return;
+    case rules::LearnOp::plus: [[fallthrough]];
+    case rules::LearnOp::minus: {
+        uint64_t before = entry.value.bits;
+        bool plus = change.op == rules::LearnOp::plus;
+        entry.value = wanted();
+        entry.value.bits = plus ? before + entry.value.bits : before - entry.value.bits;
+        return;
+    }
+    case rules::LearnOp::add: return add_to_bag(entry, change);
+    case rules::LearnOp::push:
+        if (entry.hidden.size() >= kMaxHidden) entry.hidden.erase(entry.hidden.begin());
+        if (entry.value.type != nullptr) entry.hidden.push_back(std::move(entry.value));
+        entry.value = wanted();
+        return;
+    case rules::LearnOp::pop:
+        entry.value = {};
+        if (entry.hidden.empty()) return;
+        entry.value = std::move(entry.hidden.back());
+        entry.hidden.pop_back();
+        return;
+    case rules::LearnOp::forget: return;
+    }
+}
+
+void Tables::add_to_bag(LearntEntry& entry, const Change& change) {
+    auto bag = std::const_pointer_cast<Bag>(entry.bag);
+    if (!bag || bag.use_count() > 2) bag = bag ? std::make_shared<Bag>(*bag) : std::make_shared<Bag>();
+    entry.bag = bag;
+    if (change.from == nullptr) {
+        refused_ += bag->add(change.value) ? 0 : 1;
+    } else if (change.each && change.from->bag) {
+        std::shared_ptr<const Bag> other = change.from->bag;
+        bag->add(*other);
+    } else {
+        refused_ += bag->add(change.from->value.value()) ? 0 : 1;
+    }
+}
+
+void Tables::forget(Table& table, uint64_t key) {
+    entries_ -= table.keys.erase(key);
+    auto range = table.ranges.upper_bound(key);
+    if (range == table.ranges.begin() || (--range)->second.end <= key) return;
+    table.ranges.erase(range);
+    --entries_;
+}
+
+// The later of two ranges that overlap is right: memory is given out again.
+void Tables::clear_range(Table& table, uint64_t begin, uint64_t end) {
+    auto at = table.ranges.lower_bound(begin);
+    if (at != table.ranges.begin() && std::prev(at)->second.end > begin) --at;
+    while (at != table.ranges.end() && at->first < end) {
+        at = table.ranges.erase(at);
+        --entries_;
+    }
+}
+
+const LearntEntry* Tables::entry(TableId table, uint32_t pid, uint64_t key) const {
+    auto process = processes_.find(pid);
+    if (process == processes_.end()) return nullptr;
+    const Table& entries = process->second.tables[static_cast<uint32_t>(table)];
+    auto found = entries.keys.find(key);
+    const LearntEntry* entry = found == entries.keys.end() ? nullptr : &found->second;
+    if (entry == nullptr && !entries.ranges.empty()) {
+        auto range = entries.ranges.upper_bound(key);
+        bool inside = range != entries.ranges.begin() && (--range)->second.end > key;
+        if (inside) entry = &range->second.entry;
+    }
+    bool known = entry != nullptr && (entry->bag || entry->value.type != nullptr);
+    return known ? entry : nullptr;
 }
 
 std::optional<Value> Tables::find(TableId table, uint32_t pid, uint64_t key) const {
-    auto process = processes_.find(pid);
-    if (process == processes_.end()) return std::nullopt;
-    const Table& entries = process->second.tables[static_cast<uint32_t>(table)];
-    auto found = entries.find(key);
-    if (found == entries.end()) return std::nullopt;
-    const Learnt& learnt = found->second;
-    if (learnt.is_text) return Value{learnt.type, key, learnt.text, true, false};
-    return Value{learnt.type, learnt.bits, {}, false, false};
+    const LearntEntry* entry = this->entry(table, pid, key);
+    if (entry == nullptr) return std::nullopt;
+    if (entry->bag) return Value{&kBagType, entry->bag->size(), entry->bag->text(), true, false};
+    Value value = entry->value.value();
+    if (value.learnt) value.bits = key;
+    return value;
 }
 
 void Tables::forked(uint32_t parent, uint32_t child) {
@@ -92,7 +190,7 @@ void Tables::executed(uint32_t pid) {
     for (size_t i = 0; i < infos_.size(); ++i) {
         if (!infos_[i].by_handle) continue;
         entries_ -= found->second.tables[i].size();
-        found->second.tables[i].clear();
+        found->second.tables[i] = {};
     }
 }
 

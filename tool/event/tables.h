@@ -1,16 +1,20 @@
-// What `learn` has learnt: (table, process, key) -> a name or a number. A child has what its parent
-// knew; an exec forgets what stood under pointers and handles, and keeps what stood under numbers
-// (files stay open). After a process's end its names stay, for what is printed at the end.
+// What `learn` has learnt: (table, process, key) -> names or numbers. A child has what its parent
+// knew; an exec forgets what pointers and handles stand for, or are learnt, and keeps what is known
+// by and of numbers (files stay open). After a process's end its names stay, for what is printed at
+// the end.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "event/bag.h"
 #include "event/event.h"
 #include "plan/plan.h"
 
@@ -18,19 +22,44 @@ namespace mlbcc::event {
 
 enum class TableId : uint32_t {};
 
+// What is known under one key: a value, with those that it hides; or many of one rank.
+struct LearntEntry {
+    OwnedValue value;
+    std::vector<OwnedValue> hidden;
+    std::shared_ptr<const Bag> bag;  // not null: these; entries share it until one changes
+};
+
 class Tables {
 public:
     static constexpr size_t kMaxEntries = 1 << 18;  // over all tables and processes
     static constexpr size_t kMaxProcesses = 1 << 16;
+    static constexpr size_t kMaxHidden = 256;  // under one key
 
     explicit Tables(const plan::Plan& plan, size_t max_entries = kMaxEntries);
 
     // Nullopt for a name that no rule learns.
     std::optional<TableId> table(std::string_view name) const;
 
-    void learn(TableId table, uint32_t pid, uint64_t key, const Value& value);
-    // What was learnt, as the value it is shown by; nullopt where nothing was. Its text lives until
-    // the next call that is not find().
+    struct Change {
+        TableId table{};
+        rules::LearnOp op{};
+        uint32_t pid = 0;
+        uint64_t key = 0;
+        std::optional<uint64_t> end;  // of a range of keys
+        Value value;                  // unread: nothing is learnt
+        // In place of `value`: what another entry holds; `each`: every value of it.
+        const LearntEntry* from = nullptr;
+        bool each = false;
+    };
+    void apply(const Change& change);
+    void learn(TableId table, uint32_t pid, uint64_t key, const Value& value) {
+        apply({table, rules::LearnOp::set, pid, key, std::nullopt, value});
+    }
+
+    // Under the key, or the range that it lies in; null where nothing was learnt. Lives until the
+    // next change.
+    const LearntEntry* entry(TableId table, uint32_t pid, uint64_t key) const;
+    // The same as the value it is shown by; nullopt where nothing was.
     std::optional<Value> find(TableId table, uint32_t pid, uint64_t key) const;
 
     void forked(uint32_t parent, uint32_t child);
@@ -41,25 +70,32 @@ public:
     uint64_t refused() const { return refused_; }  // not learnt: all was full
 
 private:
-    struct Learnt {
-        const plan::ValueType* type = nullptr;
-        uint64_t bits = 0;
-        std::string text;
-        bool is_text = false;
+    struct Range {
+        uint64_t end = 0;
+        LearntEntry entry;
     };
-    using Table = std::unordered_map<uint64_t, Learnt>;
+    struct Table {
+        std::unordered_map<uint64_t, LearntEntry> keys;
+        std::map<uint64_t, Range> ranges;  // by beginning; none overlap
+        size_t size() const { return keys.size() + ranges.size(); }
+    };
     struct Process {
         std::vector<Table> tables;  // by TableId
         bool exited = false;
     };
     struct Info {
         std::string name;
-        bool by_handle = false;  // its keys mean nothing after an exec
+        bool by_handle = false;  // its keys or values mean nothing after an exec
     };
 
     void add_tables(const plan::RecordPlan& record);
     void make_room();
     void forget(const Process& process);
+    void forget(Table& table, uint64_t key);
+    void clear_range(Table& table, uint64_t begin, uint64_t end);
+    LearntEntry* place(Table& table, const Change& change);
+    void change_entry(LearntEntry& entry, const Change& change);
+    void add_to_bag(LearntEntry& entry, const Change& change);
     Process& process(uint32_t pid);
 
     std::vector<Info> infos_;

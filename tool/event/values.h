@@ -17,6 +17,8 @@
 
 namespace mlbcc::event {
 
+class Gauges;
+
 // The constants of one enum type, by value; of two with one value the first declared is shown.
 struct EnumNames {
     bool is_signed = false;
@@ -41,6 +43,7 @@ struct ValueContext {
     const plan::ProbePlan* probe = nullptr;
     uint32_t pid = 0;
     const Tables& tables;
+    const Gauges* gauges = nullptr;  // null where none is asked for
 };
 
 class ValueReader {

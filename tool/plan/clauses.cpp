@@ -8,11 +8,6 @@ namespace {
 
 constexpr uint32_t kUntypedArgs = 6;  // `args` of a function without a prototype
 
-std::string text_of(const Span& span) {
-    if (span.file == nullptr) return {};
-    return std::string(span.file->text().substr(span.begin, span.end - span.begin));
-}
-
 }  // namespace
 
 void ProbePlanner::clause(RuleContext& context, const rules::Clause& one) {
@@ -23,13 +18,15 @@ void ProbePlanner::clause(RuleContext& context, const rules::Clause& one) {
         void operator()(const rules::SpanClause& c) { self.span(context, c, one.span); }
         void operator()(const rules::EventClause& c) { self.event(context, c); }
         void operator()(const rules::CountClause& c) {
-            self.aggregate(context, one, AggregateKind::count, nullptr, c.by, c.label);
+            self.aggregate(context, {one, AggregateKind::count, c.by, c.label});
         }
         void operator()(const rules::SumClause& c) {
-            self.aggregate(context, one, AggregateKind::sum, c.value.get(), c.by, c.label);
+            self.aggregate(context, {one, AggregateKind::sum, c.by, c.label, c.value.get(),
+                                     c.over.get()});
         }
         void operator()(const rules::HistClause& c) {
-            self.aggregate(context, one, AggregateKind::hist, c.value.get(), c.by, c.label);
+            self.aggregate(context,
+                           {one, AggregateKind::hist, c.by, c.label, c.value.get()});
         }
         void operator()(const rules::GaugeClause& c) { self.gauge(context, c); }
         void operator()(const rules::LearnClause& c) { self.learn(context, c); }
@@ -89,20 +86,35 @@ std::vector<ProbePlanner::Named> ProbePlanner::fields(RuleContext& context,
     return all;
 }
 
+NamedField ProbePlanner::named_field(RecordPlan& record, const Named& named,
+                                     const RuleContext& context) {
+    if (named.value->in_tracer && !rules::is_name_of_key(*named.value)) {
+        return {named.name, 0, context.bit, late(record, named.value)};
+    }
+    return {named.name, capture(record, named.value), context.bit, nullptr};
+}
+
 // Fields of the same name: the rule planned later is the more exact one, and wins where it applies.
 // They stand together, and of those that apply the last is shown.
-void ProbePlanner::add_field(std::vector<NamedField>& list, const Named& named, uint32_t index,
+void ProbePlanner::add_field(std::vector<NamedField>& list, NamedField field,
                              const RuleContext& context) {
-    auto alike = [&](const NamedField& known) { return known.name == named.name; };
+    auto alike = [&](const NamedField& known) { return known.name == field.name; };
     auto first = std::ranges::find_if(list, alike);
     auto end = std::find_if_not(first, list.end(), alike);
-    if (first != end && std::prev(end)->field == index) {
-        std::prev(end)->mask |= context.bit;
+    if (first != end && !field.late && !std::prev(end)->late &&
+        std::prev(end)->field == field.field) {
+        std::prev(end)->mask |= field.mask;
         return;
     }
-    bool always = !context.part.conditional() && context.part.return_where.empty();
+    bool always = !context.part.conditional() && context.part.return_where.empty() &&
+                  !context.part.late_where;
     if (always) end = list.erase(first, end);
-    list.insert(end, {named.name, index, context.bit});
+    list.insert(end, std::move(field));
+}
+
+void ProbePlanner::add_emit(RecordPlan& record, const RuleContext& context,
+                            decltype(Emit::what) what) {
+    record.emits.push_back({context.bit, context.part.rule, false, false, std::move(what)});
 }
 
 // The record's emit of this kind and name, made if it is not there yet.
@@ -153,8 +165,8 @@ void ProbePlanner::span(RuleContext& context, const rules::SpanClause& clause, c
             static_cast<size_t>(&joined(plan, here, SpanEmit{clause.type, {}}) - plan.emits.data());
         for (const Named& one : named) {
             if (one.value->stage != stage) continue;
-            uint32_t index = capture(plan, one.value);
-            add_field(std::get<SpanEmit>(plan.emits[at].what).fields, one, index, context);
+            NamedField field = named_field(plan, one, context);
+            add_field(std::get<SpanEmit>(plan.emits[at].what).fields, std::move(field), context);
         }
     };
     add(begin, rules::Stage::entry);
@@ -166,114 +178,9 @@ void ProbePlanner::event(RuleContext& context, const rules::EventClause& clause)
     std::vector<Named> named = fields(context, clause.fields);
     Emit& emit = joined(plan, context, EventEmit{clause.type, clause.name, {}});
     for (const Named& one : named) {
-        uint32_t index = capture(plan, one.value);
-        add_field(std::get<EventEmit>(emit.what).fields, one, index, context);
+        NamedField field = named_field(plan, one, context);
+        add_field(std::get<EventEmit>(emit.what).fields, std::move(field), context);
     }
-}
-
-void ProbePlanner::gauge(RuleContext& context, const rules::GaugeClause& clause) {
-    rules::TypedPtr value = checked(context, *clause.value);
-    rules::TypedPtr key = clause.key ? checked(context, *clause.key) : nullptr;
-    if (!value || (clause.key && !key)) return;
-    Diagnostics found;
-    if (value->is_text() || std::holds_alternative<rules::LearntNode>(value->node)) {
-        found.error(value->span, "a gauge is a number");
-    }
-    if (key && key->is_text()) found.error(key->span, "the key of a gauge is a number");
-    builder_.report(found);
-    if (found.has_errors()) return;
-    RecordPlan& plan = work_record(context);
-    GaugeEmit emit{.name = clause.name, .op = clause.op};
-    if (key) emit.key = capture(plan, key);
-    emit.value = capture(plan, value);
-    plan.emits.push_back(
-        {context.bit, context.part.rule, context.stack, context.python, std::move(emit)});
-}
-
-void ProbePlanner::learn(RuleContext& context, const rules::LearnClause& clause) {
-    rules::TypedPtr key = checked(context, *clause.key);
-    rules::TypedPtr value = checked(context, *clause.value);
-    if (!value || !key) return;
-    if (key->is_text()) {
-        Diagnostics found;
-        found.error(key->span, "the key of a learnt table is a number")
-            .help("a handle or an address is a number; what is learnt for it may be text");
-        builder_.report(found);
-        return;
-    }
-    RecordPlan& plan = work_record(context);
-    LearnEmit emit{clause.table, capture(plan, key), capture(plan, value)};
-    plan.emits.push_back({context.bit, context.part.rule, false, false, std::move(emit)});
-}
-
-void ProbePlanner::aggregate(RuleContext& context, const rules::Clause& clause, AggregateKind kind,
-                             const rules::Expr* value, const std::vector<rules::ExprPtr>& by,
-                             const std::optional<std::string>& label) {
-    AggregateUse use;
-    use.hit = context.bit;
-    use.at_entry = context.at_entry();
-    if (value != nullptr) {
-        use.value = checked(context, *value);
-        if (!use.value) return;
-        if (use.value->is_text() || std::holds_alternative<rules::LearntNode>(use.value->node)) {
-            Diagnostics found;
-            found.error(value->span, "only numbers can be summed or measured")
-                .labelled("this is text");
-            builder_.report(found);
-            return;
-        }
-    }
-    for (const rules::ExprPtr& expr : by) {
-        rules::TypedPtr part = checked(context, *expr);
-        if (!part) return;
-        use.by.push_back(std::move(part));
-    }
-    (context.at_entry() ? context.part.at_entry : context.part.at_return) = true;
-    use.aggregate = aggregate_id(context, clause, kind, use, by, label);
-    const Aggregate& shared = builder_.plan.aggregates[static_cast<uint32_t>(use.aggregate)];
-    for (size_t i = 0; i < use.by.size(); ++i) {
-        if (stored_size(*use.by[i]) == shared.by[i].field.size) continue;
-        Diagnostics found;
-        found
-            .error(by[i]->span,
-                   "`" + text_of(by[i]->span) + "` is not of one kind in all functions")
-            .note("in `" + probe_.symbol + "` it takes another size than in the first function")
-            .help("split the rule");
-        builder_.report(found);
-        return;
-    }
-    probe_.aggregates.push_back(std::move(use));
-}
-
-AggregateId ProbePlanner::aggregate_id(RuleContext& context, const rules::Clause& clause,
-                                       AggregateKind kind, const AggregateUse& use,
-                                       const std::vector<rules::ExprPtr>& by,
-                                       const std::optional<std::string>& label) {
-    auto next = static_cast<AggregateId>(builder_.plan.aggregates.size());
-    auto [found, is_new] = builder_.plan.aggregate_ids.try_emplace(&clause, next);
-    if (!is_new) return found->second;
-    Aggregate made{.id = next, .rule = context.part.rule, .kind = kind};
-    if (use.value) {
-        made.unit = use.value->unit;
-        made.is_signed = use.value->show == rules::Show::signed_int;
-    }
-    std::string value_text = use.value ? text_of(use.value->span) : "count";
-    made.label = label ? *label : value_text;
-    uint32_t offset = 0;
-    bool learnt = false;
-    for (size_t i = 0; i < use.by.size(); ++i) {
-        Field field{value_type(*use.by[i]), offset, stored_size(*use.by[i])};
-        learnt |= !field.type.learnt_table.empty();
-        offset += field.size;
-        made.by.push_back({text_of(by[i]->span), std::move(field)});
-    }
-    if (learnt) {  // names are learnt by process
-        made.by.push_back({"", {ValueType{ValueType::Kind::unsigned_int, 4}, offset, 8}});
-        offset += 8;
-    }
-    made.key_size = offset;
-    builder_.plan.aggregates.push_back(std::move(made));
-    return next;
 }
 
 }  // namespace mlbcc::plan

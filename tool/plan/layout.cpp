@@ -89,8 +89,8 @@ bool reads_memory(const rules::Typed& value) {
 ValueType value_type(const rules::Typed& value) {
     ValueType type{kind_of(value.show), value.size, {}, {}, value.unit, value.hex_unnamed};
     if (type.kind == ValueType::Kind::enumeration) type.enum_type = value.type;
-    if (const auto* learnt = std::get_if<rules::LearntNode>(&value.node)) {
-        type.learnt_table = learnt->table;
+    if (rules::is_name_of_key(value)) {
+        type.learnt_table = std::get<rules::LearntNode>(value.node).table;
     }
     return type;
 }

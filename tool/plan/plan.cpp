@@ -5,13 +5,13 @@
 namespace mlbcc::plan {
 namespace {
 
-std::vector<std::string> learnt_tables(const rules::RuleSet& rules) {
+// What rules name by clauses of a kind.
+template <class Clause>
+std::vector<std::string> names_of(const rules::RuleSet& rules, std::string Clause::*name) {
     std::set<std::string> names;
     for (const rules::Rule& rule : rules.rules) {
         for (const rules::Clause& clause : rule.clauses) {
-            if (const auto* learn = std::get_if<rules::LearnClause>(&clause.node)) {
-                names.insert(learn->table);
-            }
+            if (const auto* one = std::get_if<Clause>(&clause.node)) names.insert(one->*name);
         }
     }
     return {names.begin(), names.end()};
@@ -133,8 +133,9 @@ Plan make_plan(std::vector<target::Probe> targets, const rules::RuleSet& rules,
     for (const rules::Rule& rule : rules.rules) {
         plan.rules.push_back({short_place(rule.place()), sample_of(rule)});
     }
-    std::vector<std::string> tables = learnt_tables(rules);
-    PlanBuilder builder{plan, tables, diagnostics, {}};
+    const std::vector<std::string> tables = names_of(rules, &rules::LearnClause::table);
+    const std::vector<std::string> gauges = names_of(rules, &rules::GaugeClause::name);
+    PlanBuilder builder{plan, tables, gauges, diagnostics, {}};
     for (target::Probe& probe : targets) {
         plan.targets.push_back(std::move(probe));
         (void)add_last(builder, nullptr);
@@ -145,8 +146,9 @@ Plan make_plan(std::vector<target::Probe> targets, const rules::RuleSet& rules,
 Growth grow(Plan& plan, std::vector<target::Probe> targets, const rules::RuleSet& rules,
             Diagnostics& diagnostics) {
     Growth growth{plan.probes.size(), {}};
-    std::vector<std::string> tables = learnt_tables(rules);
-    PlanBuilder builder{plan, tables, diagnostics, {}};
+    const std::vector<std::string> tables = names_of(rules, &rules::LearnClause::table);
+    const std::vector<std::string> gauges = names_of(rules, &rules::GaugeClause::name);
+    PlanBuilder builder{plan, tables, gauges, diagnostics, {}};
     const Room room(plan);
     for (target::Probe& probe : targets) {
         plan.targets.push_back(std::move(probe));

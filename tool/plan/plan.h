@@ -18,6 +18,8 @@
 
 #include "base/diagnostic.h"
 #include "plan/abi.h"
+#include "plan/late.h"
+#include "plan/value_type.h"
 #include "rules/check.h"
 #include "rules/rules.h"
 #include "rules/types.h"
@@ -28,6 +30,7 @@ namespace mlbcc::plan {
 enum class ProbeId : uint32_t {};  // index into Plan::probes, and the probe's BPF cookie
 enum class ShapeId : uint32_t {};
 enum class RuleId : uint32_t {};  // Rule::index
+enum class AggregateId : uint32_t {};
 
 // ---- the record on the wire (little endian, as the kernel's ring carries it)
 
@@ -60,30 +63,6 @@ struct ProcessRecord {   // follows the header of a process record
 };
 
 // ---- values in a record
-
-struct ValueType {
-    enum class Kind {
-        signed_int,
-        unsigned_int,
-        hex,
-        boolean,
-        enumeration,
-        text,
-        character,
-        comm,
-        function,
-        symbol
-    };
-    // comm is text of 16 bytes; function and symbol take no room in the record: they are the
-    // probe's
-    Kind kind = Kind::unsigned_int;
-    uint8_t size = 8;                        // significant bytes of the stored 64-bit slot
-    std::optional<rules::TypeId> enum_type;  // Kind::enumeration
-    std::string learnt_table;                // not empty: shown by the name learnt for it
-    rules::Unit unit = rules::Unit::none;
-    bool hex_unnamed = false;  // an enumeration: a number without a name is hexadecimal
-    bool operator==(const ValueType&) const = default;
-};
 
 struct Field {
     ValueType type;
@@ -130,6 +109,7 @@ struct NamedField {
     std::string name;
     uint32_t field = 0;   // index into RecordLayout::fields
     uint32_t mask = ~0u;  // shown if (hits & mask) != 0
+    LatePtr late;         // not null: computed, and no single field
 };
 
 struct SpanEmit {  // B at entry, E at return
@@ -143,12 +123,23 @@ struct EventEmit {           // X at return, i at entry
 struct GaugeEmit {
     std::string name;
     rules::GaugeOp op{};
-    std::optional<uint32_t> key;  // field index
-    uint32_t value = 0;           // field index
+    LatePtr key, value;  // key: null where the gauge has none; value: of `release`
+    LatePtr group;       // null: no parts
+    std::string group_name;
+    LatePtr owner;  // null: nobody's
 };
 struct LearnEmit {
     std::string table;
-    uint32_t key = 0, value = 0;  // field indexes
+    rules::LearnOp op{};
+    LatePtr key, end, value;  // end: null for a single key; value: null where the operator has none
+};
+struct TallyEmit {  // one use of an aggregate that the tracer keeps
+    AggregateId aggregate{};
+    std::vector<LatePtr> by;  // values of the key, in order
+    LatePtr value, over;      // sum and hist; sum
+};
+struct ConditionEmit {  // what of `where` only the tracer can decide: else the rule's bit is no hit
+    LatePtr holds;
 };
 
 struct Emit {
@@ -156,7 +147,7 @@ struct Emit {
     RuleId rule{};        // the rule it is accounted to (the winning one where several joined)
     bool stack = false;   // with the record's user stack
     bool python = false;  // with its Python functions
-    std::variant<SpanEmit, EventEmit, GaugeEmit, LearnEmit> what;
+    std::variant<SpanEmit, EventEmit, GaugeEmit, LearnEmit, TallyEmit, ConditionEmit> what;
 };
 
 // A value to compute: the expression that codegen writes, and the record field it goes to.
@@ -178,18 +169,19 @@ struct RecordPlan {
     std::vector<RuleId> rules;  // bit i of `hits` is rules[i]
 };
 
-// ---- in-kernel aggregation
+// ---- aggregation
 
 enum class AggregateKind { count, sum, hist };
-enum class AggregateId : uint32_t {};
 
 struct Aggregate {  // one clause of one rule; all its probes share it (and its map)
     AggregateId id{};
     RuleId rule{};
     AggregateKind kind{};
     std::string label;
+    bool is_named = false;  // by `as`: not just the text of what is measured
     rules::Unit unit = rules::Unit::none;
     bool is_signed = false;  // what is summed
+    bool in_tracer = false;  // kept by the tracer, from records: see TallyEmit
     struct Key {
         std::string name;  // "function", "kernel[f]"
         Field field;       // within the key structure
@@ -199,7 +191,7 @@ struct Aggregate {  // one clause of one rule; all its probes share it (and its 
     std::vector<Key> by;
     uint32_t key_size = 0;  // bytes, 0: a single group
     // Without groups, a count or a sum needs no map of its own.
-    bool is_total() const { return key_size == 0 && kind != AggregateKind::hist; }
+    bool is_total() const { return !in_tracer && key_size == 0 && kind != AggregateKind::hist; }
 };
 // One probe's part in an aggregate.
 struct AggregateUse {
@@ -218,6 +210,7 @@ struct RulePart {  // one rule's decisions on one probe
     bool at_entry = false, at_return = false;  // has work at that end
     std::vector<rules::TypedPtr> entry_where;  // decided at entry
     std::vector<rules::TypedPtr> return_where;
+    bool late_where = false;  // the tracer decides more of it
     uint32_t sample = 1;  // keep one call in N
     bool conditional() const { return !entry_where.empty() || sample > 1; }
 };

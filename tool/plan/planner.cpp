@@ -114,6 +114,7 @@ rules::Scope ProbePlanner::scope(bool entry) const {
     return {builder_.plan.types,
             probe_.signature,
             &builder_.tables,
+            &builder_.gauges,
             probe_.function,
             probe_.symbol,
             entry,
@@ -228,15 +229,21 @@ void ProbePlanner::plan_where(RuleContext& context) {
     for (const rules::ExprPtr& expr : context.rule.where) {
         rules::TypedPtr condition = checked(context, *expr);
         if (!condition) continue;
-        bool learnt = std::holds_alternative<rules::LearntNode>(condition->node);
-        if (condition->is_text() || learnt) {
+        if (std::holds_alternative<rules::LearntNode>(condition->node)) {
+            condition = rules::learnt_as(condition, rules::LearntAs::number);
+        }
+        if (condition->is_text()) {
             Diagnostics found;
             found.error(expr->span, "a condition is a number or a comparison")
-                .labelled(learnt ? "this is a learnt name" : "this is text");
+                .labelled("this is text");
             builder_.report(found);
             continue;
         }
         for (rules::TypedPtr& part : rules::conjuncts(condition)) {
+            if (part->in_tracer) {
+                late_where(context, part);
+                continue;
+            }
             auto& list = part->stage == rules::Stage::entry ? context.part.entry_where
                                                             : context.part.return_where;
             if (part->stage == rules::Stage::ret && wants_span(context.rule)) {
@@ -251,6 +258,35 @@ void ProbePlanner::plan_where(RuleContext& context) {
             list.push_back(std::move(part));
         }
     }
+}
+
+// Decided from the record, so there must be one.
+void ProbePlanner::late_where(RuleContext& context, const rules::TypedPtr& part) {
+    if (wants_span(context.rule)) {
+        Diagnostics found;
+        found.error(part->span, "a `span` begins in the kernel, and this is known to the tracer")
+            .help("use `event`, which the tracer may leave out");
+        builder_.report(found);
+        return;
+    }
+    RecordPlan& plan = work_record(context);
+    context.part.late_where = true;
+    add_emit(plan, context, ConditionEmit{late(plan, part)});
+}
+
+rules::TypedPtr ProbePlanner::number(const RuleContext& context, const rules::Expr& expr,
+                                     const char* what) {
+    rules::TypedPtr value = checked(context, expr);
+    if (!value) return nullptr;
+    const auto* learnt = std::get_if<rules::LearntNode>(&value->node);
+    if (learnt != nullptr && learnt->as == rules::LearntAs::shown && learnt->key->in_tracer) {
+        return rules::learnt_as(value, rules::LearntAs::number);
+    }
+    if (!value->is_text()) return value;
+    Diagnostics found;
+    found.error(value->span, std::string(what) + " is a number").labelled("this is text");
+    builder_.report(found);
+    return nullptr;
 }
 
 }  // namespace mlbcc::plan

@@ -15,6 +15,7 @@ namespace mlbcc::plan {
 struct PlanBuilder {
     Plan& plan;
     const std::vector<std::string>& tables;  // names that some rule learns
+    const std::vector<std::string>& gauges;  // of all rules
     Diagnostics& diagnostics;
     std::set<std::pair<const SourceFile*, uint32_t>> reported;  // places of mistakes
 
@@ -54,7 +55,10 @@ private:
     bool needs_beginning() const;
     Places places() const;
     void plan_where(RuleContext& context);
+    void late_where(RuleContext& context, const rules::TypedPtr& part);
     rules::TypedPtr checked(const RuleContext& context, const rules::Expr& expr);
+    // As a number; null where it is none, with `what` it should be.
+    rules::TypedPtr number(const RuleContext& context, const rules::Expr& expr, const char* what);
 
     // Clauses (clauses.cpp)
     void clause(RuleContext& context, const rules::Clause& clause);
@@ -62,12 +66,19 @@ private:
     void event(RuleContext& context, const rules::EventClause& clause);
     void gauge(RuleContext& context, const rules::GaugeClause& clause);
     void learn(RuleContext& context, const rules::LearnClause& clause);
-    void aggregate(RuleContext& context, const rules::Clause& clause, AggregateKind kind,
-                   const rules::Expr* value, const std::vector<rules::ExprPtr>& by,
-                   const std::optional<std::string>& label);
-    AggregateId aggregate_id(RuleContext& context, const rules::Clause& clause, AggregateKind kind,
-                             const AggregateUse& use, const std::vector<rules::ExprPtr>& by,
-                             const std::optional<std::string>& label);
+    struct Aggregation {  // a count, a sum or a hist
+        const rules::Clause& clause;
+        AggregateKind kind{};
+        const std::vector<rules::Field>& by;
+        const std::optional<std::string>& label;
+        const rules::Expr* value = nullptr;
+        const rules::Expr* over = nullptr;
+    };
+    void aggregate(RuleContext& context, const Aggregation& wanted);
+    AggregateId aggregate_id(RuleContext& context, const Aggregation& wanted,
+                             const AggregateUse& use, bool in_tracer);
+    bool fits(const Aggregation& wanted, const AggregateUse& use);
+    void tally(RuleContext& context, const AggregateUse& use, const rules::TypedPtr& over);
     struct Named {
         std::string name;
         rules::TypedPtr value;
@@ -79,9 +90,14 @@ private:
     RecordPlan& record(rules::Stage stage);
     RecordPlan& work_record(RuleContext& context);  // entry or return, by the rule's kind
     uint32_t capture(RecordPlan& record, const rules::TypedPtr& value);
+    // Captures what of a value the kernel can compute; the rest is the tracer's.
+    LatePtr late(RecordPlan& record, const rules::TypedPtr& value);
+    LatePtr late_look_up(RecordPlan& record, const rules::Typed& value);
+    NamedField named_field(RecordPlan& record, const Named& named, const RuleContext& context);
     template <class Emit_> Emit& joined(RecordPlan& record, RuleContext& context, Emit_ wanted);
-    void add_field(std::vector<NamedField>& fields, const Named& named, uint32_t index,
-                   const RuleContext& context);
+    static void add_field(std::vector<NamedField>& fields, NamedField field,
+                          const RuleContext& context);
+    void add_emit(RecordPlan& record, const RuleContext& context, decltype(Emit::what) what);
 
     // Values kept from entry to return (layout.cpp)
     void save_for_return();

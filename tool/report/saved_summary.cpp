@@ -54,6 +54,9 @@ void read(const Json& json, sink::Stat& stat) {
     stat.is_signed = value < 0;
     stat.value = stat.is_signed ? static_cast<uint64_t>(value) : unsigned_of(json, "value");
     stat.calls = is_sum ? unsigned_of(json, "calls") : stat.value;
+    stat.over_ns = unsigned_of(json, "over_ns");
+    auto named = json.FindMember("named");
+    stat.is_named = named != json.MemberEnd() && named->value.IsTrue();
 }
 
 void read(const Json& json, sink::Hist& hist) {
@@ -141,6 +144,9 @@ void read(const Json& json, sink::Gauge& gauge) {
     gauge.pid = static_cast<uint32_t>(unsigned_of(json, "pid"));
     gauge.value = signed_of(json, "value");
     gauge.peak = signed_of(json, "peak");
+    gauge.by = group_of(json);
+    gauge.at_peak = {nanoseconds_of(json, "peak_ts", 1e9), string_of(json, "peak_in"),
+                     texts_of(json, "peak_stack")};
     gauge.held = read_all<sink::Gauge::Held>(json, "held");
     gauge.held_count = std::max<uint64_t>(gauge.held.size(), unsigned_of(json, "held_count"));
 }
@@ -169,6 +175,7 @@ sink::TraceEnd saved_end(const Json& summary) {
     end.not_learnt = unsigned_of(summary, "not_learnt");
     end.not_held = unsigned_of(summary, "not_held");
     end.no_stack = unsigned_of(summary, "no_stack");
+    end.not_tallied = unsigned_of(summary, "not_tallied");
     end.end_reason = string_of(summary, "end");
     end.metrics.stats = read_all<sink::Stat>(summary, "stats");
     end.metrics.hists = read_all<sink::Hist>(summary, "hists");

@@ -58,6 +58,8 @@ TypedPtr Checker::value(const Expr& expr) {
         TypedPtr operator()(const ArgExpr& a) { return self.arg(a, expr); }
         TypedPtr operator()(const StrExpr& s) { return self.str(s, expr); }
         TypedPtr operator()(const FileNameExpr& f) { return self.file_name(f, expr); }
+        TypedPtr operator()(const LearntPartExpr& p) { return self.learnt_part(p, expr); }
+        TypedPtr operator()(const NowExpr& n) { return self.now(n, expr); }
         TypedPtr operator()(const CastExpr& c) { return self.cast(c, expr); }
         TypedPtr operator()(const UnaryExpr& u) { return self.unary(u, expr); }
         TypedPtr operator()(const BinaryExpr& b) { return self.binary(b, expr); }
@@ -253,7 +255,7 @@ TypedPtr Checker::ret(const Span& span, bool quiet) {
 
 // `const char *` is text; a pointer to characters that the callee may write stays an address.
 TypedPtr Checker::decay_to_text(TypedPtr value) {
-    if (!value || !value->type) return value;
+    if (!value || !value->type || value->in_tracer) return value;
     const auto* pointer = std::get_if<PointerType>(&type(*value->type).kind);
     if (pointer == nullptr || !pointer->to_const) return value;
     const auto* to = std::get_if<IntType>(&type(pointer->to).kind);

@@ -61,9 +61,17 @@ struct TextNode {  // text behind a pointer, read at `stage`
 struct CastNode {  // as the Typed's own type
     TypedPtr operand;
 };
-struct LearntNode {  // table[key]: the key is recorded, the tracer looks it up
+// table[key]: the key is recorded, the tracer looks it up. `shown`: as it was learnt, or the key
+// itself where nothing was; number and text: an operand, 0 or "" where nothing was.
+enum class LearntAs { shown, number, text, size, each };
+struct LearntNode {
     std::string table;
     TypedPtr key;
+    LearntAs as{};
+};
+struct NowNode {  // what a gauge of this process is now
+    std::string gauge;
+    TypedPtr group;  // null: all groups together
 };
 struct UnaryNode {
     UnaryOp op{};
@@ -93,7 +101,7 @@ enum class Show {
 
 struct Typed {
     std::variant<ParamLeaf, BuiltinLeaf, ConstLeaf, TextLeaf, LoadNode, AddressNode, StructArgLeaf,
-                 TextNode, CastNode, LearntNode, UnaryNode, BinaryNode, ConditionalNode>
+                 TextNode, CastNode, LearntNode, NowNode, UnaryNode, BinaryNode, ConditionalNode>
         node;
     std::optional<TypeId> type;  // C type, where there is one
     Stage stage = Stage::entry;
@@ -101,6 +109,7 @@ struct Typed {
     uint8_t size = 8;  // significant bytes
     Unit unit = Unit::none;
     bool hex_unnamed = false;  // an enumeration: numbers without a name are hexadecimal
+    bool in_tracer = false;    // the tracer computes it: some operand is learnt, or a gauge
     Span span;
     bool is_text() const {
         return show == Show::text || show == Show::comm || show == Show::function ||
@@ -112,6 +121,7 @@ struct Scope {
     const TypeTable* types = nullptr;
     const Signature* signature = nullptr;              // null: no prototype
     const std::vector<std::string>* tables = nullptr;  // names that some rule learns
+    const std::vector<std::string>* gauges = nullptr;  // of all rules
     std::string function, symbol;                      // base name and form
     bool entry_rule = false;                           // `on entry`: return values are errors
     bool momentary = false;                            // the probe is a moment, not a call
@@ -125,6 +135,12 @@ std::string to_text(const Typed& value);
 
 // The conjuncts of a condition: `a && b` is two, each decided as early as it can be.
 std::vector<TypedPtr> conjuncts(const TypedPtr& condition);
+
+// The same look-up for another use.
+TypedPtr learnt_as(const TypedPtr& value, LearntAs as);
+
+// A name that stands for a key: recorded and grouped by as the key is.
+bool is_name_of_key(const Typed& value);
 
 // Available at both ends of a call, so never carried from one to the other.
 bool always_known(const Typed& value);
@@ -155,6 +171,9 @@ template <class Visit> void for_each_operand(const Typed& value, Visit visit) {
         void operator()(const TextNode& n) { visit(n.pointer); }
         void operator()(const CastNode& n) { visit(n.operand); }
         void operator()(const LearntNode& n) { visit(n.key); }
+        void operator()(const NowNode& n) {
+            if (n.group) visit(n.group);
+        }
         void operator()(const UnaryNode& n) { visit(n.operand); }
         void operator()(const BinaryNode& n) {
             visit(n.left);

@@ -60,6 +60,7 @@ Stage Checker::read_stage(const TypedPtr& pointer, bool to_const) const {
 }
 
 std::optional<Lvalue> Checker::pointee(const TypedPtr& pointer, const Expr& expr) {
+    if (!in_kernel(pointer)) return std::nullopt;
     const PointerType* to = nullptr;
     if (pointer->type) to = std::get_if<PointerType>(&type(*pointer->type).kind);
     if (to == nullptr) {
@@ -225,7 +226,7 @@ TypedPtr Checker::load(const Lvalue& place, const Expr& expr) {
 
 TypedPtr Checker::str(const StrExpr& node, const Expr& expr) {
     TypedPtr pointer = value(*node.pointer);
-    if (!pointer) return fail();
+    if (!pointer || !in_kernel(pointer)) return fail();
     if (pointer->is_text() || pointer->show == Show::boolean) {
         diagnostics_.error(expr.span,
                            quoted(source_text(node.pointer->span)) + " is not a pointer to text");
@@ -251,7 +252,9 @@ TypedPtr Checker::str(const StrExpr& node, const Expr& expr) {
 // The descriptor is looked up in the kernel, so nothing of the program's memory is read.
 TypedPtr Checker::file_name(const FileNameExpr& node, const Expr& expr) {
     TypedPtr descriptor = value(*node.descriptor);
-    if (!descriptor || !numeric(descriptor, "a file's descriptor")) return fail();
+    if (!descriptor || !in_kernel(descriptor) || !numeric(descriptor, "a file's descriptor")) {
+        return fail();
+    }
     return make({.node = TextNode{.pointer = descriptor, .of_file = true},
                  .stage = descriptor->stage,
                  .show = Show::text,
@@ -280,6 +283,69 @@ TypedPtr Checker::learnt(const std::string& table, const Expr& key_expr, const E
                .size = key->size,
                .span = expr.span};
     return make(std::move(node));
+}
+
+TypedPtr Checker::learnt_part(const LearntPartExpr& node, const Expr& expr) {
+    TypedPtr of = value(*node.of);
+    if (!of) return fail();
+    const char* function = node.part == LearntPart::size ? "size" : "each";
+    if (!std::holds_alternative<LearntNode>(of->node)) {
+        diagnostics_
+            .error(expr.span, quoted(source_text(node.of->span)) + " is not a learnt table's entry")
+            .help("write it as `" + std::string(function) + "(table[key])`");
+        return fail();
+    }
+    return learnt_as(of, node.part == LearntPart::size ? LearntAs::size : LearntAs::each);
+}
+
+TypedPtr Checker::now(const NowExpr& node, const Expr& expr) {
+    bool known = std::ranges::find(*scope_.gauges, node.gauge) != scope_.gauges->end();
+    if (!known) {
+        auto& error = diagnostics_.error(node.gauge_span, "there is no gauge " + quoted(node.gauge));
+        if (auto close = closest_name(node.gauge, *scope_.gauges)) {
+            error.help("a gauge with a similar name exists: " + quoted(*close));
+        }
+        return fail();
+    }
+    TypedPtr group = node.group ? shown(*node.group) : nullptr;
+    if (node.group && !group) return fail();
+    return make({.node = NowNode{node.gauge, group},
+                 .stage = group ? group->stage : Stage::entry,
+                 .show = Show::signed_int,
+                 .in_tracer = true,
+                 .span = expr.span});
+}
+
+// The kernel reads memory before the tracer looks up what was learnt.
+bool Checker::in_kernel(const TypedPtr& operand) {
+    if (!operand->in_tracer) return true;
+    diagnostics_
+        .error(operand->span, quoted(source_text(operand->span)) + " is known to the tracer only")
+        .note("memory is read in the kernel, when the call is made")
+        .help("use what the call itself has here");
+    return false;
+}
+
+TypedPtr make(Typed value) {
+    bool learnt = std::holds_alternative<LearntNode>(value.node);
+    value.in_tracer |= learnt;
+    for_each_operand(value, [&](const TypedPtr& part) { value.in_tracer |= part->in_tracer; });
+    return std::make_shared<const Typed>(std::move(value));
+}
+
+TypedPtr learnt_as(const TypedPtr& value, LearntAs as) {
+    Typed other = *value;
+    std::get<LearntNode>(other.node).as = as;
+    other.type.reset();
+    other.size = 8;
+    other.hex_unnamed = false;
+    other.show = as == LearntAs::text || as == LearntAs::each ? Show::text : Show::signed_int;
+    return make(std::move(other));
+}
+
+bool is_name_of_key(const Typed& value) {
+    const auto* learnt = std::get_if<LearntNode>(&value.node);
+    return learnt != nullptr && learnt->as == LearntAs::shown && !learnt->key->in_tracer;
 }
 
 }  // namespace mlbcc::rules

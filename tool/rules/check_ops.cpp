@@ -54,15 +54,24 @@ Unit arithmetic_unit(BinaryOp op, const Typed& left, const Typed& right) {
     return Unit::none;
 }
 
+// Beside a string, what was learnt is text.
+void learnt_text(TypedPtr& left, TypedPtr& right) {
+    auto as_text = [](TypedPtr& one, const TypedPtr& other) {
+        const auto* learnt = std::get_if<LearntNode>(&one->node);
+        if (learnt == nullptr || learnt->as != LearntAs::shown) return;
+        if (std::holds_alternative<TextLeaf>(other->node)) one = learnt_as(one, LearntAs::text);
+    };
+    as_text(left, right);
+    as_text(right, left);
+}
+
 }  // namespace
 
-bool Checker::numeric(const TypedPtr& operand, const char* what) {
-    if (std::holds_alternative<LearntNode>(operand->node)) {
-        diagnostics_
-            .error(operand->span, quoted(source_text(operand->span)) + " stands for itself only")
-            .note("names that were learnt are known to the tracer, not to the kernel")
-            .help("use the key itself here");
-        return false;
+// What was learnt is a number where one is wanted.
+bool Checker::numeric(TypedPtr& operand, const char* what) {
+    const auto* learnt = std::get_if<LearntNode>(&operand->node);
+    if (learnt != nullptr && learnt->as == LearntAs::shown) {
+        operand = learnt_as(operand, LearntAs::number);
     }
     if (!operand->is_text()) return true;
     diagnostics_
@@ -112,6 +121,7 @@ TypedPtr Checker::unary(const UnaryExpr& node, const Expr& expr) {
 TypedPtr Checker::binary(const BinaryExpr& node, const Expr& expr) {
     TypedPtr left = value(*node.left), right = value(*node.right);
     if (!left || !right) return fail();
+    learnt_text(left, right);
     bool literal = std::holds_alternative<TextLeaf>(left->node) ||
                    std::holds_alternative<TextLeaf>(right->node);
     if (node.op == BinaryOp::starts_with) {
@@ -175,7 +185,7 @@ TypedPtr Checker::compare_text(BinaryOp op, TypedPtr left, TypedPtr right, const
 
 TypedPtr Checker::starts_with(const TypedPtr& text, const TypedPtr& start, const Expr& expr) {
     const auto* literal = std::get_if<TextLeaf>(&start->node);
-    bool known = text->is_text() && !std::holds_alternative<LearntNode>(text->node);
+    bool known = text->is_text();
     if (literal == nullptr || !known || std::holds_alternative<TextLeaf>(text->node)) {
         diagnostics_.error(expr.span, "`starts_with` compares text with a string")
             .help("write it as `starts_with(comm, \"python\")`");

@@ -46,7 +46,10 @@ struct Text {
         return fmt::format("(cast {})", to_text(*n.operand));
     }
     std::string operator()(const LearntNode& n) const {
-        return fmt::format("(learnt {} {})", n.table, to_text(*n.key));
+        return fmt::format("(learnt{} {} {})", static_cast<int>(n.as), n.table, to_text(*n.key));
+    }
+    std::string operator()(const NowNode& n) const {
+        return fmt::format("(now {} {})", n.gauge, n.group ? to_text(*n.group) : "");
     }
     std::string operator()(const UnaryNode& n) const {
         return fmt::format("(u{} {})", static_cast<int>(n.op), to_text(*n.operand));

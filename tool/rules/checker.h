@@ -53,6 +53,9 @@ private:
     TypedPtr str(const StrExpr& node, const Expr& expr);
     TypedPtr file_name(const FileNameExpr& node, const Expr& expr);
     TypedPtr learnt(const std::string& table, const Expr& key, const Expr& expr);
+    TypedPtr learnt_part(const LearntPartExpr& node, const Expr& expr);
+    TypedPtr now(const NowExpr& node, const Expr& expr);
+    bool in_kernel(const TypedPtr& operand);  // else says that the kernel cannot follow it
     bool known_here(const Lvalue& place, const Expr& expr);
     Stage read_stage(const TypedPtr& pointer, bool to_const) const;  // when memory is read
     const std::string* table_name(const Expr& object) const;
@@ -66,7 +69,7 @@ private:
     TypedPtr pointer_step(BinaryOp op, const TypedPtr& pointer, const TypedPtr& steps,
                           const Expr& expr);
     TypedPtr conditional(const ConditionalExpr& node, const Expr& expr);
-    bool numeric(const TypedPtr& operand, const char* what);
+    bool numeric(TypedPtr& operand, const char* what);
 
     const CType& type(TypeId id) const { return (*scope_.types)[id]; }
     uint64_t size_of(TypeId id) const;
@@ -76,9 +79,7 @@ private:
     Diagnostics& diagnostics_;
 };
 
-inline TypedPtr make(Typed value) {
-    return std::make_shared<const Typed>(std::move(value));
-}
+TypedPtr make(Typed value);
 inline Stage later(Stage a, Stage b) {
     return a == Stage::ret || b == Stage::ret ? Stage::ret : Stage::entry;
 }

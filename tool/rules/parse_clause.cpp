@@ -20,8 +20,19 @@ template <class Node> bool add(Cursor& cursor, Rule& rule, uint32_t begin, Node 
 
 // ---- parts that several clauses share
 
-bool parse_by(Cursor& cursor, std::vector<ExprPtr>& by) {
-    return !cursor.accept_word("by") || parse_exprs(cursor, by);
+bool parse_by(Cursor& cursor, std::vector<Field>& by) {
+    if (!cursor.accept_word("by")) return true;
+    do {
+        Field field;
+        if (!parse_field(cursor, field)) return false;
+        if (field.is_args()) {
+            cursor.error(field.span, "`args` is many values, and a group is told apart by single ones")
+                .help("name the parameters");
+            return false;
+        }
+        by.push_back(std::move(field));
+    } while (cursor.accept(TokenKind::comma));
+    return true;
 }
 
 bool parse_label(Cursor& cursor, std::optional<std::string>& label) {
@@ -67,9 +78,17 @@ bool parse_count(Cursor& cursor, Rule& rule, uint32_t begin) {
     return add(cursor, rule, begin, std::move(clause));
 }
 
-// `sum` and `hist` look the same.
-template <class Aggregate> bool parse_aggregate(Cursor& cursor, Rule& rule, uint32_t begin) {
-    Aggregate clause;
+bool parse_sum(Cursor& cursor, Rule& rule, uint32_t begin) {
+    SumClause clause;
+    clause.value = parse_expr(cursor);
+    if (!clause.value) return false;
+    if (cursor.accept_word("over") && !(clause.over = parse_expr(cursor))) return false;
+    if (!parse_by(cursor, clause.by) || !parse_label(cursor, clause.label)) return false;
+    return add(cursor, rule, begin, std::move(clause));
+}
+
+bool parse_hist(Cursor& cursor, Rule& rule, uint32_t begin) {
+    HistClause clause;
     clause.value = parse_expr(cursor);
     if (!clause.value || !parse_by(cursor, clause.by) || !parse_label(cursor, clause.label))
         return false;
@@ -91,11 +110,27 @@ std::optional<GaugeOp> parse_gauge_op(Cursor& cursor) {
     return std::nullopt;
 }
 
+// "gauge NAME of OWNER = 0"
+bool parse_release(Cursor& cursor, Rule& rule, uint32_t begin, GaugeClause clause) {
+    cursor.take();
+    clause.op = GaugeOp::release;
+    clause.owner = parse_operand(cursor);
+    if (!clause.owner || !cursor.expect(TokenKind::assign, "`= 0`")) return false;
+    bool zero = cursor.at(TokenKind::number) && cursor.token().number().value == 0;
+    if (!zero) {
+        cursor.unexpected("`0`").note("of an owner all is released at once");
+        return false;
+    }
+    cursor.take();
+    return add(cursor, rule, begin, std::move(clause));
+}
+
 bool parse_gauge(Cursor& cursor, Rule& rule, uint32_t begin) {
     GaugeClause clause;
     auto name = cursor.expect_name("the name of the gauge");
     if (!name) return false;
     clause.name = std::move(*name);
+    if (cursor.at_word("of")) return parse_release(cursor, rule, begin, std::move(clause));
     if (cursor.at(TokenKind::left_bracket) && !(clause.key = parse_key(cursor))) return false;
     auto op = parse_gauge_op(cursor);
     if (!op) return false;
@@ -107,18 +142,55 @@ bool parse_gauge(Cursor& cursor, Rule& rule, uint32_t begin) {
             .help("use `=`, or remove the key");
     }
     clause.value = parse_expr(cursor);
-    return clause.value && add(cursor, rule, begin, std::move(clause));
+    if (!clause.value || !parse_by(cursor, clause.by)) return false;
+    if (cursor.accept_word("of") && !(clause.owner = parse_expr(cursor))) return false;
+    return add(cursor, rule, begin, std::move(clause));
+}
+
+// "[expr]" or "[expr : expr]"
+bool parse_table_key(Cursor& cursor, LearnClause& clause) {
+    auto table = cursor.expect_name("the name of the table");
+    if (!table || !cursor.expect(TokenKind::left_bracket, "`[`")) return false;
+    clause.table = std::move(*table);
+    clause.key = parse_expr(cursor);
+    if (!clause.key) return false;
+    if (cursor.accept(TokenKind::colon) && !(clause.end = parse_expr(cursor))) return false;
+    return cursor.expect(TokenKind::right_bracket, "`]`");
+}
+
+std::optional<LearnOp> parse_learn_op(Cursor& cursor) {
+    if (cursor.accept(TokenKind::assign)) return LearnOp::set;
+    if (cursor.accept(TokenKind::plus_assign)) return LearnOp::plus;
+    if (cursor.accept(TokenKind::minus_assign)) return LearnOp::minus;
+    if (cursor.accept_word("add")) return LearnOp::add;
+    if (cursor.accept_word("push")) return LearnOp::push;
+    if (cursor.accept_word("pop")) return LearnOp::pop;
+    cursor.unexpected("`=`, `+=`, `-=`, `add`, `push` or `pop`");
+    return std::nullopt;
 }
 
 bool parse_learn(Cursor& cursor, Rule& rule, uint32_t begin) {
     LearnClause clause;
-    auto table = cursor.expect_name("the name of the table");
-    if (!table) return false;
-    clause.table = std::move(*table);
-    clause.key = parse_key(cursor);
-    if (!clause.key || !cursor.expect(TokenKind::assign, "`=`")) return false;
-    clause.value = parse_expr(cursor);
-    return clause.value && add(cursor, rule, begin, std::move(clause));
+    if (!parse_table_key(cursor, clause)) return false;
+    auto op = parse_learn_op(cursor);
+    if (!op) return false;
+    clause.op = *op;
+    if (clause.end && clause.op != LearnOp::set) {
+        cursor.error(cursor.last().span, "what is known for a range of keys is set by `=`");
+    }
+    if (clause.op != LearnOp::pop && !(clause.value = parse_expr(cursor))) return false;
+    return add(cursor, rule, begin, std::move(clause));
+}
+
+bool parse_forget(Cursor& cursor, Rule& rule, uint32_t begin) {
+    LearnClause clause;
+    if (!parse_table_key(cursor, clause)) return false;
+    clause.op = LearnOp::forget;
+    if (clause.end) {
+        cursor.error(clause.end->span, "one key is enough: all that it lies in is forgotten")
+            .help("remove the end of the range");
+    }
+    return add(cursor, rule, begin, std::move(clause));
 }
 
 // Where the rule is optional it goes on without what this version cannot do.
@@ -177,10 +249,11 @@ constexpr auto kClauses = std::to_array<ClauseRow>({
     {"span", parse_span},
     {"event", parse_event},
     {"count", parse_count},
-    {"sum", parse_aggregate<SumClause>},
-    {"hist", parse_aggregate<HistClause>},
+    {"sum", parse_sum},
+    {"hist", parse_hist},
     {"gauge", parse_gauge},
     {"learn", parse_learn},
+    {"forget", parse_forget},
     {"stack", parse_stack},
     {"sample", parse_sample},
 });
@@ -222,10 +295,14 @@ constexpr auto kEnds = std::to_array<TokenKind>(
     {TokenKind::number, TokenKind::string, TokenKind::character, TokenKind::right_paren,
      TokenKind::right_bracket, TokenKind::right_brace, TokenKind::semicolon});
 
+constexpr auto kInfixWords =
+    std::to_array<std::string_view>({"by", "as", "over", "of", "add", "push"});
+
 // Can an operand end here, so that a name that follows begins a clause?
 bool ends_operand(const Token& token) {
     if (token.kind == TokenKind::name) {
-        return !token.is_word("by") && !token.is_word("as") && !is_clause_word(token.text());
+        return std::ranges::find(kInfixWords, token.text()) == kInfixWords.end() &&
+               !is_clause_word(token.text());
     }
     return std::find(kEnds.begin(), kEnds.end(), token.kind) != kEnds.end();
 }

@@ -78,6 +78,8 @@ private:
     ExprPtr str(uint32_t begin);
     ExprPtr file_name(uint32_t begin);
     ExprPtr starts_with(uint32_t begin);
+    ExprPtr learnt_part(LearntPart part, uint32_t begin);
+    ExprPtr now(uint32_t begin);
     ExprPtr cast(CastHead head);
     std::optional<uint64_t> plain_number(std::string_view wanted);
     bool count_operator();
@@ -251,11 +253,15 @@ ExprPtr ExprParser::call() {
     if (function.is_word("str")) return str(function.span.begin);
     if (function.is_word("file_name")) return file_name(function.span.begin);
     if (function.is_word("starts_with")) return starts_with(function.span.begin);
+    if (function.is_word("size")) return learnt_part(LearntPart::size, function.span.begin);
+    if (function.is_word("each")) return learnt_part(LearntPart::each, function.span.begin);
+    if (function.is_word("now")) return now(function.span.begin);
     cursor_
         .error(function.span,
                fmt::format("`{}` is not a function of the rule language", function.text()))
-        .note("there are `arg(N)`, `str(pointer, N)`, `file_name(fd)` and "
-              "`starts_with(text, \"...\")`");
+        .note("there are `arg(N)`, `str(pointer, N)`, `file_name(fd)`, "
+              "`starts_with(text, \"...\")`, `size(table[key])`, `each(table[key])` and "
+              "`now(gauge)`");
     return nullptr;
 }
 
@@ -302,10 +308,31 @@ ExprPtr ExprParser::starts_with(uint32_t begin) {
     return make(BinaryExpr{BinaryOp::starts_with, std::move(text), std::move(start)}, begin);
 }
 
+ExprPtr ExprParser::learnt_part(LearntPart part, uint32_t begin) {
+    ExprPtr of = conditional();
+    if (!of || !cursor_.expect(TokenKind::right_paren, "`)`")) return nullptr;
+    return make(LearntPartExpr{part, std::move(of)}, begin);
+}
+
+ExprPtr ExprParser::now(uint32_t begin) {
+    NowExpr node;
+    node.gauge_span = cursor_.token().span;
+    auto gauge = cursor_.expect_name("the name of a gauge");
+    if (!gauge) return nullptr;
+    node.gauge = std::move(*gauge);
+    if (cursor_.accept(TokenKind::comma) && !(node.group = conditional())) return nullptr;
+    if (!cursor_.expect(TokenKind::right_paren, "`)`")) return nullptr;
+    return make(std::move(node), begin);
+}
+
 }  // namespace
 
+ExprPtr parse_operand(Cursor& cursor) {
+    return ExprParser(cursor).conditional();
+}
+
 ExprPtr parse_expr(Cursor& cursor) {
-    ExprPtr expr = ExprParser(cursor).conditional();
+    ExprPtr expr = parse_operand(cursor);
     if (!expr) return nullptr;
     if (cursor.at(TokenKind::assign)) {
         cursor.error(cursor.token().span, "`=` does not compare").help("write `==`");
@@ -317,15 +344,6 @@ ExprPtr parse_expr(Cursor& cursor) {
         return nullptr;
     }
     return expr;
-}
-
-bool parse_exprs(Cursor& cursor, std::vector<ExprPtr>& exprs) {
-    do {
-        ExprPtr expr = parse_expr(cursor);
-        if (!expr) return false;
-        exprs.push_back(std::move(expr));
-    } while (cursor.accept(TokenKind::comma));
-    return true;
 }
 
 }  // namespace mlbcc::rules

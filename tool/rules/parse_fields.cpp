@@ -24,6 +24,20 @@ std::string derived_name(Span span) {
     return name;
 }
 
+void check_field_names(Cursor& cursor, const std::vector<Field>& fields) {
+    std::set<std::string_view> names;
+    for (const Field& field : fields) {
+        if (names.insert(field.name).second) continue;
+        auto& error =
+            cursor.error(field.span, fmt::format("there are two fields `{}`", field.name));
+        if (field.is_args()) continue;
+        error.help(
+            fmt::format("give this one another name: `NAME = {}`", field.value->span.text()));
+    }
+}
+
+}  // namespace
+
 bool parse_field(Cursor& cursor, Field& field) {
     uint32_t begin = cursor.begin();
     TokenKind behind = cursor.peek().kind;
@@ -44,20 +58,6 @@ bool parse_field(Cursor& cursor, Field& field) {
     if (!named) field.name = derived_name(field.value->span);
     return true;
 }
-
-void check_field_names(Cursor& cursor, const std::vector<Field>& fields) {
-    std::set<std::string_view> names;
-    for (const Field& field : fields) {
-        if (names.insert(field.name).second) continue;
-        auto& error =
-            cursor.error(field.span, fmt::format("there are two fields `{}`", field.name));
-        if (field.is_args()) continue;
-        error.help(
-            fmt::format("give this one another name: `NAME = {}`", field.value->span.text()));
-    }
-}
-
-}  // namespace
 
 bool parse_fields(Cursor& cursor, std::vector<Field>& fields) {
     if (!cursor.accept(TokenKind::left_paren)) return true;

@@ -83,6 +83,8 @@ void skip_braces(Cursor& cursor);
 
 // What stands in parentheses behind `span` and `event`; they may be absent.
 bool parse_fields(Cursor& cursor, std::vector<Field>& fields);
+// One of them: "size = bytesize".
+bool parse_field(Cursor& cursor, Field& field);
 
 // ---- casts (parse_cast.cpp)
 
@@ -97,7 +99,7 @@ std::optional<CastHead> scan_cast(const Span& from);
 // ---- expressions (parse_expr.cpp)
 
 ExprPtr parse_expr(Cursor& cursor);
-// One expression, then more behind commas.
-bool parse_exprs(Cursor& cursor, std::vector<ExprPtr>& exprs);
+// The same, where `=` may follow.
+ExprPtr parse_operand(Cursor& cursor);
 
 }  // namespace mlbcc::rules

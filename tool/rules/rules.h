@@ -68,6 +68,16 @@ struct StrExpr {  // str(expr [, N])
 struct FileNameExpr {  // file_name(expr)
     ExprPtr descriptor;
 };
+enum class LearntPart { size, each };
+struct LearntPartExpr {  // size(table[key]), each(table[key])
+    LearntPart part{};
+    ExprPtr of;
+};
+struct NowExpr {  // now(gauge), now(gauge, group)
+    std::string gauge;
+    Span gauge_span;
+    ExprPtr group;  // null: of all groups
+};
 struct CastExpr {      // (TYPE)expr
     std::string type;  // "struct request *": the words of it, one blank between them
     ExprPtr operand;
@@ -96,7 +106,8 @@ struct IndexExpr {  // p[2], and table[key]: which of the two is known only with
 struct Expr {
     Span span;
     std::variant<NumberExpr, CharExpr, StringExpr, NameExpr, ArgExpr, StrExpr, FileNameExpr,
-                 CastExpr, UnaryExpr, BinaryExpr, ConditionalExpr, MemberExpr, IndexExpr>
+                 LearntPartExpr, NowExpr, CastExpr, UnaryExpr, BinaryExpr, ConditionalExpr,
+                 MemberExpr, IndexExpr>
         node;
 };
 
@@ -116,29 +127,44 @@ struct EventClause {
     std::vector<Field> fields;
 };
 struct CountClause {
-    std::vector<ExprPtr> by;
+    std::vector<Field> by;
     std::optional<std::string> label;
 };
 struct SumClause {
     ExprPtr value;
-    std::vector<ExprPtr> by;
+    ExprPtr over;  // null, or the time that the sum took: `sum bytes over duration`
+    std::vector<Field> by;
     std::optional<std::string> label;
 };
 struct HistClause {
     ExprPtr value;
-    std::vector<ExprPtr> by;
+    std::vector<Field> by;
     std::optional<std::string> label;
 };
-enum class GaugeOp { set, add, sub };
+enum class GaugeOp { set, add, sub, release };
 struct GaugeClause {
     std::string name;
     ExprPtr key;  // null: a gauge without a key
     GaugeOp op{};
-    ExprPtr value;
+    ExprPtr value;          // of `release`: null
+    std::vector<Field> by;  // what its parts are told apart by: at most one
+    ExprPtr owner;          // null, or what this goes with: `gauge g of owner = 0` releases it
+};
+enum class LearnOp {
+    set,
+    plus,    // t[k] += n
+    minus,   // t[k] -= n
+    add,     // t[k] add v: one more value; all are kept, with how often
+    push,    // t[k] push v: hides what was there
+    pop,     // t[k] pop: shows it again
+    forget,  // forget t[k]
 };
 struct LearnClause {
     std::string table;
-    ExprPtr key, value;
+    LearnOp op{};
+    ExprPtr key;
+    ExprPtr end;    // null, or of t[key : end]: known for all from `key` to before `end`
+    ExprPtr value;  // of `pop` and `forget`: null
 };
 enum class StackKind { user, kernel, python };
 struct StackClause {

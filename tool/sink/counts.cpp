@@ -8,7 +8,7 @@
 namespace mlbcc::sink {
 namespace {
 
-Gauge gauge_of(const event::GaugeState& state, const plan::Plan& plan) {
+Gauge gauge_of(const event::GaugeState& state, const plan::Plan& plan, uint64_t start_ns) {
     Gauge gauge;
     gauge.rule = plan.rules[static_cast<uint32_t>(state.rule)].place;
     gauge.name = state.name;
@@ -16,6 +16,11 @@ Gauge gauge_of(const event::GaugeState& state, const plan::Plan& plan) {
     gauge.pid = state.pid;
     gauge.value = state.value;
     gauge.peak = state.peak;
+    if (state.group) gauge.by.emplace_back(state.group_name, json_text(*state.group));
+    if (state.peak_probe != nullptr) {
+        gauge.at_peak = {state.peak_time_ns - std::min(start_ns, state.peak_time_ns),
+                         state.peak_probe->function, state.peak_stack};
+    }
     gauge.held_count = state.held_count;
     for (const event::GaugeState::Held& held : state.held) {
         event::Value key{&held.key_type, held.key, held.name, !held.name.empty(), false};
@@ -60,7 +65,8 @@ void add_rule_counts(const event::Pipeline& pipeline, const plan::Plan& plan,
 
 }  // namespace
 
-void add_counts(TraceEnd& end, const event::Pipeline& pipeline, const plan::Plan& plan) {
+void add_counts(TraceEnd& end, const event::Pipeline& pipeline, const plan::Plan& plan,
+                uint64_t start_ns) {
     event::Totals totals = pipeline.totals();
     end.events = totals.events;
     end.lost = totals.lost;
@@ -71,9 +77,10 @@ void add_counts(TraceEnd& end, const event::Pipeline& pipeline, const plan::Plan
     end.not_learnt = totals.not_learnt;
     end.not_held = totals.not_held;
     end.no_stack = totals.no_stack;
+    end.not_tallied = totals.not_tallied;
     end.metrics.gauges.clear();
     for (const event::GaugeState& state : pipeline.gauges()) {
-        end.metrics.gauges.push_back(gauge_of(state, plan));
+        end.metrics.gauges.push_back(gauge_of(state, plan, start_ns));
     }
     end.metrics.functions = functions_of(pipeline);
     add_rule_counts(pipeline, plan, end.metrics.losses);

@@ -72,6 +72,10 @@ void write(Writer& json, const Stat& stat) {
     stat.is_signed ? signed_number(json, static_cast<int64_t>(stat.value))
                    : number(json, stat.value);
     if (is_sum) member(json, "calls", stat.calls);
+    if (stat.over_ns > 0) member(json, "over_ns", stat.over_ns);
+    if (!stat.is_named) return;
+    json.Key("named");
+    json.Bool(true);
 }
 
 void write(Writer& json, const Hist& hist) {
@@ -95,6 +99,15 @@ void write(Writer& json, const Hist& hist) {
     json.EndArray();
 }
 
+void write(Writer& json, const Gauge::Peak& peak) {
+    Buffer seconds(32);
+    write_seconds(seconds, peak.time_ns, 0);
+    json.Key("peak_ts");
+    raw(json, seconds.view(), rapidjson::kNumberType);
+    member(json, "peak_in", peak.function);
+    if (!peak.stack.empty()) member(json, "peak_stack", peak.stack);
+}
+
 void write(Writer& json, const Gauge& gauge) {
     member(json, "rule", gauge.rule);
     member(json, "name", gauge.name);
@@ -104,6 +117,8 @@ void write(Writer& json, const Gauge& gauge) {
     signed_number(json, gauge.value);
     json.Key("peak");
     signed_number(json, gauge.peak);
+    if (!gauge.by.empty()) by_member(json, gauge.by);
+    if (!gauge.at_peak.function.empty()) write(json, gauge.at_peak);
     json.Key("held");
     json.StartArray();
     for (const Gauge::Held& held : gauge.held) {
@@ -174,6 +189,7 @@ void limits(Writer& json, const TraceEnd& end) {
     if (end.not_learnt > 0) member(json, "not_learnt", end.not_learnt);
     if (end.not_held > 0) member(json, "not_held", end.not_held);
     if (end.no_stack > 0) member(json, "no_stack", end.no_stack);
+    if (end.not_tallied > 0) member(json, "not_tallied", end.not_tallied);
 }
 
 }  // namespace

@@ -34,6 +34,8 @@ struct Stat {
     uint64_t value = 0;  // sums of signed values: two's complement
     uint64_t calls = 0;  // how many were summed
     bool is_signed = false;
+    uint64_t over_ns = 0;  // the time that the sum took, where its rule says it: else 0
+    bool is_named = false;  // the label is the rule's own: with others of this label it is one
 };
 struct Hist {
     std::string rule, label;
@@ -49,7 +51,13 @@ struct Gauge {
     std::string rule, name;
     rules::Unit unit{};
     uint32_t pid = 0;
+    Group by;  // at most one part
     int64_t value = 0, peak = 0;
+    struct Peak {  // when it was reached, ns since the trace began, and in what call
+        uint64_t time_ns = 0;
+        std::string function;
+        std::vector<std::string> stack;
+    } at_peak;
     struct Held {
         std::string key;  // as JSON value text: "\"0x7f00\"" or "5"
         int64_t value = 0;
@@ -89,6 +97,7 @@ struct TraceEnd {  // the `summary` record
     uint64_t events = 0, lost = 0, late = 0;
     uint64_t processes = 0, threads = 0;
     uint64_t malformed = 0, not_learnt = 0, not_held = 0, no_stack = 0;  // event::Totals
+    uint64_t not_tallied = 0;
     std::string end_reason;  // "exit", "interrupted", "duration", ...
     MetricSnapshot metrics;
 };
@@ -128,7 +137,9 @@ std::unique_ptr<Sink> make_tee(std::vector<std::unique_ptr<Sink>> sinks);
 // Fills in what the pipeline counted: totals, gauges, functions and, for each rule of the plan,
 // what was received and unmatched (`submitted` and `lost` stay as they are; a rule without an entry
 // in `losses` gets one).
-void add_counts(TraceEnd& end, const event::Pipeline& pipeline, const plan::Plan& plan);
+// `start_ns`: TraceInfo's.
+void add_counts(TraceEnd& end, const event::Pipeline& pipeline, const plan::Plan& plan,
+                uint64_t start_ns);
 
 // A value as JSON text, as it stands in an event: "\"CUDA_SUCCESS\"", "5", "null".
 std::string json_text(const event::Value& value);

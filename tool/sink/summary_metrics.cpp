@@ -17,8 +17,10 @@ bool contains(const std::vector<std::string>& all, const std::string& one) {
 // What one clause of a rule measured, over its groups.
 template <class T> struct ClauseOf { std::vector<const T*> groups; };
 
+// What rules give one name is one.
 bool same_clause(const Stat& a, const Stat& b) {
-    return a.rule == b.rule && a.label == b.label && a.kind == b.kind;
+    bool same_rule = a.rule == b.rule || (a.is_named && b.is_named && a.unit == b.unit);
+    return same_rule && a.label == b.label && a.kind == b.kind;
 }
 bool same_clause(const Hist& a, const Hist& b) {
     return a.rule == b.rule && a.label == b.label;
@@ -43,36 +45,63 @@ Number number_of(const Stat& stat, uint64_t value) {
                           : amount(value, stat.unit);
 }
 
-std::string calls_of(const Stat& stat, uint64_t calls) {
-    return stat.kind == plan::AggregateKind::sum ? " in " + plural(calls, "call") : "";
+// " in 128 calls, 11.2 GiB/s"
+std::string calls_of(const Stat& stat) {
+    if (stat.kind != plan::AggregateKind::sum) return "";
+    std::string text = " in " + plural(stat.calls, "call");
+    if (stat.over_ns == 0) return text;
+    auto rate = static_cast<uint64_t>(static_cast<double>(stat.value) * 1e9 /
+                                      static_cast<double>(stat.over_ns));
+    return text + fmt::format(", {}/s", short_amount(rate, stat.unit));
 }
 
-bool larger(const Stat* a, const Stat* b) {
-    if (!a->is_signed) return a->value > b->value;
-    return static_cast<int64_t>(a->value) > static_cast<int64_t>(b->value);
+void add_to(Stat& sum, const Stat& one) {
+    sum.value += one.value;
+    sum.calls += one.calls;
+    sum.over_ns += one.over_ns;
+}
+
+// The groups of a clause, each once, and the sum of all as the first.
+std::vector<Stat> summed(const std::vector<const Stat*>& groups) {
+    std::vector<Stat> out{*groups[0]};
+    out[0].by.clear();
+    out[0].value = out[0].calls = out[0].over_ns = 0;
+    for (const Stat* group : groups) {
+        add_to(out[0], *group);
+        if (group->by.empty()) continue;
+        auto same = std::find_if(out.begin() + 1, out.end(),
+                                 [&](const Stat& known) { return known.by == group->by; });
+        if (same == out.end()) {
+            out.push_back(*group);
+        } else {
+            add_to(*same, *group);
+        }
+    }
+    return out;
+}
+
+bool larger(const Stat& a, const Stat& b) {
+    if (!a.is_signed) return a.value > b.value;
+    return static_cast<int64_t>(a.value) > static_cast<int64_t>(b.value);
 }
 
 std::string held_text(const Gauge& gauge) {
-    return fmt::format(" still held, peak {}", short_amount(gauge.peak, gauge.unit));
+    std::string text = fmt::format(" still held, peak {}", short_amount(gauge.peak, gauge.unit));
+    if (gauge.at_peak.function.empty()) return text;
+    return text + fmt::format(" at {:.3f} s in {}",
+                              static_cast<double>(gauge.at_peak.time_ns) / 1e9,
+                              gauge.at_peak.function);
 }
 
 void add_stat(Rows& rows, const ClauseOf<Stat>& clause, const std::string& behind) {
-    const Stat& first = *clause.groups[0];
-    uint64_t value = 0, calls = 0;
-    for (const Stat* group : clause.groups) {
-        value += group->value;
-        calls += group->calls;
+    std::vector<Stat> all = summed(clause.groups);
+    rows.add(2, all[0].label, number_of(all[0], all[0].value), calls_of(all[0]) + behind);
+    std::stable_sort(all.begin() + 1, all.end(), larger);
+    size_t groups = all.size() - 1;
+    for (size_t i = 1; i <= std::min(groups, kGroups); ++i) {
+        rows.add(4, group_label(all[i].by), number_of(all[0], all[i].value), calls_of(all[i]));
     }
-    rows.add(2, first.label, number_of(first, value), calls_of(first, calls) + behind);
-    if (first.by.empty()) return;
-    std::vector<const Stat*> groups = clause.groups;
-    std::ranges::stable_sort(groups, larger);
-    for (size_t i = 0; i < std::min(groups.size(), kGroups); ++i) {
-        rows.add(4, group_label(groups[i]->by), number_of(first, groups[i]->value),
-                 calls_of(first, groups[i]->calls));
-    }
-    if (groups.size() > kGroups)
-        rows.line(fmt::format("    and {} more", grouped(groups.size() - kGroups)));
+    if (groups > kGroups) rows.line(fmt::format("    and {} more", grouped(groups - kGroups)));
 }
 
 // The gauges of one rule and name, one a process.
@@ -95,6 +124,9 @@ void add_gauge(Rows& rows, const std::vector<const Gauge*>& gauges) {
     for (size_t i = 0; i < std::min(ordered.size(), kGroups); ++i) {
         const Gauge& gauge = *ordered[i];
         std::string label = gauge.name;
+        if (!gauge.by.empty()) {
+            label += fmt::format(" ({} {})", gauge.by[0].first, group_label(gauge.by));
+        }
         if (gauges.size() > 1) label += fmt::format(" (pid {})", gauge.pid);
         rows.add(2, label, amount(gauge.value, gauge.unit), held_text(gauge));
     }

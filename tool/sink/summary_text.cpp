@@ -96,6 +96,7 @@ std::string notes_text(const TraceEnd& end, size_t width) {
     note(end.malformed, "record", "not understood");
     note(end.not_learnt, "name", "not learnt: too many");
     note(end.not_held, "gauge change", "left out: too many entries");
+    note(end.not_tallied, "call", "not counted: too many groups");
     note(end.no_stack, "event", "without their stack: too many different ones");
     return rows.empty() ? "" : "\nNOTES\n" + rows.text();
 }

@@ -28,11 +28,13 @@ void add_to(codegen::AggregateValue& total, const codegen::AggregateValue& other
 struct Metrics::Group {
     sink::Group by;
     codegen::AggregateValue value{};
+    uint64_t over_ns = 0;
 };
 
 void Metrics::add_aggregate(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
                             sink::MetricSnapshot& out) {
     const std::string& rule = plan_.rules[static_cast<uint32_t>(aggregate.rule)].place;
+    if (aggregate.in_tracer) return add_tallies(aggregate, rule, pipeline, out);
     if (aggregate.is_total()) return add_total(aggregate, rule, out);
     bpf::Map* map = loaded_.map(codegen::maps::aggregate(aggregate.id));
     if (map == nullptr) return;
@@ -64,6 +66,28 @@ void Metrics::add_aggregate(const plan::Aggregate& aggregate, const event::Pipel
     for (Group& group : groups) add_group(aggregate, rule, group, out);
 }
 
+void Metrics::add_tallies(const plan::Aggregate& aggregate, const std::string& rule,
+                          const event::Pipeline& pipeline, sink::MetricSnapshot& out) {
+    std::vector<Group> groups;
+    for (const event::TallyGroup& tallied : pipeline.tallied(aggregate.id)) {
+        Group& group = groups.emplace_back();
+        for (size_t i = 0; i < tallied.by.size(); ++i) {
+            group.by.emplace_back(aggregate.by[i].name, sink::json_text(tallied.by[i]));
+        }
+        group.value.count = tallied.count;
+        group.value.sum = tallied.sum;
+        group.value.inverse_min = ~tallied.min;
+        group.value.max = tallied.max;
+        std::ranges::copy(tallied.buckets, group.value.buckets);
+        group.over_ns = tallied.over_ns;
+    }
+    if (groups.empty() && aggregate.by.empty()) groups.emplace_back();
+    std::ranges::stable_sort(groups, std::ranges::greater{}, [](const Group& group) {
+        return group.value.count;
+    });
+    for (Group& group : groups) add_group(aggregate, rule, group, out);
+}
+
 void Metrics::add_group(const plan::Aggregate& aggregate, const std::string& rule, Group& group,
                         sink::MetricSnapshot& out) {
     const codegen::AggregateValue& v = group.value;
@@ -71,7 +95,8 @@ void Metrics::add_group(const plan::Aggregate& aggregate, const std::string& rul
         bool count = aggregate.kind == plan::AggregateKind::count;
         out.stats.push_back({rule, aggregate.kind, aggregate.label, aggregate.unit,
                              std::move(group.by), count ? v.count : v.sum, v.count,
-                             aggregate.is_signed});
+                             aggregate.is_signed, group.over_ns,
+                             aggregate.is_named});
         return;
     }
     sink::Hist hist{rule, aggregate.label, aggregate.unit, std::move(group.by), v.count, v.sum};

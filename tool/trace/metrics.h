@@ -27,7 +27,9 @@ private:
     struct Group;
     void add_aggregate(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
                        sink::MetricSnapshot& out);
-    void add_group(const plan::Aggregate& aggregate, const std::string& rule, Group& group,
+    static void add_tallies(const plan::Aggregate& aggregate, const std::string& rule,
+                            const event::Pipeline& pipeline, sink::MetricSnapshot& out);
+    static void add_group(const plan::Aggregate& aggregate, const std::string& rule, Group& group,
                    sink::MetricSnapshot& out);
     void add_losses(sink::MetricSnapshot& out);
     struct CpuAccounts {

@@ -365,7 +365,7 @@ sink::TraceEnd Session::trace_end(End end) {
     made.time_ns = monotonic_ns();
     made.end_reason = reason(end);
     made.metrics = metrics_.snapshot(pipeline_);
-    sink::add_counts(made, pipeline_, frontend_.plan);
+    sink::add_counts(made, pipeline_, frontend_.plan, start_ns_);
     made.metrics.nested = nested_->times();
     return made;
 }

@@ -133,7 +133,7 @@ TEST_F(Jsonls, HaveTheFormOfTheSample) {
     pipeline.finish();
 
     TraceEnd end = sample_end();
-    add_counts(end, pipeline, t.plan);
+    add_counts(end, pipeline, t.plan, 0);
     Gauge gauge{"cuda.rules:20", "gpu_bytes", rules::Unit::bytes, 70, 4096, 524288000, {}, 1};
     gauge.held.push_back({"\"0x7f00\"", 4096, {"libcuda.so.1:cuMemAlloc_v2+0x0", "app:main+0x10"}});
     end.metrics.gauges.push_back(gauge);

@@ -209,7 +209,7 @@ TEST(Counts, AreThePipelines) {
     pipeline.finish();
     TraceEnd end;
     end.metrics.losses.push_back({.rule = "cuda.rules:1", .submitted = 9, .lost = 6});
-    add_counts(end, pipeline, t.plan);
+    add_counts(end, pipeline, t.plan, 0);
     ASSERT_EQ(end.metrics.losses.size(), 1u);
     EXPECT_EQ(end.metrics.losses[0].submitted, 9u);
     EXPECT_EQ(end.metrics.losses[0].received, 3u);

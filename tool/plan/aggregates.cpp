@@ -1,0 +1,113 @@
+// What `count`, `sum` and `hist` add to a probe: a use of a map in the kernel, or of a tally that the
+// tracer keeps where the kernel knows too little.
+#include <algorithm>
+
+#include "plan/planner.h"
+
+namespace mlbcc::plan {
+namespace {
+
+// Whether the kernel can group by it: a learnt name is grouped by its key.
+bool kernel_groups_by(const rules::TypedPtr& value) {
+    return !value->in_tracer || rules::is_name_of_key(*value);
+}
+
+bool in_kernel(const AggregateUse& use) {
+    return std::ranges::all_of(use.by, kernel_groups_by) && (!use.value || !use.value->in_tracer);
+}
+
+}  // namespace
+
+void ProbePlanner::aggregate(RuleContext& context, const Aggregation& wanted) {
+    AggregateUse use;
+    use.hit = context.bit;
+    use.at_entry = context.at_entry();
+    rules::TypedPtr over;
+    if (wanted.value != nullptr) {
+        use.value = number(context, *wanted.value, "what is summed or measured");
+        if (!use.value) return;
+        if (rules::is_name_of_key(*use.value)) {
+            use.value = rules::learnt_as(use.value, rules::LearntAs::number);
+        }
+    }
+    if (wanted.over != nullptr) {
+        over = number(context, *wanted.over, "the time that a sum took");
+        if (!over) return;
+    }
+    for (const rules::Field& one : wanted.by) {
+        rules::TypedPtr part = checked(context, *one.value);
+        if (!part) return;
+        use.by.push_back(std::move(part));
+    }
+    bool in_tracer = context.part.late_where || over || !in_kernel(use);
+    use.aggregate = aggregate_id(context, wanted, use, in_tracer);
+    if (!fits(wanted, use)) return;
+    if (builder_.plan.aggregates[static_cast<uint32_t>(use.aggregate)].in_tracer) {
+        return tally(context, use, over);
+    }
+    (context.at_entry() ? context.part.at_entry : context.part.at_return) = true;
+    probe_.aggregates.push_back(std::move(use));
+}
+
+void ProbePlanner::tally(RuleContext& context, const AggregateUse& use,
+                         const rules::TypedPtr& over) {
+    RecordPlan& plan = work_record(context);
+    TallyEmit emit{use.aggregate, {}, nullptr, nullptr};
+    for (const rules::TypedPtr& part : use.by) emit.by.push_back(late(plan, part));
+    if (use.value) emit.value = late(plan, use.value);
+    if (over) emit.over = late(plan, over);
+    add_emit(plan, context, std::move(emit));
+}
+
+// All functions share one map.
+bool ProbePlanner::fits(const Aggregation& wanted, const AggregateUse& use) {
+    const Aggregate& shared = builder_.plan.aggregates[static_cast<uint32_t>(use.aggregate)];
+    if (shared.in_tracer) return true;
+    for (size_t i = 0; i < use.by.size(); ++i) {
+        if (stored_size(*use.by[i]) == shared.by[i].field.size && kernel_groups_by(use.by[i])) {
+            continue;
+        }
+        Diagnostics found;
+        found
+            .error(wanted.by[i].value->span,
+                   "`" + wanted.by[i].name + "` is not of one kind in all functions")
+            .note("in `" + probe_.symbol + "` it takes another size than in the first function")
+            .help("split the rule");
+        builder_.report(found);
+        return false;
+    }
+    return true;
+}
+
+AggregateId ProbePlanner::aggregate_id(RuleContext& context, const Aggregation& wanted,
+                                       const AggregateUse& use, bool in_tracer) {
+    auto next = static_cast<AggregateId>(builder_.plan.aggregates.size());
+    auto [found, is_new] = builder_.plan.aggregate_ids.try_emplace(&wanted.clause, next);
+    if (!is_new) return found->second;
+    Aggregate made{.id = next, .rule = context.part.rule, .kind = wanted.kind};
+    made.in_tracer = in_tracer;
+    if (use.value) {
+        made.unit = use.value->unit;
+        made.is_signed = use.value->show == rules::Show::signed_int;
+    }
+    std::string value_text = use.value ? std::string(use.value->span.text()) : "count";
+    made.is_named = wanted.label.has_value();
+    made.label = wanted.label ? *wanted.label : value_text;
+    uint32_t offset = 0;
+    bool learnt = false;
+    for (size_t i = 0; i < use.by.size(); ++i) {
+        Field field{value_type(*use.by[i]), offset, stored_size(*use.by[i])};
+        learnt |= !field.type.learnt_table.empty();
+        offset += field.size;
+        made.by.push_back({wanted.by[i].name, std::move(field)});
+    }
+    if (learnt && !in_tracer) {  // names are learnt by process
+        made.by.push_back({"", {ValueType{ValueType::Kind::unsigned_int, 4}, offset, 8}});
+        offset += 8;
+    }
+    made.key_size = offset;
+    builder_.plan.aggregates.push_back(std::move(made));
+    return next;
+}
+
+}  // namespace mlbcc::plan

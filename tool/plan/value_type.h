@@ -1,0 +1,37 @@
+// What a value is and how it is shown.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "rules/rules.h"
+#include "rules/types.h"
+
+namespace mlbcc::plan {
+
+struct ValueType {
+    enum class Kind {
+        signed_int,
+        unsigned_int,
+        hex,
+        boolean,
+        enumeration,
+        text,
+        character,
+        comm,
+        function,
+        symbol
+    };
+    // comm is text of 16 bytes; function and symbol take no room in the record: they are the
+    // probe's
+    Kind kind = Kind::unsigned_int;
+    uint8_t size = 8;                        // significant bytes of the stored 64-bit slot
+    std::optional<rules::TypeId> enum_type;  // Kind::enumeration
+    std::string learnt_table;                // not empty: shown by the name learnt for it
+    rules::Unit unit = rules::Unit::none;
+    bool hex_unnamed = false;  // an enumeration: a number without a name is hexadecimal
+    bool operator==(const ValueType&) const = default;
+};
+
+}  // namespace mlbcc::plan
