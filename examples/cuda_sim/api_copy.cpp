@@ -4,6 +4,7 @@
 
 #include "api.h"
 #include "driver.h"
+#include "work.h"
 
 namespace cuda_sim::api {
 namespace {
@@ -165,6 +166,23 @@ template <typename Copy> CUresult move_box_in_stream(const Copy* copy, CUstream 
 }
 
 }  // namespace
+}  // namespace cuda_sim::api
+
+namespace cuda_sim {
+
+CUresult prepare(const CUDA_MEMCPY3D* copy, Work& work) {
+    api::Box box;
+    if (CUresult error = api::read(copy, box)) return error;
+    if (box.extent.bytes() &&
+        (!api::is_inside(box.to, box.extent) || !api::is_inside(box.from, box.extent)))
+        return CUDA_ERROR_INVALID_VALUE;
+    work = [=] { return api::move(box.to, box.from, box.extent); };
+    return CUDA_SUCCESS;
+}
+
+}  // namespace cuda_sim
+
+namespace cuda_sim::api {
 
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
     return move_now(unified(to), unified(from), {bytes});

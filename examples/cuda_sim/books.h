@@ -6,7 +6,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <mutex>
+#include <string>
+#include <string_view>
 
 #include "symbols.h"
 
@@ -42,8 +46,11 @@ template <typename Enum> constexpr std::size_t index_of(Enum value) {
 class Books {
 public:
     void called(Symbol symbol) { add(calls_[index_of(symbol)], 1); }
+    void failed(Symbol symbol) { add(failures_[index_of(symbol)], 1); }  // did not return success
     void launched() { add(launches_, 1); }  // a kernel was asked for; a captured launch counts too
-    void kernel_ran() { add(kernels_run_, 1); }  // a kernel was executed, by a launch or by a graph
+    void launch_captured() { add(captured_, 1); }  // into a graph instead of being run
+    void kernel_ran(std::string_view name);  // a kernel was executed, by a launch or by a graph
+    void graph_kernel_ran() { add(graph_kernels_, 1); }  // by the launch of a graph
     void graph_launched() { add(graph_launches_, 1); }
     void copied(Direction direction, std::size_t bytes) {
         add(copied_[index_of(direction)], bytes);
@@ -70,13 +77,17 @@ private:
         counter.fetch_add(n, std::memory_order_relaxed);
     }
     void account(Family family, void (Account::*change)(std::size_t), std::size_t bytes);
+    using SymbolCounters = std::array<Counter, kSymbolCount>;
     static void write_account(void* file, const char* name, const Account& account);
+    static void write_counters(void* file, const char* name, const SymbolCounters& counters);
+    void write_kernels(void* file) const;
 
-    std::array<Counter, kSymbolCount> calls_{};
+    SymbolCounters calls_{}, failures_{};
     std::array<Counter, index_of(Direction::kCount)> copied_{};
-    Counter launches_{0}, kernels_run_{0}, graph_launches_{0};
+    Counter launches_{0}, captured_{0}, kernels_run_{0}, graph_launches_{0}, graph_kernels_{0};
 
-    mutable std::mutex lock_;  // guards the accounts
+    mutable std::mutex lock_;                                    // guards what follows
+    std::map<std::string, std::uint64_t, std::less<>> kernels_;  // runs by name
     std::array<Account, index_of(Family::kCount)> families_{};
     Account device_, host_;
 };

@@ -50,6 +50,11 @@ __attribute__((destructor)) void shut_down() {
 
 }  // namespace
 
+// Writes the books as they are now; 0, or 1 if it cannot. For tests; not of the driver API.
+extern "C" __attribute__((visibility("default"))) int cuda_sim_write_books(const char* path) {
+    return driver().books.write(path) ? 0 : 1;
+}
+
 Driver::Driver()
     : memory(books, control, capacity_from_environment()), virtual_memory(memory),
       default_pool(pools.add()), current_pool(default_pool) {}
@@ -62,6 +67,10 @@ Driver& driver() {
 
 void count_call(Symbol symbol) {
     driver().books.called(symbol);
+}
+
+void count_failure(Symbol symbol) {
+    driver().books.failed(symbol);
 }
 
 CUresult initialized() {

@@ -91,6 +91,7 @@ template <typename Work> CUresult submit(CUstream handle, CUgraphNodeType type, 
     {
         std::lock_guard hold(stream->lock);
         if (stream->capture) {
+            if (type == CU_GRAPH_NODE_TYPE_KERNEL) driver().books.launch_captured();
             stream->capture->nodes.push_back(
                 std::make_unique<CUgraphNode_st>(CUgraphNode_st{type, work}));
             return CUDA_SUCCESS;

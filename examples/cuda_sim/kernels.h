@@ -44,6 +44,7 @@ public:
     KernelCall(const Kernel& kernel, const Grid& grid, void** params, void** extra);
 
     bool valid() const { return valid_; }
+    std::string_view name() const { return kernel_->name; }
     CUresult run(const Memory& memory) const;
 
 private:

@@ -47,11 +47,13 @@ struct CUevent_st {
     CUcontext context = nullptr;
     unsigned flags = 0;
     std::atomic<std::int64_t> recorded_ns = 0;  // steady clock; 0: never recorded
+    std::atomic<CUgraph> capture = nullptr;     // into which it was recorded last, else null
 };
 
 struct CUgraphNode_st {
     CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
     std::function<CUresult()> run;
+    const CUgraphNode_st* origin = nullptr;  // in an executable graph: the node it was made of
 };
 
 struct CUgraph_st {
@@ -69,6 +71,7 @@ struct CUstream_st {
     unsigned long long id = 0;
     std::mutex lock;             // guards capture
     CUgraph capture = nullptr;   // what is captured, else null
+    bool began_capture = false;  // else it joined the capture by an event
     std::recursive_mutex order;  // held while work of the stream runs
 };
 

@@ -223,7 +223,12 @@ typedef struct CUlaunchConfig_st {
   CUlaunchAttribute *attrs;                                                                   /* 40 */
   unsigned int numAttrs;                                                                      /* 48 */
 } CUlaunchConfig;
-/* The plain form of cuGraphAddKernelNode knows it up to extra. */
+/* Of the plain forms of functions; _v2 goes on with the kernel of a library in place of func. */
+typedef struct CUDA_KERNEL_NODE_PARAMS_v1_st {
+  CUfunction func;
+  unsigned int gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
+  void **kernelParams, **extra;
+} CUDA_KERNEL_NODE_PARAMS_v1;
 typedef struct CUDA_KERNEL_NODE_PARAMS_st {
   CUfunction func;
   unsigned int gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
@@ -231,6 +236,11 @@ typedef struct CUDA_KERNEL_NODE_PARAMS_st {
   CUkernel kern;
   CUcontext ctx;
 } CUDA_KERNEL_NODE_PARAMS;
+/* width counts elements of elementSize bytes. */
+typedef struct CUDA_MEMSET_NODE_PARAMS_st {
+  CUdeviceptr dst; size_t pitch; unsigned int value, elementSize; size_t width, height;
+} CUDA_MEMSET_NODE_PARAMS;
+typedef struct CUDA_HOST_NODE_PARAMS_st { CUhostFn fn; void *userData; } CUDA_HOST_NODE_PARAMS;
 typedef struct CUDA_MEMCPY2D_st {
   size_t srcXInBytes, srcY; CUmemorytype srcMemoryType; const void *srcHost; CUdeviceptr srcDevice;
   CUarray srcArray; size_t srcPitch;
