@@ -38,15 +38,18 @@ void Books::Account::give_back(std::size_t n) {
     ++frees;
 }
 
-void Books::account(Family family, void (Account::*change)(std::size_t), std::size_t bytes) {
+void Books::account(Family family, void (Account::*change)(std::size_t), std::size_t bytes,
+                    int device) {
     std::lock_guard hold(lock_);
     (families_[index_of(family)].*change)(bytes);
-    if (!is_view(family)) ((on_device(family) ? device_ : host_).*change)(bytes);
+    if (is_view(family)) return;
+    ((on_device(family) ? device_ : host_).*change)(bytes);
+    if (on_device(family)) (devices_[static_cast<std::size_t>(device)].*change)(bytes);
 }
 
-std::uint64_t Books::device_bytes() const {
+std::uint64_t Books::device_bytes(int device) const {
     std::lock_guard hold(lock_);
-    return device_.current;
+    return devices_[static_cast<std::size_t>(device)].current;
 }
 
 // "device":{"bytes":4096,"current":0,"peak":4096,"allocations":1,"frees":1}
@@ -102,6 +105,12 @@ bool Books::write(const char* path) const {
     write_account(file, "device", device_);
     std::fputs(",", file);
     write_account(file, "host", host_);
+    std::fputs(",\"devices\":{", file);
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+        if (i) std::fputs(",", file);
+        write_account(file, std::to_string(i).c_str(), devices_[i]);
+    }
+    std::fputs("}", file);
     std::fputs(",\"families\":{", file);
     for (std::size_t i = 0; i < families_.size(); ++i) {
         if (i) std::fputs(",", file);

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "symbols.h"
 
@@ -55,11 +56,19 @@ public:
     void copied(Direction direction, std::size_t bytes) {
         add(copied_[index_of(direction)], bytes);
     }
-    void allocated(Family family, std::size_t bytes) { account(family, &Account::take, bytes); }
-    void freed(Family family, std::size_t bytes) { account(family, &Account::give_back, bytes); }
+    // `device` matters to the families that take memory of a device.
+    void allocated(Family family, std::size_t bytes, int device) {
+        account(family, &Account::take, bytes, device);
+    }
+    void freed(Family family, std::size_t bytes, int device) {
+        account(family, &Account::give_back, bytes, device);
+    }
 
-    // Bytes of the device that are allocated now.
-    std::uint64_t device_bytes() const;
+    // Bytes of a device that are allocated now.
+    std::uint64_t device_bytes(int device) const;
+
+    // How many devices the books are written for.
+    void set_devices(int count) { devices_.resize(static_cast<std::size_t>(count)); }
 
     // Writes everything as one JSON object to `path`, in which "%p" becomes the process id. Returns
     // false if it cannot.
@@ -76,7 +85,8 @@ private:
     static void add(Counter& counter, std::uint64_t n) {
         counter.fetch_add(n, std::memory_order_relaxed);
     }
-    void account(Family family, void (Account::*change)(std::size_t), std::size_t bytes);
+    void account(Family family, void (Account::*change)(std::size_t), std::size_t bytes,
+                 int device);
     using SymbolCounters = std::array<Counter, kSymbolCount>;
     static void write_account(void* file, const char* name, const Account& account);
     static void write_counters(void* file, const char* name, const SymbolCounters& counters);
@@ -89,7 +99,8 @@ private:
     mutable std::mutex lock_;                                    // guards what follows
     std::map<std::string, std::uint64_t, std::less<>> kernels_;  // runs by name
     std::array<Account, index_of(Family::kCount)> families_{};
-    Account device_, host_;
+    Account device_, host_;         // device_ is the sum of all devices
+    std::vector<Account> devices_;  // by number
 };
 
 }  // namespace cuda_sim

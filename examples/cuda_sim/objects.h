@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include "../../rules/types/cuda_driver.h"
@@ -20,6 +21,8 @@ struct CUctx_st {
     cuda_sim::Object channel = 0;
     std::array<std::atomic<size_t>, 7> limits = {1024, 1 << 20, 8 << 20, 2,
                                                  2048, 64,      0};  // by CUlimit, in its units
+    std::mutex lock;                                                 // guards peers
+    std::set<CUcontext> peers;                                       // whose memory it may use
 };
 
 struct CUfunc_st {
@@ -76,5 +79,7 @@ struct CUstream_st {
 };
 
 struct CUmemPoolHandle_st {
+    CUdevice device = 0;
+    size_t max_bytes = 0;                                       // 0: as much as the device has
     std::array<std::atomic<std::uint64_t>, 9> attributes = {};  // by CUmemPool_attribute
 };
