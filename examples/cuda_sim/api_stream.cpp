@@ -172,6 +172,16 @@ CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus* statu
     return CUDA_SUCCESS;
 }
 
+CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* data,
+                             unsigned flags) {
+    if (!callback || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (CUresult error = is_idle(stream)) return error;
+    return submit(stream, CU_GRAPH_NODE_TYPE_HOST, [=] {
+        callback(stream, CUDA_SUCCESS, data);
+        return CUDA_SUCCESS;
+    });
+}
+
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
     if (!mode || *mode > CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_ERROR_INVALID_VALUE;
     thread_local CUstreamCaptureMode current = CU_STREAM_CAPTURE_MODE_GLOBAL;

@@ -121,7 +121,8 @@ bool Books::write(const char* path) const {
     std::fputs(",\"bytes_copied\":{", file);
     for (std::size_t i = 0; i < copied_.size(); ++i)
         std::fprintf(file, "%s\"%s\":%llu", i ? "," : "", kDirectionNames[i], number(copied_[i]));
-    std::fputs("},", file);
+    std::fprintf(file, "},\"host_side\":{\"pinned\":%llu,\"pageable\":%llu},", number(pinned_),
+                 number(pageable_));
     write_counters(file, "calls", calls_);
     std::fputs(",", file);
     write_counters(file, "failures", failures_);

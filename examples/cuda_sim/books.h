@@ -56,6 +56,10 @@ public:
     void copied(Direction direction, std::size_t bytes) {
         add(copied_[index_of(direction)], bytes);
     }
+    // Of a copy between host and device: whether its memory of the host is pinned or registered.
+    void host_side(bool is_pinned, std::size_t bytes) {
+        add(is_pinned ? pinned_ : pageable_, bytes);
+    }
     // `device` matters to the families that take memory of a device.
     void allocated(Family family, std::size_t bytes, int device) {
         account(family, &Account::take, bytes, device);
@@ -95,6 +99,7 @@ private:
     SymbolCounters calls_{}, failures_{};
     std::array<Counter, index_of(Direction::kCount)> copied_{};
     Counter launches_{0}, captured_{0}, kernels_run_{0}, graph_launches_{0}, graph_kernels_{0};
+    Counter pinned_{0}, pageable_{0};  // bytes
 
     mutable std::mutex lock_;                                    // guards what follows
     std::map<std::string, std::uint64_t, std::less<>> kernels_;  // runs by name

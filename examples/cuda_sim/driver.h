@@ -45,6 +45,7 @@ struct Driver {
     Handles<CUfunc_st> functions;  // of modules and libraries
     Handles<CUstream_st> streams;
     Handles<CUevent_st> events;
+    Handles<CUlinkState_st> links;
     Handles<CUgraph_st> graphs;
     Handles<CUgraphExec_st> executable_graphs;
     Handles<CUmemPoolHandle_st> pools;

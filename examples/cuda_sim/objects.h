@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "../../rules/types/cuda_driver.h"
@@ -44,6 +45,10 @@ struct CUkern_st {
 struct CUlib_st {
     CUmodule module = nullptr;
     std::vector<CUkernel> kernels;
+};
+
+struct CUlinkState_st {
+    std::string text;
 };
 
 struct CUevent_st {
