@@ -1,4 +1,4 @@
-// Contexts, and the primary context of the device.
+// Contexts, and the primary context of each device.
 
 #include <utility>
 
@@ -11,8 +11,9 @@ namespace {
 constexpr unsigned kKnownFlags = 0xff;
 constexpr unsigned kApiVersion = 3020;  // what contexts of cuCtxCreate_v2 and later answer
 
-CUcontext new_context(unsigned flags, bool is_primary) {
+CUcontext new_context(CUdevice device, unsigned flags, bool is_primary) {
     CUcontext context = driver().contexts.add();
+    context->device = device;
     context->flags = flags;
     context->is_primary = is_primary;
     context->channel = driver().control.create(ObjectClass::kChannel);
@@ -40,7 +41,7 @@ CUresult nothing_is_captured(CUcontext context) {
 CUresult cuCtxCreate(CUcontext* context, unsigned flags, CUdevice device) {
     if (CUresult error = device_ready(device)) return error;
     if (!context || flags > kKnownFlags) return CUDA_ERROR_INVALID_VALUE;
-    *context = new_context(flags, false);
+    *context = new_context(device, flags, false);
     context_stack().push_back(*context);
     return CUDA_SUCCESS;
 }
@@ -134,6 +135,31 @@ CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
     return CUDA_SUCCESS;
 }
 
+CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext context) {
+    if (CUresult error = context ? known(context) : context_ready()) return error;
+    if (!device) return CUDA_ERROR_INVALID_VALUE;
+    *device = (context ? context : current_context())->device;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
+    if (CUresult error = context_ready()) return error;
+    if (CUresult error = known(peer)) return error;
+    const CUcontext context = current_context();
+    if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (peer->device == context->device) return CUDA_ERROR_INVALID_CONTEXT;
+    std::lock_guard hold(context->lock);
+    return context->peers.insert(peer).second ? CUDA_SUCCESS
+                                              : CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+}
+
+CUresult cuCtxDisablePeerAccess(CUcontext peer) {
+    if (CUresult error = context_ready()) return error;
+    const CUcontext context = current_context();
+    std::lock_guard hold(context->lock);
+    return context->peers.erase(peer) ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
+}
+
 CUresult cuCtxSynchronize() {
     if (CUresult error = context_ready()) return error;
     return nothing_is_captured(current_context());
@@ -147,9 +173,9 @@ CUresult cuCtxSynchronize_v2(CUcontext context) {
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
     if (CUresult error = device_ready(device)) return error;
     if (!context) return CUDA_ERROR_INVALID_VALUE;
-    Driver& d = driver();
-    std::lock_guard hold(d.primary_lock);
-    if (!d.primary) d.primary = new_context(d.primary_flags, true);
+    Device& d = driver().devices[device];
+    std::lock_guard hold(driver().primary_lock);
+    if (!d.primary) d.primary = new_context(device, d.primary_flags, true);
     ++d.primary_users;
     *context = d.primary;
     return CUDA_SUCCESS;
@@ -157,8 +183,8 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
 
 CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
     if (CUresult error = device_ready(device)) return error;
-    Driver& d = driver();
-    std::lock_guard hold(d.primary_lock);
+    Device& d = driver().devices[device];
+    std::lock_guard hold(driver().primary_lock);
     if (d.primary_users == 0) return CUDA_ERROR_INVALID_CONTEXT;
     if (--d.primary_users > 0) return CUDA_SUCCESS;
     destroy_context(std::exchange(d.primary, nullptr));
@@ -168,8 +194,8 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
 // Takes down whatever the primary context holds, whoever still uses it.
 CUresult cuDevicePrimaryCtxReset(CUdevice device) {
     if (CUresult error = device_ready(device)) return error;
-    Driver& d = driver();
-    std::lock_guard hold(d.primary_lock);
+    Device& d = driver().devices[device];
+    std::lock_guard hold(driver().primary_lock);
     d.primary_users = 0;
     if (d.primary) destroy_context(std::exchange(d.primary, nullptr));
     return CUDA_SUCCESS;
@@ -179,7 +205,7 @@ CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags) {
     if (CUresult error = device_ready(device)) return error;
     if (flags > kKnownFlags) return CUDA_ERROR_INVALID_VALUE;
     std::lock_guard hold(driver().primary_lock);
-    driver().primary_flags = flags;
+    driver().devices[device].primary_flags = flags;
     return CUDA_SUCCESS;
 }
 
@@ -187,8 +213,8 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* activ
     if (CUresult error = device_ready(device)) return error;
     if (!flags || !active) return CUDA_ERROR_INVALID_VALUE;
     std::lock_guard hold(driver().primary_lock);
-    *flags = driver().primary_flags;
-    *active = driver().primary != nullptr;
+    *flags = driver().devices[device].primary_flags;
+    *active = driver().devices[device].primary != nullptr;
     return CUDA_SUCCESS;
 }
 

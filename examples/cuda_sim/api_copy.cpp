@@ -4,6 +4,7 @@
 
 #include "api.h"
 #include "driver.h"
+#include "work.h"
 
 namespace cuda_sim::api {
 namespace {
@@ -57,6 +58,9 @@ void count(const Side& to, const Side& from, size_t bytes) {
                                 : to.place == Place::kHost ? Direction::kDeviceToHost
                                                            : Direction::kDeviceToDevice;
     driver().books.copied(direction, bytes);
+    if (direction == Direction::kDeviceToDevice) return;
+    const auto block = driver().memory.find(to.place == Place::kHost ? to.base : from.base);
+    driver().books.host_side(block.has_value(), bytes);
 }
 
 CUresult move(const Side& to, const Side& from, const Extent& extent) {
@@ -130,7 +134,8 @@ CUresult read(const CUDA_MEMCPY2D* copy, Box& box) {
     return finish(box);
 }
 
-CUresult read(const CUDA_MEMCPY3D* copy, Box& box) {
+// CUDA_MEMCPY3D, or CUDA_MEMCPY3D_PEER, whose contexts do not matter here.
+template <typename Copy> CUresult read(const Copy* copy, Box& box) {
     if (!copy) return CUDA_ERROR_INVALID_VALUE;
     box.extent = {.width = copy->WidthInBytes, .height = copy->Height, .depth = copy->Depth};
     box.from = {.x = copy->srcXInBytes,
@@ -165,6 +170,23 @@ template <typename Copy> CUresult move_box_in_stream(const Copy* copy, CUstream 
 }
 
 }  // namespace
+}  // namespace cuda_sim::api
+
+namespace cuda_sim {
+
+CUresult prepare(const CUDA_MEMCPY3D* copy, Work& work) {
+    api::Box box;
+    if (CUresult error = api::read(copy, box)) return error;
+    if (box.extent.bytes() &&
+        (!api::is_inside(box.to, box.extent) || !api::is_inside(box.from, box.extent)))
+        return CUDA_ERROR_INVALID_VALUE;
+    work = [=] { return api::move(box.to, box.from, box.extent); };
+    return CUDA_SUCCESS;
+}
+
+}  // namespace cuda_sim
+
+namespace cuda_sim::api {
 
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
     return move_now(unified(to), unified(from), {bytes});
@@ -205,6 +227,37 @@ CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, si
 CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t bytes,
                            CUstream stream) {
     return move_in_stream(device(to), device(from), {bytes}, stream);
+}
+
+CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* copy) {
+    return move_box(copy);
+}
+
+CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* copy, CUstream stream) {
+    return move_box_in_stream(copy, stream);
+}
+
+// One after the other, up to the first that fails.
+CUresult cuMemcpyBatchAsync(CUdeviceptr* to, CUdeviceptr* from, size_t* sizes, size_t count,
+                            CUmemcpyAttributes* attributes, size_t* attribute_indices,
+                            size_t attribute_count, size_t* failed, CUstream stream) {
+    if (failed) *failed = SIZE_MAX;
+    const bool has_attributes = attributes && attribute_indices && attribute_count > 0 &&
+                                attribute_count <= count && attribute_indices[0] == 0;
+    if (!to || !from || !sizes || !has_attributes) return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < count; ++i) {
+        const CUresult error = move_in_stream(unified(to[i]), unified(from[i]), {sizes[i]}, stream);
+        if (error && failed) *failed = i;
+        if (error) return error;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyBatchAsync_v2(CUdeviceptr* to, CUdeviceptr* from, size_t* sizes, size_t count,
+                               CUmemcpyAttributes* attributes, size_t* attribute_indices,
+                               size_t attribute_count, CUstream stream) {
+    return api::cuMemcpyBatchAsync(to, from, sizes, count, attributes, attribute_indices,
+                                   attribute_count, nullptr, stream);
 }
 
 CUresult cuMemcpy2D(const CUDA_MEMCPY2D* copy) {

@@ -1,7 +1,8 @@
-// Devices: there is one, number 0.
+// Devices, which differ by their numbers, and access from one to another.
 
 #include <cstdio>
 #include <cstring>
+#include <string>
 #include <string_view>
 
 #include "api.h"
@@ -11,7 +12,6 @@ namespace cuda_sim::api {
 namespace {
 
 constexpr std::string_view kName = "Simulated GPU (host memory)";
-constexpr std::string_view kBusId = "0000:00:00.0";
 constexpr int kMajor = 9, kMinor = 0;
 
 // Copies a text into a buffer of `size` bytes, cut where it does not fit, and ended by a zero.
@@ -21,8 +21,16 @@ CUresult copy_text(std::string_view text, char* buffer, int size) {
     return CUDA_SUCCESS;
 }
 
-int attribute_value(CUdevice_attribute attribute) {
+// Each device has a bus of its own.
+std::string bus_id(CUdevice device) {
+    char text[] = "0000:00:00.0";
+    std::snprintf(text, sizeof text, "0000:%02x:00.0", static_cast<unsigned>(device) & 0xff);
+    return text;
+}
+
+int attribute_value(CUdevice_attribute attribute, CUdevice device) {
     switch (attribute) {
+    case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID: return device;
     case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
     case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X:
     case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y: return 1024;
@@ -59,15 +67,15 @@ int attribute_value(CUdevice_attribute attribute) {
 CUresult cuDeviceGet(CUdevice* device, int ordinal) {
     if (CUresult error = initialized()) return error;
     if (!device) return CUDA_ERROR_INVALID_VALUE;
-    if (ordinal != 0) return CUDA_ERROR_INVALID_DEVICE;
-    *device = 0;
+    if (CUresult error = device_ready(ordinal)) return error;
+    *device = ordinal;
     return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetCount(int* count) {
     if (CUresult error = initialized()) return error;
     if (!count) return CUDA_ERROR_INVALID_VALUE;
-    *count = 1;
+    *count = driver().device_count;
     return CUDA_SUCCESS;
 }
 
@@ -78,13 +86,25 @@ CUresult cuDeviceGetName(char* name, int size, CUdevice device) {
 
 CUresult cuDeviceGetPCIBusId(char* id, int size, CUdevice device) {
     if (CUresult error = device_ready(device)) return error;
-    return copy_text(kBusId, id, size);
+    return copy_text(bus_id(device), id, size);
+}
+
+CUresult cuDeviceGetByPCIBusId(CUdevice* device, const char* id) {
+    if (CUresult error = initialized()) return error;
+    if (!device || !id) return CUDA_ERROR_INVALID_VALUE;
+    for (int i = 0; i < driver().device_count; ++i) {
+        if (bus_id(i) != id) continue;
+        *device = i;
+        return CUDA_SUCCESS;
+    }
+    return CUDA_ERROR_INVALID_DEVICE;
 }
 
 CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
     if (CUresult error = device_ready(device)) return error;
     if (!uuid) return CUDA_ERROR_INVALID_VALUE;
     std::memcpy(uuid->bytes, "cuda_sim device0", sizeof uuid->bytes);
+    uuid->bytes[15] = static_cast<char>('0' + device);
     return CUDA_SUCCESS;
 }
 
@@ -98,7 +118,7 @@ CUresult cuDeviceTotalMem(size_t* bytes, CUdevice device) {
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
     if (CUresult error = device_ready(device)) return error;
     if (!value || attribute <= 0) return CUDA_ERROR_INVALID_VALUE;
-    *value = attribute_value(attribute);
+    *value = attribute_value(attribute, device);
     return CUDA_SUCCESS;
 }
 
@@ -113,29 +133,29 @@ CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {
 CUresult cuDeviceCanAccessPeer(int* can_access, CUdevice device, CUdevice peer) {
     if (CUresult error = device_ready(device)) return error;
     if (!can_access) return CUDA_ERROR_INVALID_VALUE;
-    if (peer != 0) return CUDA_ERROR_INVALID_DEVICE;
-    *can_access = 0;
+    if (CUresult error = device_ready(peer)) return error;
+    *can_access = device != peer;
     return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice device) {
     if (CUresult error = device_ready(device)) return error;
     if (!pool) return CUDA_ERROR_INVALID_VALUE;
-    *pool = driver().default_pool;
+    *pool = driver().devices[device].default_pool;
     return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice device) {
     if (CUresult error = device_ready(device)) return error;
     if (!pool) return CUDA_ERROR_INVALID_VALUE;
-    *pool = driver().current_pool;
+    *pool = driver().devices[device].current_pool;
     return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool) {
     if (CUresult error = device_ready(device)) return error;
-    if (!driver().pools.has(pool)) return CUDA_ERROR_INVALID_VALUE;
-    driver().current_pool = pool;
+    if (!driver().pools.has(pool) || pool->device != device) return CUDA_ERROR_INVALID_VALUE;
+    driver().devices[device].current_pool = pool;
     return CUDA_SUCCESS;
 }
 

@@ -1,5 +1,7 @@
 // Start, versions, names of errors, addresses of functions.
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -57,6 +59,18 @@ Answer look_up(std::string_view base, int version, bool per_thread) {
     return answer;
 }
 
+// CUDA_SIM_HIDDEN=cuMemAlloc,cuLaunchKernel: functions of which cuGetProcAddress gives an address
+// that is no export, as a driver may that keeps some of its forms to itself.
+bool is_hidden(std::string_view base) {
+    const char* text = std::getenv("CUDA_SIM_HIDDEN");
+    for (std::string_view rest = text ? text : ""; !rest.empty();) {
+        const auto end = std::min(rest.find(','), rest.size());
+        if (rest.substr(0, end) == base) return true;
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return false;
+}
+
 }  // namespace
 
 CUresult not_supported() {
@@ -95,7 +109,9 @@ CUresult cuGetProcAddress_v2(const char* symbol, void** function, int version, c
         return CUDA_ERROR_INVALID_VALUE;
     const Answer answer =
         look_up(symbol, version, flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM);
-    *function = answer.best ? answer.best->address : nullptr;
+    *function = !answer.best        ? nullptr
+                : is_hidden(symbol) ? inner_address(answer.best->symbol)
+                                    : answer.best->address;
     if (status)
         *status = answer.best    ? CU_GET_PROC_ADDRESS_SUCCESS
                   : answer.known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT

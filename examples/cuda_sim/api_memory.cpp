@@ -14,7 +14,11 @@ template <typename Pointer>
 CUresult allocate(Family family, size_t bytes, Pointer* out, unsigned flags = 0) {
     if (CUresult error = context_ready()) return error;
     if (!out) return CUDA_ERROR_INVALID_VALUE;
-    Block block{.bytes = bytes, .family = family, .context = current_context(), .flags = flags};
+    Block block{.bytes = bytes,
+                .family = family,
+                .context = current_context(),
+                .device = current_context()->device,
+                .flags = flags};
     if (CUresult error = driver().memory.allocate(block)) return error;
     *out = (Pointer)block.address;
     return CUDA_SUCCESS;
@@ -55,7 +59,7 @@ CUresult store_attribute(void* out, CUpointer_attribute attribute, CUdeviceptr p
         return store(out, static_cast<unsigned long long>(block.address));
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
         return store(out, unsigned{block.family == Family::kManaged});
-    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return store(out, 0);
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return store(out, block.device);
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: return store(out, CUdeviceptr{block.address});
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE: return store(out, block.bytes);
     case CU_POINTER_ATTRIBUTE_MAPPED: return store(out, 1u);
@@ -69,7 +73,7 @@ CUresult store_attribute(void* out, CUpointer_attribute attribute, CUdeviceptr p
 CUresult cuMemGetInfo(size_t* free, size_t* total) {
     if (CUresult error = context_ready()) return error;
     if (!free || !total) return CUDA_ERROR_INVALID_VALUE;
-    *free = driver().memory.free_bytes();
+    *free = driver().memory.free_bytes(current_context()->device);
     *total = driver().memory.capacity();
     return CUDA_SUCCESS;
 }

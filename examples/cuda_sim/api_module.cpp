@@ -130,6 +130,12 @@ CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned count, CUmod
     return first_of(module->functions, count, functions);
 }
 
+// No image has variables.
+CUresult cuModuleGetGlobal(CUdeviceptr*, size_t*, CUmodule module, const char* name) {
+    if (CUresult error = known(driver().modules, module, name)) return error;
+    return CUDA_ERROR_NOT_FOUND;
+}
+
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
     if (!mode) return CUDA_ERROR_INVALID_VALUE;
     *mode = CU_MODULE_EAGER_LOADING;

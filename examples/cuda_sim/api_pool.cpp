@@ -52,8 +52,14 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* out, size_t bytes, CUmemoryPool po
     if (CUresult error = known(pool)) return error;
     if (CUresult error = check_stream(stream)) return error;
     if (!out) return CUDA_ERROR_INVALID_VALUE;
-    Block block{
-        .bytes = bytes, .family = Family::kAsync, .context = current_context(), .pool = pool};
+    Block block{.bytes = bytes,
+                .family = Family::kAsync,
+                .context = current_context(),
+                .device = pool->device,
+                .pool = pool};
+    const std::uint64_t used = pool->attributes[CU_MEMPOOL_ATTR_USED_MEM_CURRENT];
+    if (pool->max_bytes && (bytes > pool->max_bytes || used > pool->max_bytes - bytes))
+        return CUDA_ERROR_OUT_OF_MEMORY;
     if (CUresult error = driver().memory.allocate(block)) return error;
     add_use(pool, bytes);
     *out = block.address;
@@ -61,7 +67,9 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* out, size_t bytes, CUmemoryPool po
 }
 
 CUresult cuMemAllocAsync(CUdeviceptr* out, size_t bytes, CUstream stream) {
-    return api::cuMemAllocFromPoolAsync(out, bytes, driver().current_pool, stream);
+    if (CUresult error = context_ready()) return error;
+    const CUmemoryPool pool = driver().devices[current_context()->device].current_pool;
+    return api::cuMemAllocFromPoolAsync(out, bytes, pool, stream);
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr p, CUstream stream) {
@@ -77,16 +85,20 @@ CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* props) {
     if (CUresult error = initialized()) return error;
     if (!pool || !props || props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
         return CUDA_ERROR_INVALID_VALUE;
+    if (device_ready(props->location.id)) return CUDA_ERROR_INVALID_VALUE;
     *pool = driver().pools.add();
+    (*pool)->device = props->location.id;
+    (*pool)->max_bytes = props->maxSize;
     return CUDA_SUCCESS;
 }
 
 CUresult cuMemPoolDestroy(CUmemoryPool pool) {
     if (CUresult error = known(pool)) return error;
     Driver& d = driver();
-    if (pool == d.default_pool) return CUDA_ERROR_INVALID_VALUE;
+    Device& device = d.devices[pool->device];
+    if (pool == device.default_pool) return CUDA_ERROR_INVALID_VALUE;
     CUmemoryPool expected = pool;
-    d.current_pool.compare_exchange_strong(expected, d.default_pool);
+    device.current_pool.compare_exchange_strong(expected, device.default_pool);
     d.memory.release_all([=](const Block& block) { return block.pool == pool; });
     d.pools.remove(pool);
     return CUDA_SUCCESS;

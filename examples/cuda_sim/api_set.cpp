@@ -4,6 +4,7 @@
 
 #include "api.h"
 #include "driver.h"
+#include "work.h"
 
 namespace cuda_sim::api {
 namespace {
@@ -52,7 +53,30 @@ CUresult prefetch(CUdeviceptr p, size_t bytes, CUstream stream) {
     return find_stream(stream) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
+template <typename T> CUresult prepare_fill(const CUDA_MEMSET_NODE_PARAMS& p, Work& work) {
+    if (CUresult error = check<T>(p.dst, p.pitch, p.width, p.height)) return error;
+    work = [=] { return fill(p.dst, p.pitch, static_cast<T>(p.value), p.width, p.height); };
+    return CUDA_SUCCESS;
+}
+
 }  // namespace
+}  // namespace cuda_sim::api
+
+namespace cuda_sim {
+
+CUresult prepare(const CUDA_MEMSET_NODE_PARAMS* p, Work& work) {
+    if (!p || p->width == 0 || p->height == 0) return CUDA_ERROR_INVALID_VALUE;
+    switch (p->elementSize) {
+    case 1: return api::prepare_fill<unsigned char>(*p, work);
+    case 2: return api::prepare_fill<unsigned short>(*p, work);
+    case 4: return api::prepare_fill<unsigned>(*p, work);
+    default: return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+}  // namespace cuda_sim
+
+namespace cuda_sim::api {
 
 CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, size_t count) {
     return fill_now(to, 0, value, count, 1);

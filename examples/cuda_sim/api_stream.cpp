@@ -2,7 +2,6 @@
 // idle but for what other threads do in it.
 
 #include <algorithm>
-#include <utility>
 
 #include "api.h"
 #include "driver.h"
@@ -33,8 +32,22 @@ CUresult is_idle(CUstream stream) {
     return stream->capture ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;
 }
 
+CUgraph capture_of(CUstream stream) {
+    std::lock_guard hold(stream->lock);
+    return stream->capture;
+}
+
+// A stream that waits for an event of a captured stream is captured with it.
+void join_capture(CUstream stream, CUgraph capture) {
+    if (stream == &driver().default_stream) return;
+    std::lock_guard hold(stream->lock);
+    if (!stream->capture) stream->capture = capture;
+}
+
 CUresult record(CUevent event, CUstream stream) {
     if (CUresult error = known(event, event)) return error;
+    if (!find_stream(stream)) return CUDA_ERROR_INVALID_HANDLE;
+    event->capture = capture_of(find_stream(stream));
     return submit(stream, CU_GRAPH_NODE_TYPE_EVENT_RECORD, [=] {
         event->recorded_ns = now_ns();
         return CUDA_SUCCESS;
@@ -77,6 +90,8 @@ CUresult cuStreamSynchronize(CUstream stream) {
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
     if (CUresult error = known(event, event)) return error;
     if (flags > 1) return CUDA_ERROR_INVALID_VALUE;
+    if (!find_stream(stream)) return CUDA_ERROR_INVALID_HANDLE;
+    if (CUgraph capture = event->capture) join_capture(find_stream(stream), capture);
     return submit(stream, CU_GRAPH_NODE_TYPE_WAIT_EVENT, [] { return CUDA_SUCCESS; });
 }
 
@@ -111,6 +126,7 @@ CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode) {
     std::lock_guard hold(stream->lock);
     if (stream->capture) return CUDA_ERROR_ILLEGAL_STATE;
     stream->capture = driver().graphs.add();
+    stream->began_capture = true;
     return CUDA_SUCCESS;
 }
 
@@ -118,11 +134,22 @@ CUresult cuStreamBeginCapture(CUstream stream) {
     return api::cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
 }
 
+// Ends it for all streams that joined it.
 CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
     if (CUresult error = known(stream, graph)) return error;
-    std::lock_guard hold(stream->lock);
-    if (!stream->capture) return CUDA_ERROR_ILLEGAL_STATE;
-    *graph = std::exchange(stream->capture, nullptr);
+    const CUgraph captured = capture_of(stream);
+    if (!captured) return CUDA_ERROR_ILLEGAL_STATE;
+    if (!stream->began_capture) return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
+    driver().streams.for_each([=](CUstream_st& one) {
+        std::lock_guard hold(one.lock);
+        if (one.capture != captured) return;
+        one.capture = nullptr;
+        one.began_capture = false;
+    });
+    driver().events.for_each([=](CUevent_st& event) {
+        if (event.capture == captured) event.capture = nullptr;
+    });
+    *graph = captured;
     return CUDA_SUCCESS;
 }
 
@@ -143,6 +170,16 @@ CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus* statu
     if (dependencies) *dependencies = nullptr;
     if (dependency_count) *dependency_count = 0;
     return CUDA_SUCCESS;
+}
+
+CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* data,
+                             unsigned flags) {
+    if (!callback || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (CUresult error = is_idle(stream)) return error;
+    return submit(stream, CU_GRAPH_NODE_TYPE_HOST, [=] {
+        callback(stream, CUDA_SUCCESS, data);
+        return CUDA_SUCCESS;
+    });
 }
 
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {

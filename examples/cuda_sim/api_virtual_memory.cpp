@@ -8,7 +8,8 @@ namespace {
 
 bool is_of_device(const CUmemAllocationProp* prop) {
     return prop && prop->type == CU_MEM_ALLOCATION_TYPE_PINNED &&
-           prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE && prop->location.id == 0;
+           prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
+           device_ready(prop->location.id) == CUDA_SUCCESS;
 }
 
 }  // namespace
@@ -32,7 +33,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes,
                      const CUmemAllocationProp* prop, unsigned long long flags) {
     if (CUresult error = initialized()) return error;
     if (!handle || flags != 0 || !is_of_device(prop)) return CUDA_ERROR_INVALID_VALUE;
-    return driver().virtual_memory.create(bytes, *handle);
+    return driver().virtual_memory.create(bytes, prop->location.id, *handle);
 }
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {

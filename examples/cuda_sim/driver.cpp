@@ -33,6 +33,17 @@ std::size_t capacity_from_environment() {
     }
 }
 
+// CUDA_SIM_DEVICES=4: how many devices there are.
+int devices_from_environment() {
+    const char* text = std::getenv("CUDA_SIM_DEVICES");
+    if (!text) return 1;
+    const int number = std::atoi(text);
+    if (number >= 1 && number <= kMaxDevices) return number;
+    std::fprintf(stderr, "cuda_sim: CUDA_SIM_DEVICES=%s is not a number from 1 to %d; using 1\n",
+                 text, kMaxDevices);
+    return 1;
+}
+
 __attribute__((constructor)) void announce() {
     if (!std::getenv("CUDA_SIM_QUIET"))
         std::fputs("cuda_sim: this libcuda.so.1 is a simulation; no GPU is used (CUDA_SIM_QUIET=1 "
@@ -50,9 +61,22 @@ __attribute__((destructor)) void shut_down() {
 
 }  // namespace
 
+// Writes the books as they are now; 0, or 1 if it cannot. For tests; not of the driver API.
+extern "C" __attribute__((visibility("default"))) int cuda_sim_write_books(const char* path) {
+    return driver().books.write(path) ? 0 : 1;
+}
+
 Driver::Driver()
     : memory(books, control, capacity_from_environment()), virtual_memory(memory),
-      default_pool(pools.add()), current_pool(default_pool) {}
+      device_count(devices_from_environment()) {
+    books.set_devices(device_count);
+    for (int i = 0; i < device_count; ++i) {
+        Device& device = devices[static_cast<std::size_t>(i)];
+        device.default_pool = pools.add();
+        device.default_pool->device = i;
+        device.current_pool = device.default_pool;
+    }
+}
 
 Driver& driver() {
     // Never destroyed: threads of the program may still call while the process exits.
@@ -62,6 +86,10 @@ Driver& driver() {
 
 void count_call(Symbol symbol) {
     driver().books.called(symbol);
+}
+
+void count_failure(Symbol symbol) {
+    driver().books.failed(symbol);
 }
 
 CUresult initialized() {
@@ -77,7 +105,7 @@ CUresult context_ready() {
 
 CUresult device_ready(CUdevice device) {
     if (CUresult error = initialized()) return error;
-    return device == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    return device >= 0 && device < driver().device_count ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
 std::vector<CUcontext>& context_stack() {

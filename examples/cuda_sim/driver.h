@@ -1,6 +1,7 @@
 // The state of the simulated driver, and the checks that most functions of the API begin with.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <mutex>
@@ -14,10 +15,19 @@
 
 namespace cuda_sim {
 
-// What the one simulated device says of itself.
+// What each simulated device says of itself.
 inline constexpr int kDriverVersion = 13000;
 inline constexpr int kMultiprocessors = 132;
 inline constexpr int kThreadsPerMultiprocessor = 2048;
+
+inline constexpr int kMaxDevices = 16;
+
+struct Device {
+    CUmemoryPool default_pool = nullptr;
+    std::atomic<CUmemoryPool> current_pool = nullptr;
+    CUcontext primary = nullptr;  // this and the next two under Driver::primary_lock
+    unsigned primary_users = 0, primary_flags = 0;
+};
 
 struct Driver {
     Driver();
@@ -35,18 +45,17 @@ struct Driver {
     Handles<CUfunc_st> functions;  // of modules and libraries
     Handles<CUstream_st> streams;
     Handles<CUevent_st> events;
+    Handles<CUlinkState_st> links;
     Handles<CUgraph_st> graphs;
     Handles<CUgraphExec_st> executable_graphs;
     Handles<CUmemPoolHandle_st> pools;
 
     CUstream_st default_stream;
-    CUmemoryPool default_pool;
-    std::atomic<CUmemoryPool> current_pool;
     std::atomic<unsigned long long> last_stream_id = 1;
 
-    std::mutex primary_lock;  // guards the next three
-    CUcontext primary = nullptr;
-    unsigned primary_users = 0, primary_flags = 0;
+    const int device_count;
+    std::array<Device, kMaxDevices> devices;  // device_count of them
+    std::mutex primary_lock;                  // guards the primary contexts of devices
 };
 
 // A driver is one a process: its interface is plain functions.
@@ -59,7 +68,7 @@ CUresult initialized();
 // CUDA_ERROR_CONTEXT_IS_DESTROYED if it has gone.
 CUresult context_ready();
 
-// As initialized(), and CUDA_ERROR_INVALID_DEVICE for any device but 0.
+// As initialized(), and CUDA_ERROR_INVALID_DEVICE for one that is not there.
 CUresult device_ready(CUdevice device);
 
 // The contexts that the calling thread has pushed; the last one is current.
@@ -91,6 +100,7 @@ template <typename Work> CUresult submit(CUstream handle, CUgraphNodeType type, 
     {
         std::lock_guard hold(stream->lock);
         if (stream->capture) {
+            if (type == CU_GRAPH_NODE_TYPE_KERNEL) driver().books.launch_captured();
             stream->capture->nodes.push_back(
                 std::make_unique<CUgraphNode_st>(CUgraphNode_st{type, work}));
             return CUDA_SUCCESS;

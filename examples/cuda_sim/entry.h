@@ -18,6 +18,9 @@ extern "C" __attribute__((visibility("hidden"))) unsigned cuda_sim_state;
 // Adds one to the calls of `symbol` in the books.
 void count_call(Symbol symbol);
 
+// Adds one to its calls that did not return CUDA_SUCCESS.
+void count_failure(Symbol symbol);
+
 template <Symbol S> struct Implementation;
 
 #define TRAMPOLINE(symbol, since, implementation)                                                  \
@@ -37,7 +40,9 @@ template <Symbol S, typename... Args> struct Entry<S, CUresult (*const)(Args...)
     __attribute__((noinline)) static CUresult call(Args... args) {
         if (cuda_sim_state == kShutDown) return CUDA_ERROR_DEINITIALIZED;
         count_call(S);
-        return Implementation<S>::function(args...);
+        const CUresult result = Implementation<S>::function(args...);
+        if (result) count_failure(S);
+        return result;
     }
 };
 

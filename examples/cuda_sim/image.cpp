@@ -1,5 +1,7 @@
 #include "image.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -24,16 +26,49 @@ std::string_view next_line(std::string_view& text) {
     return trimmed(line);
 }
 
+bool begins_with(const char* text, std::string_view beginning) {
+    return std::strncmp(text, beginning.data(), beginning.size()) == 0;
+}
+
+// PTX begins with its version, behind comments and empty lines.
+bool is_ptx(const char* text) {
+    while (true) {
+        while (std::isspace(static_cast<unsigned char>(*text))) ++text;
+        if (begins_with(text, ".version")) return true;
+        if (!begins_with(text, "//")) return false;
+        text += std::strcspn(text, "\n");
+    }
+}
+
+bool is_of_name(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%';
+}
+
+// ".visible .entry scale(": the names behind .entry, wherever they stand.
+void parse_ptx(std::string_view text, Image& image) {
+    constexpr std::string_view kEntry = ".entry";
+    for (auto at = text.find(kEntry); at != text.npos; at = text.find(kEntry)) {
+        text.remove_prefix(at + kEntry.size());
+        const std::string_view rest = trimmed(text.substr(0, text.find('(')));
+        const auto end = std::find_if_not(rest.begin(), rest.end(), is_of_name);
+        const std::string_view name = rest.substr(0, static_cast<std::size_t>(end - rest.begin()));
+        if (!name.empty()) image.push_back(find_or_make_kernel(name));
+    }
+}
+
 }  // namespace
 
 CUresult parse_image(const char* text, Image& image) {
     if (!text) return CUDA_ERROR_INVALID_VALUE;
-    if (std::strncmp(text, kFirstLine.data(), kFirstLine.size()) != 0)
-        return CUDA_ERROR_INVALID_IMAGE;
+    if (is_ptx(text)) {
+        parse_ptx(text, image);
+        return CUDA_SUCCESS;
+    }
+    if (!begins_with(text, kFirstLine)) return CUDA_ERROR_INVALID_IMAGE;
     std::string_view rest = text + kFirstLine.size();
     while (!rest.empty()) {
         const auto name = next_line(rest);
-        if (name.empty() || name.front() == '#') continue;
+        if (name.empty() || name.front() == '#' || name == trimmed(kFirstLine)) continue;
         const Kernel* kernel = find_kernel(name);
         if (!kernel) return CUDA_ERROR_NO_BINARY_FOR_GPU;
         image.push_back(kernel);
@@ -41,14 +76,19 @@ CUresult parse_image(const char* text, Image& image) {
     return CUDA_SUCCESS;
 }
 
-CUresult load_image(const char* path, Image& image) {
-    if (!path) return CUDA_ERROR_INVALID_VALUE;
+CUresult read_image(const char* path, std::string& text) {
     const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path, "re"), std::fclose);
     if (!file) return CUDA_ERROR_FILE_NOT_FOUND;
-    std::string text;
     char part[4096];
     while (const auto n = std::fread(part, 1, sizeof part, file.get())) text.append(part, n);
-    return std::ferror(file.get()) ? CUDA_ERROR_FILE_NOT_FOUND : parse_image(text.c_str(), image);
+    return std::ferror(file.get()) ? CUDA_ERROR_FILE_NOT_FOUND : CUDA_SUCCESS;
+}
+
+CUresult load_image(const char* path, Image& image) {
+    if (!path) return CUDA_ERROR_INVALID_VALUE;
+    std::string text;
+    if (CUresult error = read_image(path, text)) return error;
+    return parse_image(text.c_str(), image);
 }
 
 }  // namespace cuda_sim

@@ -4,6 +4,10 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
 #include <utility>
 
 namespace cuda_sim {
@@ -120,6 +124,16 @@ const Kernel* find_kernel(std::string_view name) {
     const auto found = std::find_if(std::begin(kKernels), std::end(kKernels),
                                     [&](auto& k) { return k.name == name; });
     return found == std::end(kKernels) ? nullptr : found;
+}
+
+const Kernel* find_or_make_kernel(std::string_view name) {
+    if (const Kernel* known = find_kernel(name)) return known;
+    static std::mutex lock;
+    static std::map<std::string, Kernel, std::less<>> made;
+    std::lock_guard hold(lock);
+    const auto entry = made.try_emplace(std::string(name), kernel<nothing>("")).first;
+    entry->second.name = entry->first;
+    return &entry->second;
 }
 
 KernelCall::KernelCall(const Kernel& kernel, const Grid& grid, void** params, void** extra)

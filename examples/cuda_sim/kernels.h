@@ -36,6 +36,9 @@ struct Kernel {
 // Null if there is no kernel of that name. The view of a kernel's name is terminated by a zero.
 const Kernel* find_kernel(std::string_view name);
 
+// As find_kernel; a name that is not known becomes a kernel that does nothing.
+const Kernel* find_or_make_kernel(std::string_view name);
+
 // A launch with its own copy of the parameters, which may run later and more than once (graphs).
 class KernelCall {
 public:
@@ -44,6 +47,7 @@ public:
     KernelCall(const Kernel& kernel, const Grid& grid, void** params, void** extra);
 
     bool valid() const { return valid_; }
+    std::string_view name() const { return kernel_->name; }
     CUresult run(const Memory& memory) const;
 
 private:

@@ -3,23 +3,23 @@
 #include <sys/mman.h>
 
 namespace cuda_sim {
-CUresult Memory::take(Family family, std::size_t bytes) {
-    const std::size_t used = books_.device_bytes();
+CUresult Memory::take(Family family, std::size_t bytes, int device) {
+    const std::size_t used = books_.device_bytes(device);
     if (on_device(family) && (bytes > capacity_ || used > capacity_ - bytes))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    books_.allocated(family, bytes);
+    books_.allocated(family, bytes, device);
     return CUDA_SUCCESS;
 }
 
 CUresult Memory::allocate(Block& block) {
     if (block.bytes == 0) return CUDA_ERROR_INVALID_VALUE;
     std::lock_guard hold(lock_);
-    if (CUresult error = take(block.family, block.bytes)) return error;
+    if (CUresult error = take(block.family, block.bytes, block.device)) return error;
     // Without reservation: a device of 8 GiB costs the host only what is written.
     void* pages = mmap(nullptr, block.bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (pages == MAP_FAILED) {
-        books_.freed(block.family, block.bytes);
+        books_.freed(block.family, block.bytes, block.device);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     block.address = reinterpret_cast<std::uintptr_t>(pages);
@@ -30,7 +30,7 @@ CUresult Memory::allocate(Block& block) {
 
 void Memory::unmap(const Block& block) {
     if (!is_view(block.family)) munmap(reinterpret_cast<void*>(block.address), block.bytes);
-    books_.freed(block.family, block.bytes);
+    books_.freed(block.family, block.bytes, block.device);
     control_.destroy(block.object);
 }
 
@@ -61,7 +61,7 @@ bool Memory::adopt(const Block& block) {
     if (before != blocks_.end() && block.address < before->first + before->second.bytes)
         return false;
     blocks_[block.address] = block;
-    books_.allocated(block.family, block.bytes);
+    books_.allocated(block.family, block.bytes, block.device);
     return true;
 }
 
@@ -74,13 +74,13 @@ bool Memory::forget(std::uintptr_t address, Family family) {
     return true;
 }
 
-CUresult Memory::take_physical(std::size_t bytes) {
+CUresult Memory::take_physical(std::size_t bytes, int device) {
     std::lock_guard hold(lock_);
-    return take(Family::kPhysical, bytes);
+    return take(Family::kPhysical, bytes, device);
 }
 
-void Memory::give_back_physical(std::size_t bytes) {
-    books_.freed(Family::kPhysical, bytes);
+void Memory::give_back_physical(std::size_t bytes, int device) {
+    books_.freed(Family::kPhysical, bytes, device);
 }
 
 Memory::Blocks::const_iterator Memory::at_or_before(std::uintptr_t address) const {

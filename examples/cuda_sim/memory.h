@@ -20,6 +20,7 @@ struct Block {
     std::size_t bytes = 0;  // as asked for, not rounded up
     Family family = Family::kDevice;
     CUcontext context = nullptr;
+    int device = 0;               // whose memory it is
     CUmemoryPool pool = nullptr;  // of an asynchronous allocation
     unsigned flags = 0;           // of a pinned or registered range
     Object object = 0;            // the kernel module's name for it
@@ -27,7 +28,7 @@ struct Block {
 
 class Memory {
 public:
-    // `capacity` is the size of the device's memory in bytes; no more can be allocated at a time.
+    // `capacity` is the size of each device's memory in bytes; no more can be allocated at a time.
     Memory(Books& books, ControlDevice& control, std::size_t capacity)
         : books_(books), control_(control), capacity_(capacity) {}
 
@@ -47,9 +48,9 @@ public:
     bool adopt(const Block& block);
     bool forget(std::uintptr_t address, Family family);
 
-    // Takes bytes of the device for physical memory that has no address yet, and gives them back.
-    CUresult take_physical(std::size_t bytes);
-    void give_back_physical(std::size_t bytes);
+    // Takes bytes of a device for physical memory that has no address yet, and gives them back.
+    CUresult take_physical(std::size_t bytes, int device);
+    void give_back_physical(std::size_t bytes, int device);
 
     // The block in which `address` lies.
     std::optional<Block> find(std::uintptr_t address) const;
@@ -59,12 +60,12 @@ public:
     bool covers(std::uintptr_t address, std::size_t bytes) const;
 
     std::size_t capacity() const { return capacity_; }
-    std::size_t free_bytes() const { return capacity_ - books_.device_bytes(); }
+    std::size_t free_bytes(int device) const { return capacity_ - books_.device_bytes(device); }
 
 private:
     using Blocks = std::map<std::uintptr_t, Block>;
     Blocks::const_iterator at_or_before(std::uintptr_t address) const;
-    CUresult take(Family family, std::size_t bytes);
+    CUresult take(Family family, std::size_t bytes, int device);
     void unmap(const Block& block);
 
     Books& books_;

@@ -7,6 +7,8 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "../../rules/types/cuda_driver.h"
@@ -20,6 +22,8 @@ struct CUctx_st {
     cuda_sim::Object channel = 0;
     std::array<std::atomic<size_t>, 7> limits = {1024, 1 << 20, 8 << 20, 2,
                                                  2048, 64,      0};  // by CUlimit, in its units
+    std::mutex lock;                                                 // guards peers
+    std::set<CUcontext> peers;                                       // whose memory it may use
 };
 
 struct CUfunc_st {
@@ -43,15 +47,21 @@ struct CUlib_st {
     std::vector<CUkernel> kernels;
 };
 
+struct CUlinkState_st {
+    std::string text;
+};
+
 struct CUevent_st {
     CUcontext context = nullptr;
     unsigned flags = 0;
     std::atomic<std::int64_t> recorded_ns = 0;  // steady clock; 0: never recorded
+    std::atomic<CUgraph> capture = nullptr;     // into which it was recorded last, else null
 };
 
 struct CUgraphNode_st {
     CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
     std::function<CUresult()> run;
+    const CUgraphNode_st* origin = nullptr;  // in an executable graph: the node it was made of
 };
 
 struct CUgraph_st {
@@ -69,9 +79,12 @@ struct CUstream_st {
     unsigned long long id = 0;
     std::mutex lock;             // guards capture
     CUgraph capture = nullptr;   // what is captured, else null
+    bool began_capture = false;  // else it joined the capture by an event
     std::recursive_mutex order;  // held while work of the stream runs
 };
 
 struct CUmemPoolHandle_st {
+    CUdevice device = 0;
+    size_t max_bytes = 0;                                       // 0: as much as the device has
     std::array<std::atomic<std::uint64_t>, 9> attributes = {};  // by CUmemPool_attribute
 };

@@ -24,12 +24,12 @@ constexpr std::array<const char*, kSymbolCount> kNames = {
 };
 
 const Export kExports[] = {
-#define TRAMPOLINE(symbol, since, implementation)                                                  \
-    {#symbol, since, reinterpret_cast<void*>(entry_##symbol)},
+#define TRAMPOLINE(symbol, since, implementation) ALIAS(symbol, since, symbol)
 #define PUSH TRAMPOLINE
 #define ENDBR TRAMPOLINE
-#define LEGACY(symbol, since) TRAMPOLINE(symbol, since, not_supported)
-#define ALIAS TRAMPOLINE
+#define LEGACY(symbol, since) ALIAS(symbol, since, symbol)
+#define ALIAS(symbol, since, target)                                                               \
+    {#symbol, since, reinterpret_cast<void*>(entry_##symbol), Symbol::target},
 #include "exports.def"
 };
 

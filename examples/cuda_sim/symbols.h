@@ -26,7 +26,11 @@ struct Export {
     const char* name;
     int since;      // CUDA version, 1000 * major + 10 * minor
     void* address;  // what dlsym gives for the name
+    Symbol symbol;  // for an alias, of its target
 };
+
+// What a symbol's entry goes on to: does the same, and is exported under no name.
+void* inner_address(Symbol symbol);
 
 // All exported names, aliases included, in the order of exports.def.
 std::span<const Export> exports();

@@ -12,3 +12,25 @@
 extern "C" __attribute__((visibility("hidden"))) void* const cuda_sim_table[] = {
 #include "exports.def"
 };
+
+#define TRAMPOLINE(symbol, since, implementation)                                                  \
+    reinterpret_cast<void*>(cuda_sim::Entry<cuda_sim::Symbol::symbol>::call),
+#define PUSH TRAMPOLINE
+#define ENDBR TRAMPOLINE
+#define LEGACY(symbol, since) TRAMPOLINE(symbol, since, not_supported)
+#define ALIAS(symbol, since, target)
+
+namespace cuda_sim {
+namespace {
+
+void* const kInner[] = {
+#include "exports.def"
+};
+
+}  // namespace
+
+void* inner_address(Symbol symbol) {
+    return kInner[static_cast<std::size_t>(symbol)];
+}
+
+}  // namespace cuda_sim

@@ -35,12 +35,14 @@ struct VirtualMemory::Physical {
     Memory& memory;
     int fd;
     std::size_t bytes;
-    Physical(Memory& owner, int file, std::size_t size) : memory(owner), fd(file), bytes(size) {}
+    int device;
+    Physical(Memory& owner, int file, std::size_t size, int device_number)
+        : memory(owner), fd(file), bytes(size), device(device_number) {}
     Physical(const Physical&) = delete;
     Physical& operator=(const Physical&) = delete;
     ~Physical() {
         close(fd);
-        memory.give_back_physical(bytes);
+        memory.give_back_physical(bytes, device);
     }
 };
 
@@ -68,11 +70,12 @@ CUresult VirtualMemory::unreserve(std::uintptr_t address, std::size_t bytes) {
     return CUDA_SUCCESS;
 }
 
-CUresult VirtualMemory::create(std::size_t bytes, CUmemGenericAllocationHandle& handle) {
+CUresult VirtualMemory::create(std::size_t bytes, int device,
+                               CUmemGenericAllocationHandle& handle) {
     if (!is_whole(bytes)) return CUDA_ERROR_INVALID_VALUE;
-    if (CUresult error = memory_.take_physical(bytes)) return error;
+    if (CUresult error = memory_.take_physical(bytes, device)) return error;
     const int fd = memfd_create("cuda_sim", MFD_CLOEXEC);
-    auto physical = std::make_shared<Physical>(memory_, fd, bytes);
+    auto physical = std::make_shared<Physical>(memory_, fd, bytes, device);
     if (fd < 0 || ftruncate(fd, static_cast<off_t>(bytes)) < 0) return CUDA_ERROR_OUT_OF_MEMORY;
     std::lock_guard hold(lock_);
     handle = ++last_handle_;
@@ -138,7 +141,8 @@ CUresult VirtualMemory::set_access(std::uintptr_t address, std::size_t bytes,
         memory_.adopt({.address = mapping->first,
                        .bytes = mapping->second.bytes,
                        .family = Family::kMapped,
-                       .context = context});
+                       .context = context,
+                       .device = mapping->second.physical->device});
     }
     return CUDA_SUCCESS;
 }

@@ -25,7 +25,7 @@ public:
     // where the system has no more.
     CUresult reserve(std::size_t bytes, std::size_t alignment, std::uintptr_t& address);
     CUresult unreserve(std::uintptr_t address, std::size_t bytes);
-    CUresult create(std::size_t bytes, CUmemGenericAllocationHandle& handle);
+    CUresult create(std::size_t bytes, int device, CUmemGenericAllocationHandle& handle);
     CUresult release(CUmemGenericAllocationHandle handle);
     CUresult retain(std::uintptr_t address, CUmemGenericAllocationHandle& handle);
     CUresult map(std::uintptr_t address, std::size_t bytes, std::size_t offset,

@@ -18,6 +18,7 @@ typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
 typedef struct CUlib_st *CUlibrary;
 typedef struct CUkern_st *CUkernel;
+typedef struct CUlinkState_st *CUlinkState;
 typedef struct CUarray_st *CUarray;
 typedef struct CUevent_st *CUevent;
 typedef struct CUstream_st *CUstream;
@@ -198,9 +199,15 @@ typedef enum CUdriverProcAddressQueryResult_enum {
   CU_GET_PROC_ADDRESS_SUCCESS = 0, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND = 1,
   CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT = 2
 } CUdriverProcAddressQueryResult;
+typedef enum CUjitInputType_enum {
+  CU_JIT_INPUT_CUBIN = 0, CU_JIT_INPUT_PTX = 1, CU_JIT_INPUT_FATBINARY = 2, CU_JIT_INPUT_OBJECT = 3,
+  CU_JIT_INPUT_LIBRARY = 4, CU_JIT_INPUT_NVVM = 5
+} CUjitInputType;
 typedef enum CUjit_option_enum { CU_JIT_MAX_REGISTERS = 0 } CUjit_option;         /* passed through, not decoded */
 typedef enum CUlibraryOption_enum { CU_LIBRARY_BINARY_IS_PRESERVED = 1 } CUlibraryOption;
 typedef enum CUexecAffinityType_enum { CU_EXEC_AFFINITY_TYPE_SM_COUNT = 0 } CUexecAffinityType;
+
+typedef void (*CUstreamCallback)(CUstream hStream, CUresult status, void *userData);
 
 /* Bits of parameters called flags or Flags. */
 enum {
@@ -223,7 +230,12 @@ typedef struct CUlaunchConfig_st {
   CUlaunchAttribute *attrs;                                                                   /* 40 */
   unsigned int numAttrs;                                                                      /* 48 */
 } CUlaunchConfig;
-/* The plain form of cuGraphAddKernelNode knows it up to extra. */
+/* Of the plain forms of functions; _v2 goes on with the kernel of a library in place of func. */
+typedef struct CUDA_KERNEL_NODE_PARAMS_v1_st {
+  CUfunction func;
+  unsigned int gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
+  void **kernelParams, **extra;
+} CUDA_KERNEL_NODE_PARAMS_v1;
 typedef struct CUDA_KERNEL_NODE_PARAMS_st {
   CUfunction func;
   unsigned int gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
@@ -231,6 +243,11 @@ typedef struct CUDA_KERNEL_NODE_PARAMS_st {
   CUkernel kern;
   CUcontext ctx;
 } CUDA_KERNEL_NODE_PARAMS;
+/* width counts elements of elementSize bytes. */
+typedef struct CUDA_MEMSET_NODE_PARAMS_st {
+  CUdeviceptr dst; size_t pitch; unsigned int value, elementSize; size_t width, height;
+} CUDA_MEMSET_NODE_PARAMS;
+typedef struct CUDA_HOST_NODE_PARAMS_st { CUhostFn fn; void *userData; } CUDA_HOST_NODE_PARAMS;
 typedef struct CUDA_MEMCPY2D_st {
   size_t srcXInBytes, srcY; CUmemorytype srcMemoryType; const void *srcHost; CUdeviceptr srcDevice;
   CUarray srcArray; size_t srcPitch;
@@ -245,6 +262,13 @@ typedef struct CUDA_MEMCPY3D_st {
   CUarray dstArray; void *reserved1; size_t dstPitch, dstHeight;
   size_t WidthInBytes, Height, Depth;                                                         /* 176, 184, 192 */
 } CUDA_MEMCPY3D;
+typedef struct CUDA_MEMCPY3D_PEER_st {
+  size_t srcXInBytes, srcY, srcZ, srcLOD; CUmemorytype srcMemoryType; const void *srcHost; CUdeviceptr srcDevice;
+  CUarray srcArray; CUcontext srcContext; size_t srcPitch, srcHeight;
+  size_t dstXInBytes, dstY, dstZ, dstLOD; CUmemorytype dstMemoryType; void *dstHost; CUdeviceptr dstDevice;
+  CUarray dstArray; CUcontext dstContext; size_t dstPitch, dstHeight;
+  size_t WidthInBytes, Height, Depth;                                                         /* 176, 184, 192 */
+} CUDA_MEMCPY3D_PEER;
 typedef struct CUgraphEdgeData_st { unsigned char from_port, to_port, type, reserved[5]; } CUgraphEdgeData;
 typedef struct CUmemLocation_st { CUmemLocationType type; int id; } CUmemLocation;
 typedef struct CUmemAccessDesc_st { CUmemLocation location; CUmemAccess_flags flags; } CUmemAccessDesc;
