@@ -47,15 +47,17 @@ uint32_t Gauges::gauge(std::string_view name) const {
     return static_cast<uint32_t>(info - infos_.begin());
 }
 
-// The part that the change says, or, where it says none, the first: a gauge that is never told apart
-// has one.
+// The part that the change says; where it says none, that of the key; where what it says is not
+// known, one of its own.
 Gauges::State* Gauges::state_of(Live& live, const Change& change) {
     std::optional<OwnedValue> group;
     if (change.group && !change.group->unread) group.emplace(*change.group);
     for (State* state : live.states) {
-        if (!group || (state->group && !(*state->group < *group) && !(*group < *state->group))) {
-            return state;
-        }
+        if (!change.group && change.key && state->held.contains(change.key->bits)) return state;
+    }
+    for (State* state : live.states) {
+        if (state->group.has_value() != group.has_value()) continue;
+        if (!group || (!(*state->group < *group) && !(*group < *state->group))) return state;
     }
     if (states_.size() >= kMaxStates) return nullptr;
     State& state = states_.emplace_back();

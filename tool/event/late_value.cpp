@@ -129,7 +129,7 @@ Value LateReader::look_up(const LookUp& node, const ValueContext& context) const
     switch (node.as) {
     case rules::LearntAs::shown: {
         auto value = context.tables.find(node.table, context.pid, key.bits);
-        return value ? *value : Value{type_, key.bits, {}, false, false};
+        return value ? *value : Value{type_, 0, {}, false, true};  // a key that was looked up, too
     }
     case rules::LearntAs::number:
         if (known == nullptr) return number(0);
@@ -191,7 +191,8 @@ Value LateReader::read(const ValueContext& context) const {
             Value condition = node.condition->read(context);
             if (condition.unread) return {self.type_, 0, {}, false, true};
             Value chosen = (condition.bits != 0 ? node.yes : node.no)->read(context);
-            return chosen.unread ? chosen : self.number(chosen.bits);
+            bool as_it_is = chosen.unread || is_text(*self.type_);
+            return as_it_is ? chosen : self.number(chosen.bits);
         }
     };
     return std::visit(Visitor{*this, context}, node_);

@@ -83,7 +83,12 @@ AggregateId ProbePlanner::aggregate_id(RuleContext& context, const Aggregation& 
                                        const AggregateUse& use, bool in_tracer) {
     auto next = static_cast<AggregateId>(builder_.plan.aggregates.size());
     auto [found, is_new] = builder_.plan.aggregate_ids.try_emplace(&wanted.clause, next);
-    if (!is_new) return found->second;
+    if (!is_new) {
+        Aggregate& known = builder_.plan.aggregates[static_cast<uint32_t>(found->second)];
+        // Of a function's forms an old one may have a plain number.
+        if (use.value && known.unit == rules::Unit::none) known.unit = use.value->unit;
+        return found->second;
+    }
     Aggregate made{.id = next, .rule = context.part.rule, .kind = wanted.kind};
     made.in_tracer = in_tracer;
     if (use.value) {

@@ -205,6 +205,13 @@ TypedPtr Checker::starts_with(const TypedPtr& text, const TypedPtr& start, const
 TypedPtr Checker::conditional(const ConditionalExpr& node, const Expr& expr) {
     TypedPtr condition = value(*node.condition), yes = value(*node.yes), no = value(*node.no);
     if (!condition || !yes || !no) return fail();
+    if (yes->is_text() && no->is_text() && numeric(condition, "a condition")) {
+        return make({.node = ConditionalNode{condition, yes, no},
+                     .stage = later(condition->stage, later(yes->stage, no->stage)),
+                     .show = Show::text,
+                     .in_tracer = true,  // texts are of different lengths
+                     .span = expr.span});
+    }
     if (!numeric(condition, "a condition") || !numeric(yes, "an alternative") ||
         !numeric(no, "an alternative")) {
         return fail();

@@ -75,9 +75,14 @@ class Trace:
         return sum(entry[key] for entry in self.summary["losses"])
 
     def stats(self, label):
-        """{by: value} of a count or sum with this label; `by` as a tuple of its values."""
-        return {tuple(s["by"].values()): s["value"] for s in self.summary["stats"]
-                if s["label"] == label}
+        """{by: value} of counts or sums with this label, those of several rules added up; `by` as
+        a tuple of its values."""
+        values = {}
+        for stat in self.summary["stats"]:
+            if stat["label"] == label:
+                group = tuple(stat["by"].values())
+                values[group] = values.get(group, 0) + stat["value"]
+        return values
 
     def hist(self, label):
         return [h for h in self.summary["hists"] if h["label"] == label]
