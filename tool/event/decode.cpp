@@ -95,11 +95,10 @@ void Decoder::add_emit(const plan::Emit& emit, RecordMeaning& meaning) {
             meaning.events.push_back(decoder.describe_clause(emit, event.fields, record));
         }
         void operator()(const plan::GaugeEmit& gauge) {
-            meaning.gauges.push_back({emit.mask, decoder.gauges_.gauge(gauge.name), gauge.op,
-                                      emit.stack || emit.python, decoder.late_if(record, gauge.key),
-                                      decoder.late_if(record, gauge.value),
-                                      decoder.late_if(record, gauge.group),
-                                      decoder.late_if(record, gauge.owner)});
+            meaning.gauges.push_back(
+                {emit.mask, decoder.gauges_.gauge(gauge.name), gauge.op, emit.stack || emit.python,
+                 decoder.late_if(record, gauge.key), decoder.late_if(record, gauge.value),
+                 decoder.late_if(record, gauge.group), decoder.late_if(record, gauge.owner)});
         }
         void operator()(const plan::LearnEmit& learn) {
             meaning.learns.push_back({emit.mask, *decoder.tables_.table(learn.table), learn.op,
@@ -130,7 +129,8 @@ ClauseMeaning Decoder::describe_clause(const plan::Emit& emit,
     clause.emit = &emit;
     for (uint32_t i = 0; i < fields.size(); ++i) {
         if (fields[i].late) {
-            clause.fields.push_back({fields[i].name, i, fields[i].mask, late(record, fields[i].late)});
+            clause.fields.push_back(
+                {fields[i].name, i, fields[i].mask, late(record, fields[i].late)});
         } else {
             clause.fields.push_back(
                 {fields[i].name, i, fields[i].mask, reader(record, fields[i].field)});

@@ -1,7 +1,7 @@
 // What `gauge` keeps: (gauge, process, part, key) -> value and the stack it was set from. A gauge's
 // value is the sum of what is remembered; setting a key to 0 forgets it, and so does the end of its
-// owner. What a process held when it ended stays, as the leak report; a program that takes its place
-// by exec begins with nothing.
+// owner. What a process held when it ended stays, as the leak report; a program that takes its
+// place by exec begins with nothing.
 #pragma once
 
 #include <cstddef>

@@ -80,7 +80,9 @@ LearntEntry* Tables::place(Table& table, const Change& change) {
 }
 
 void Tables::change_entry(LearntEntry& entry, const Change& change) {
-    auto wanted = [&] { return change.from != nullptr ? change.from->value : OwnedValue(change.value); };
+    auto wanted = [&] {
+        return change.from != nullptr ? change.from->value : OwnedValue(change.value);
+    };
     switch (change.op) {
     case rules::LearnOp::set:
         entry.bag = change.from != nullptr ? change.from->bag : nullptr;
@@ -112,7 +114,8 @@ void Tables::change_entry(LearntEntry& entry, const Change& change) {
 
 void Tables::add_to_bag(LearntEntry& entry, const Change& change) {
     auto bag = std::const_pointer_cast<Bag>(entry.bag);
-    if (!bag || bag.use_count() > 2) bag = bag ? std::make_shared<Bag>(*bag) : std::make_shared<Bag>();
+    if (!bag || bag.use_count() > 2)
+        bag = bag ? std::make_shared<Bag>(*bag) : std::make_shared<Bag>();
     entry.bag = bag;
     if (change.from == nullptr) {
         refused_ += bag->add(change.value) ? 0 : 1;

@@ -31,7 +31,8 @@ void Tallies::add(plan::AggregateId aggregate, std::span<const Value> by, uint64
     numbers->over_ns += over_ns;
     numbers->min = std::min(numbers->min, value);
     numbers->max = std::max(numbers->max, value);
-    ++numbers->buckets[static_cast<size_t>(std::min<int>(static_cast<int>(std::bit_width(value)), 63))];
+    ++numbers->buckets[static_cast<size_t>(
+        std::min<int>(static_cast<int>(std::bit_width(value)), 63))];
 }
 
 std::vector<TallyGroup> Tallies::groups(plan::AggregateId aggregate) const {

@@ -1,5 +1,5 @@
-// Counts, sums and distributions that the tracer keeps, because what they are grouped by is known to
-// it alone: (aggregate, group) -> numbers, as the kernel's maps have them.
+// Counts, sums and distributions that the tracer keeps, because what they are grouped by is known
+// to it alone: (aggregate, group) -> numbers, as the kernel's maps have them.
 #pragma once
 
 #include <cstdint>

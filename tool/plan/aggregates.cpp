@@ -1,5 +1,5 @@
-// What `count`, `sum` and `hist` add to a probe: a use of a map in the kernel, or of a tally that the
-// tracer keeps where the kernel knows too little.
+// What `count`, `sum` and `hist` add to a probe: a use of a map in the kernel, or of a tally that
+// the tracer keeps where the kernel knows too little.
 #include <algorithm>
 
 #include "plan/planner.h"

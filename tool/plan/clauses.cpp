@@ -21,12 +21,11 @@ void ProbePlanner::clause(RuleContext& context, const rules::Clause& one) {
             self.aggregate(context, {one, AggregateKind::count, c.by, c.label});
         }
         void operator()(const rules::SumClause& c) {
-            self.aggregate(context, {one, AggregateKind::sum, c.by, c.label, c.value.get(),
-                                     c.over.get()});
+            self.aggregate(context,
+                           {one, AggregateKind::sum, c.by, c.label, c.value.get(), c.over.get()});
         }
         void operator()(const rules::HistClause& c) {
-            self.aggregate(context,
-                           {one, AggregateKind::hist, c.by, c.label, c.value.get()});
+            self.aggregate(context, {one, AggregateKind::hist, c.by, c.label, c.value.get()});
         }
         void operator()(const rules::GaugeClause& c) { self.gauge(context, c); }
         void operator()(const rules::LearnClause& c) { self.learn(context, c); }

@@ -45,24 +45,23 @@ LatePtr ProbePlanner::late_look_up(RecordPlan& record, const rules::Typed& value
         Late{LateLearnt{learnt.table, late(record, learnt.key), learnt.as}, value_type(value)});
 }
 
+// The key, end, owner or value of something that is kept: a name that was learnt is a number here.
+LatePtr ProbePlanner::late_number(RuleContext& context, const rules::ExprPtr& expr,
+                                  const char* what) {
+    rules::TypedPtr value = number(context, *expr, what);
+    if (!value) return nullptr;
+    if (rules::is_name_of_key(*value)) value = rules::learnt_as(value, rules::LearntAs::number);
+    return late(work_record(context), value);
+}
+
 void ProbePlanner::gauge(RuleContext& context, const rules::GaugeClause& clause) {
     GaugeEmit emit{.name = clause.name, .op = clause.op};
-    std::vector<std::pair<const rules::Expr*, LatePtr*>> parts;
-    if (clause.key) parts.emplace_back(clause.key.get(), &emit.key);
-    if (clause.value) parts.emplace_back(clause.value.get(), &emit.value);
-    if (clause.owner) parts.emplace_back(clause.owner.get(), &emit.owner);
-    RecordPlan& plan = work_record(context);
-    for (auto& [expr, slot] : parts) {
-        const char* what = slot == &emit.key     ? "the key of a gauge"
-                           : slot == &emit.owner ? "the owner of a gauge's part"
-                                                 : "a gauge";
-        rules::TypedPtr value = number(context, *expr, what);
-        if (!value) return;
-        if (slot != &emit.key && rules::is_name_of_key(*value)) {
-            value = rules::learnt_as(value, rules::LearntAs::number);
-        }
-        *slot = late(plan, value);
+    if (clause.key) {
+        rules::TypedPtr key = number(context, *clause.key, "the key of a gauge");
+        if (key) emit.key = late(work_record(context), key);
     }
+    if (clause.value) emit.value = late_number(context, clause.value, "a gauge");
+    if (clause.owner) emit.owner = late_number(context, clause.owner, "the owner in a gauge");
     if (clause.by.size() > 1) {
         Diagnostics found;
         found.error(clause.by[1].span, "a gauge is told apart by one value")
@@ -72,29 +71,25 @@ void ProbePlanner::gauge(RuleContext& context, const rules::GaugeClause& clause)
     if (!clause.by.empty()) {
         rules::TypedPtr group = checked(context, *clause.by[0].value);
         if (!group) return;
-        emit.group = late(plan, group);
+        emit.group = late(work_record(context), group);
         emit.group_name = clause.by[0].name;
     }
-    plan.emits.push_back(
+    bool whole =
+        !clause.key == !emit.key && !clause.value == !emit.value && !clause.owner == !emit.owner;
+    if (!whole) return;  // mistakes were told
+    work_record(context).emits.push_back(
         {context.bit, context.part.rule, context.stack, context.python, std::move(emit)});
 }
 
 void ProbePlanner::learn(RuleContext& context, const rules::LearnClause& clause) {
-    RecordPlan& plan = work_record(context);
     LearnEmit emit{clause.table, clause.op, nullptr, nullptr, nullptr};
-    for (auto [expr, slot] : {std::pair{clause.key.get(), &emit.key},
-                              std::pair{clause.end.get(), &emit.end}}) {
-        if (expr == nullptr) continue;
-        rules::TypedPtr key = number(context, *expr, "the key of a learnt table");
-        if (!key) return;
-        if (rules::is_name_of_key(*key)) {
-            key = rules::learnt_as(key, rules::LearntAs::number);
-        }
-        *slot = late(plan, key);
-    }
-    if (clause.value) {
-        rules::TypedPtr value = checked(context, *clause.value);
-        if (!value) return;
+    emit.key = late_number(context, clause.key, "the key of a learnt table");
+    if (clause.end) emit.end = late_number(context, clause.end, "the end of a range of keys");
+    rules::TypedPtr value = clause.value ? checked(context, *clause.value) : nullptr;
+    bool whole = emit.key && !clause.end == !emit.end && !clause.value == !value;
+    if (!whole) return;
+    RecordPlan& plan = work_record(context);
+    if (value) {
         bool look_up = std::holds_alternative<rules::LearntNode>(value->node);
         emit.value = look_up ? late_look_up(plan, *value) : late(plan, value);
     }

@@ -1,6 +1,6 @@
-// Values that the tracer computes when it reads a record: of fields that the kernel wrote, of what was
-// learnt before, of what gauges are now. `kernel[f] == "relu"` is an operator over a look-up by a
-// field and a text.
+// Values that the tracer computes when it reads a record: of fields that the kernel wrote, of what
+// was learnt before, of what gauges are now. `kernel[f] == "relu"` is an operator over a look-up by
+// a field and a text.
 #pragma once
 
 #include <cstdint>

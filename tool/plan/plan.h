@@ -211,7 +211,7 @@ struct RulePart {  // one rule's decisions on one probe
     std::vector<rules::TypedPtr> entry_where;  // decided at entry
     std::vector<rules::TypedPtr> return_where;
     bool late_where = false;  // the tracer decides more of it
-    uint32_t sample = 1;  // keep one call in N
+    uint32_t sample = 1;      // keep one call in N
     bool conditional() const { return !entry_where.empty() || sample > 1; }
 };
 

@@ -92,6 +92,7 @@ private:
     uint32_t capture(RecordPlan& record, const rules::TypedPtr& value);
     // Captures what of a value the kernel can compute; the rest is the tracer's.
     LatePtr late(RecordPlan& record, const rules::TypedPtr& value);
+    LatePtr late_number(RuleContext& context, const rules::ExprPtr& expr, const char* what);
     LatePtr late_look_up(RecordPlan& record, const rules::Typed& value);
     NamedField named_field(RecordPlan& record, const Named& named, const RuleContext& context);
     template <class Emit_> Emit& joined(RecordPlan& record, RuleContext& context, Emit_ wanted);

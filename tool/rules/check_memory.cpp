@@ -301,7 +301,8 @@ TypedPtr Checker::learnt_part(const LearntPartExpr& node, const Expr& expr) {
 TypedPtr Checker::now(const NowExpr& node, const Expr& expr) {
     bool known = std::ranges::find(*scope_.gauges, node.gauge) != scope_.gauges->end();
     if (!known) {
-        auto& error = diagnostics_.error(node.gauge_span, "there is no gauge " + quoted(node.gauge));
+        auto& error =
+            diagnostics_.error(node.gauge_span, "there is no gauge " + quoted(node.gauge));
         if (auto close = closest_name(node.gauge, *scope_.gauges)) {
             error.help("a gauge with a similar name exists: " + quoted(*close));
         }

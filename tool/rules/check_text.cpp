@@ -46,7 +46,8 @@ struct Text {
         return fmt::format("(cast {})", to_text(*n.operand));
     }
     std::string operator()(const LearntNode& n) const {
-        return fmt::format("(learnt{} {} {})", static_cast<int>(n.as), n.table, to_text(*n.key));
+        std::string as = n.as == LearntAs::shown ? "" : std::to_string(static_cast<int>(n.as));
+        return fmt::format("(learnt{} {} {})", as, n.table, to_text(*n.key));
     }
     std::string operator()(const NowNode& n) const {
         return fmt::format("(now {} {})", n.gauge, n.group ? to_text(*n.group) : "");

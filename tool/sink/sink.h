@@ -34,7 +34,7 @@ struct Stat {
     uint64_t value = 0;  // sums of signed values: two's complement
     uint64_t calls = 0;  // how many were summed
     bool is_signed = false;
-    uint64_t over_ns = 0;  // the time that the sum took, where its rule says it: else 0
+    uint64_t over_ns = 0;   // the time that the sum took, where its rule says it: else 0
     bool is_named = false;  // the label is the rule's own: with others of this label it is one
 };
 struct Hist {

@@ -82,9 +82,8 @@ void Metrics::add_tallies(const plan::Aggregate& aggregate, const std::string& r
         group.over_ns = tallied.over_ns;
     }
     if (groups.empty() && aggregate.by.empty()) groups.emplace_back();
-    std::ranges::stable_sort(groups, std::ranges::greater{}, [](const Group& group) {
-        return group.value.count;
-    });
+    std::ranges::stable_sort(groups, std::ranges::greater{},
+                             [](const Group& group) { return group.value.count; });
     for (Group& group : groups) add_group(aggregate, rule, group, out);
 }
 
@@ -95,8 +94,7 @@ void Metrics::add_group(const plan::Aggregate& aggregate, const std::string& rul
         bool count = aggregate.kind == plan::AggregateKind::count;
         out.stats.push_back({rule, aggregate.kind, aggregate.label, aggregate.unit,
                              std::move(group.by), count ? v.count : v.sum, v.count,
-                             aggregate.is_signed, group.over_ns,
-                             aggregate.is_named});
+                             aggregate.is_signed, group.over_ns, aggregate.is_named});
         return;
     }
     sink::Hist hist{rule, aggregate.label, aggregate.unit, std::move(group.by), v.count, v.sum};

@@ -30,7 +30,7 @@ private:
     static void add_tallies(const plan::Aggregate& aggregate, const std::string& rule,
                             const event::Pipeline& pipeline, sink::MetricSnapshot& out);
     static void add_group(const plan::Aggregate& aggregate, const std::string& rule, Group& group,
-                   sink::MetricSnapshot& out);
+                          sink::MetricSnapshot& out);
     void add_losses(sink::MetricSnapshot& out);
     struct CpuAccounts {
         std::vector<codegen::Account>

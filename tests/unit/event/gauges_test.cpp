@@ -83,11 +83,46 @@ TEST_F(Held, KeepsTheStackAsLongAsTheEntry) {
     Stack stack;
     stack.frames = {"libfoo.so:f+0x1", "app:main+0x2"};
     set(0x10, 100, 70, &stack);
-    EXPECT_EQ(stack.uses, 1u);
+    EXPECT_EQ(stack.uses, 2u) << "the entry's, and the peak's";
     EXPECT_EQ(gauges->states(Tables(t.plan))[0].held[0].stack,
               (std::vector<std::string>{"libfoo.so:f+0x1", "app:main+0x2"}));
     set(0x10, 0);
+    EXPECT_EQ(stack.uses, 1u) << "the peak's";
+    EXPECT_EQ(gauges->states(Tables(t.plan))[0].peak_stack,
+              (std::vector<std::string>{"libfoo.so:f+0x1", "app:main+0x2"}));
+    set(0x20, 101);
     EXPECT_EQ(stack.uses, 0u);
+}
+
+TEST_F(Held, IsToldApartAndGoesWithItsOwner) {
+    auto alloc = [&](uint64_t key, uint64_t size, uint64_t device, uint64_t owner) {
+        Gauges::Change change{.gauge = gauges->gauge("gpu_bytes"), .op = GaugeOp::set, .pid = 70};
+        change.time_ns = ++time;
+        change.key = Value{&kHex, key, {}, false, false};
+        change.value = Value{&kBytes, size, {}, false, false};
+        change.group = Value{&kU32, device, {}, false, false};
+        change.owner = Value{&kHex, owner, {}, false, false};
+        gauges->apply(change);
+    };
+    alloc(0x10, 100, 0, 0xa);
+    alloc(0x20, 50, 1, 0xb);
+    alloc(0x30, 7, 1, 0xa);
+    EXPECT_EQ(states(), (Lines{"gpu_bytes 70: 100 peak 100@1 of 1: 0x10=100",
+                               "gpu_bytes 70: 57 peak 57@3 of 2: 0x20=50 0x30=7"}));
+    EXPECT_EQ(gauges->now(0, 70, std::nullopt), 157);
+    EXPECT_EQ(gauges->now(0, 70, Value{&kU32, 1, {}, false, false}), 57);
+    EXPECT_EQ(gauges->now(0, 71, std::nullopt), 0);
+    set(0x20, 0);  // without saying of which device it was
+    EXPECT_EQ(gauges->now(0, 70, Value{&kU32, 1, {}, false, false}), 7);
+    alloc(0x30, 9, 0, 0xa);  // the same address, on the other device now
+    EXPECT_EQ(gauges->now(0, 70, Value{&kU32, 1, {}, false, false}), 0);
+    EXPECT_EQ(gauges->now(0, 70, std::nullopt), 109);
+    Gauges::Change release{.gauge = gauges->gauge("gpu_bytes"), .op = GaugeOp::release, .pid = 70};
+    release.owner = Value{&kHex, 0xa, {}, false, false};
+    gauges->apply(release);
+    EXPECT_EQ(gauges->now(0, 70, std::nullopt), 0);
+    EXPECT_EQ(states(),
+              (Lines{"gpu_bytes 70: 0 peak 109@5 of 0:", "gpu_bytes 70: 0 peak 57@3 of 0:"}));
 }
 
 TEST_F(Held, IsBounded) {

@@ -47,6 +47,81 @@ TEST_F(Learnt, NumbersStayNumbers) {
     EXPECT_EQ(find(tables, "file", 70, 3), "42");
 }
 
+TEST_F(Learnt, AStackHidesAndShows) {
+    Tables tables(t.plan);
+    TableId kernel = *tables.table("kernel");
+    auto change = [&](rules::LearnOp op, std::string_view name) {
+        tables.apply({kernel, op, 70, 1, std::nullopt, text(name)});
+    };
+    change(rules::LearnOp::push, "a");
+    change(rules::LearnOp::push, "b");
+    change(rules::LearnOp::set, "c");
+    EXPECT_EQ(find(tables, "kernel", 70, 1), "c");
+    EXPECT_EQ(tables.entry(kernel, 70, 1)->hidden.size(), 1u);
+    change(rules::LearnOp::pop, "");
+    EXPECT_EQ(find(tables, "kernel", 70, 1), "a");
+    change(rules::LearnOp::pop, "");
+    change(rules::LearnOp::pop, "");
+    EXPECT_EQ(find(tables, "kernel", 70, 1), "-");
+}
+
+TEST_F(Learnt, NumbersAddUp) {
+    Tables tables(t.plan);
+    TableId file = *tables.table("file");
+    Value five{&kI32, 5, {}, false, false};
+    tables.apply({file, rules::LearnOp::plus, 70, 3, std::nullopt, five});
+    tables.apply({file, rules::LearnOp::plus, 70, 3, std::nullopt, five});
+    tables.apply({file, rules::LearnOp::minus, 70, 3, std::nullopt, {&kI32, 3, {}, false, false}});
+    EXPECT_EQ(find(tables, "file", 70, 3), "7");
+}
+
+TEST_F(Learnt, ManyValuesUnderOneKey) {
+    Tables tables(t.plan);
+    TableId kernel = *tables.table("kernel");
+    auto add = [&](uint64_t key, std::string_view name) {
+        tables.apply({kernel, rules::LearnOp::add, 70, key, std::nullopt, text(name)});
+    };
+    for (const char* name : {"gemm", "relu", "gemm", "c", "d", "gemm", "relu"}) add(1, name);
+    EXPECT_EQ(find(tables, "kernel", 70, 1), "gemm x3, relu x2, c x1, and 1 more");
+    // A copy shares them until one of the two changes.
+    Tables::Change copy{kernel, rules::LearnOp::set, 70, 2};
+    copy.from = tables.entry(kernel, 70, 1);
+    tables.apply(copy);
+    add(1, "relu");
+    EXPECT_EQ(find(tables, "kernel", 70, 2), "gemm x3, relu x2, c x1, and 1 more");
+    EXPECT_EQ(find(tables, "kernel", 70, 1), "gemm x3, relu x3, c x1, and 1 more");
+    Tables::Change both{kernel, rules::LearnOp::add, 70, 2};
+    both.from = tables.entry(kernel, 70, 1);
+    both.each = true;
+    tables.apply(both);
+    EXPECT_EQ(tables.entry(kernel, 70, 2)->bag->size(), 15u);
+    EXPECT_EQ(find(tables, "kernel", 70, 2), "gemm x6, relu x5, c x2, and 1 more");
+}
+
+TEST_F(Learnt, ARangeOfKeys) {
+    Tables tables(t.plan);
+    TableId kernel = *tables.table("kernel");
+    auto range = [&](uint64_t begin, uint64_t end, std::string_view name) {
+        tables.apply({kernel, rules::LearnOp::set, 70, begin, end, text(name)});
+    };
+    range(100, 200, "a");
+    range(200, 300, "b");
+    EXPECT_EQ(find(tables, "kernel", 70, 99), "-");
+    EXPECT_EQ(find(tables, "kernel", 70, 100), "a");
+    EXPECT_EQ(find(tables, "kernel", 70, 199), "a");
+    EXPECT_EQ(find(tables, "kernel", 70, 200), "b");
+    EXPECT_EQ(tables.size(), 2u);
+    range(150, 210, "c");  // what lay there before is gone
+    EXPECT_EQ(find(tables, "kernel", 70, 120), "-");
+    EXPECT_EQ(find(tables, "kernel", 70, 209), "c");
+    EXPECT_EQ(find(tables, "kernel", 70, 250), "-");
+    tables.apply({kernel, rules::LearnOp::forget, 70, 180});
+    EXPECT_EQ(find(tables, "kernel", 70, 160), "-");
+    EXPECT_EQ(tables.size(), 0u);
+    range(50, 50, "empty");
+    EXPECT_EQ(tables.size(), 0u);
+}
+
 TEST_F(Learnt, WhatIsNotKnownIsNotLearnt) {
     Tables tables(t.plan);
     plan::ValueType by_name = learnt("kernel");

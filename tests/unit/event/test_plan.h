@@ -109,12 +109,29 @@ public:
                std::optional<uint32_t> key, uint32_t value, uint32_t mask = 1,
                plan::RuleId rule = {}) {
         record(id, end).emits.push_back(
-            {mask, rule, false, false, plan::GaugeEmit{std::move(name), op, key, value}});
+            {mask, rule, false, false,
+             plan::GaugeEmit{std::move(name), op, key ? late(id, end, *key) : nullptr,
+                             late(id, end, value), nullptr, "", nullptr}});
     }
     void learn(plan::ProbeId id, End end, std::string table, uint32_t key, uint32_t value,
                uint32_t mask = 1) {
         record(id, end).emits.push_back(
-            {mask, {}, false, false, plan::LearnEmit{std::move(table), key, value}});
+            {mask,
+             {},
+             false,
+             false,
+             plan::LearnEmit{std::move(table), rules::LearnOp::set, late(id, end, key), nullptr,
+                             late(id, end, value)}});
+    }
+    // Any other meaning of a record.
+    void emit(plan::ProbeId id, End end, decltype(plan::Emit::what) what, uint32_t mask = 1) {
+        record(id, end).emits.push_back({mask, {}, false, false, std::move(what)});
+    }
+    plan::LatePtr late(plan::ProbeId id, End end, uint32_t field) {
+        return late(plan::LateField{field}, record(id, end).layout.fields[field].type);
+    }
+    static plan::LatePtr late(decltype(plan::Late::node) node, plan::ValueType type) {
+        return std::make_shared<const plan::Late>(plan::Late{std::move(node), std::move(type)});
     }
     void stack(plan::ProbeId id, End end) {
         plan::RecordPlan& plan_of = record(id, end);

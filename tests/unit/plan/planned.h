@@ -84,10 +84,42 @@ private:
     static std::string fields(const std::vector<plan::NamedField>& named, uint32_t all) {
         std::string out;
         for (const plan::NamedField& one : named) {
-            out += fmt::format(" {}={}", one.name, one.field);
+            out += fmt::format(" {}={}", one.name,
+                               one.late ? late(*one.late) : std::to_string(one.field));
             if (one.mask != all) out += fmt::format("/{:x}", one.mask);
         }
         return out;
+    }
+    // "2", of a field alone; else what is done: "(b3 2 #1)".
+    static std::string late(const plan::Late& value) {
+        struct Text {
+            std::string operator()(const plan::LateField& n) const {
+                return std::to_string(n.field);
+            }
+            std::string operator()(const plan::LateNumber& n) const {
+                return fmt::format("#{}", n.bits);
+            }
+            std::string operator()(const plan::LateText& n) const {
+                return fmt::format("\"{}\"", n.text);
+            }
+            std::string operator()(const plan::LateLearnt& n) const {
+                return fmt::format("{}[{}]{}", n.table, late(*n.key), static_cast<int>(n.as));
+            }
+            std::string operator()(const plan::LateNow& n) const {
+                return fmt::format("now({}{})", n.gauge, n.group ? ", " + late(*n.group) : "");
+            }
+            std::string operator()(const plan::LateUnary& n) const {
+                return fmt::format("(u{} {})", static_cast<int>(n.op), late(*n.operand));
+            }
+            std::string operator()(const plan::LateBinary& n) const {
+                return fmt::format("(b{} {} {})", static_cast<int>(n.op), late(*n.left),
+                                   late(*n.right));
+            }
+            std::string operator()(const plan::LateConditional& n) const {
+                return fmt::format("({} ? {} : {})", late(*n.condition), late(*n.yes), late(*n.no));
+            }
+        };
+        return std::visit(Text{}, value.node);
     }
     static std::string emit_text(const plan::Emit& emit) {
         struct Text {
@@ -100,12 +132,30 @@ private:
                                    fields(e.fields, emit.mask));
             }
             std::string operator()(const plan::GaugeEmit& e) const {
-                std::string key = e.key ? fmt::format("[{}]", *e.key) : "";
-                return fmt::format("gauge {}{}{} op{} {}", e.name, head(), key,
-                                   static_cast<int>(e.op), e.value);
+                std::string key = e.key ? fmt::format("[{}]", late(*e.key)) : "";
+                std::string text =
+                    fmt::format("gauge {}{}{} op{}", e.name, head(), key, static_cast<int>(e.op));
+                if (e.value) text += " " + late(*e.value);
+                if (e.group) text += fmt::format(" by {}={}", e.group_name, late(*e.group));
+                return e.owner ? text + " of " + late(*e.owner) : text;
             }
             std::string operator()(const plan::LearnEmit& e) const {
-                return fmt::format("learn {}{} {}={}", e.table, head(), e.key, e.value);
+                std::string text = fmt::format("learn {}{} {}", e.table, head(), late(*e.key));
+                if (e.end) text += ":" + late(*e.end);
+                if (e.op != rules::LearnOp::set)
+                    text += fmt::format(" op{}", static_cast<int>(e.op));
+                return e.value ? text + "=" + late(*e.value) : text;
+            }
+            std::string operator()(const plan::TallyEmit& e) const {
+                std::string text =
+                    fmt::format("tally {}{}", static_cast<uint32_t>(e.aggregate), head());
+                if (e.value) text += " " + late(*e.value);
+                if (e.over) text += " over " + late(*e.over);
+                for (const plan::LatePtr& one : e.by) text += " by " + late(*one);
+                return text;
+            }
+            std::string operator()(const plan::ConditionEmit& e) const {
+                return fmt::format("condition{} {}", head(), late(*e.holds));
             }
             std::string head() const {
                 return fmt::format("<{:x} r{}{}{}>", emit.mask, static_cast<uint32_t>(emit.rule),

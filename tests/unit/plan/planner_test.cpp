@@ -241,10 +241,31 @@ TEST(Planner, GaugesAndLearntNamesAreRecordFields) {
     EXPECT_EQ(p.messages(), "");
     EXPECT_EQ(p.ret("cuModuleGetFunction"), "(load8 %0:28 +0 0.0)@64; (text %2:28 64)@72+64; "
                                             "ret@136; learn kernel<1 r0> 0=1");
-    EXPECT_EQ(p.ret("cuInit"), "1@56; ret@64; gauge open<1 r1> op1 0");
+    EXPECT_EQ(p.ret("cuInit"), "ret@56; gauge open<1 r1> op1 #1");
     const auto& launch = p.probe("cuLaunchKernel").ret->layout.fields.at(0);
     EXPECT_EQ(launch.type.learnt_table, "kernel");
     EXPECT_EQ(launch.type.kind, plan::ValueType::Kind::hex);
+}
+
+TEST(Planner, WhatTheKernelCannotComputeIsTheTracers) {
+    const Planned p(
+        "on cuda:cuMemAlloc { where ret == 0 && context[tid] != 0\n"
+        "  learn context[tid] push *dptr\n"
+        "  event a(size = bytesize, device = device[context[tid]])\n"
+        "  gauge bytes[*dptr] = bytesize by device = device[context[tid]] of context[tid]\n"
+        "  count by kind = bytesize > 1 ? \"many\" : \"one\" }\n"
+        "on cuda:cuInit { learn device[Flags : Flags + 1] = 1 }");
+    EXPECT_EQ(p.messages(), "");
+    EXPECT_EQ(p.ret("cuMemAlloc_v2"),
+              "tid@64; (load8 %0:28 +0 0.0)@72; %1@80; (b9 %1:18 1:08)@88; ret@96; "
+              "condition<1 r0> (b12 context[0]1 #0); "
+              "learn context<1 r0> 0 op4=1; "
+              "event a.<1 r0> size=2 device=device[context[0]1]0; "
+              "gauge bytes<1 r0>[1] op0 2 by device=device[context[0]1]0 of context[0]1; "
+              "tally 0<1 r0> by (3 ? \"many\" : \"one\")");
+    EXPECT_TRUE(p.plan().aggregates.at(0).in_tracer);
+    EXPECT_TRUE(p.probe("cuMemAlloc_v2").aggregates.empty());
+    EXPECT_EQ(p.ret("cuInit"), "%0@56; (b3 %0:14 1:08)@64; ret@72; learn device<1 r1> 0:1=#1");
 }
 
 // 637 functions of three prototypes, `args` of all.

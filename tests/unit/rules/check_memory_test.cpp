@@ -95,7 +95,8 @@ TEST(CheckMemory, ArgsLeavesOutWhatAProbeCannotRead) {
     p.add("double pick(int i, float f, dim3 g, const char *name)");
     p.add("void nothing(int i)");
     const std::vector<std::string> tables;
-    rules::Scope scope{&p.table(), p.table().function("pick"), &tables, "pick", "pick", false};
+    rules::Scope scope{&p.table(), p.table().function("pick"), &tables, &tables, "pick", "pick",
+                       false};
     EXPECT_EQ(rules::to_text(*rules::check_param(0, scope)), "%0:04");
     EXPECT_EQ(rules::check_param(1, scope), nullptr);
     EXPECT_EQ(rules::check_param(2, scope), nullptr);

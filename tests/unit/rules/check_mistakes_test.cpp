@@ -167,11 +167,18 @@ TEST(CheckMistakes, TextIsNoNumber) {
                                                  at(1, "out == \"b\"", "^^^^^^^^^^") + compare);
 }
 
-TEST(CheckMistakes, ALearntNameStandsForItself) {
-    EXPECT_EQ(said("cuLaunchKernel", "kernel[f] + 1"),
-              "error: `kernel[f]` stands for itself only\n" + at(1, "kernel[f] + 1", "^^^^^^^^^") +
-                  "   = note: names that were learnt are known to the tracer, not to the kernel\n"
-                  "   = help: use the key itself here\n");
+TEST(CheckMistakes, WhatWasLearntIsNoAddress) {
+    EXPECT_EQ(said("cuLaunchKernel", "str(kernel[f])"),
+              "error: `kernel[f]` is known to the tracer only\n" +
+                  at(5, "str(kernel[f])", "^^^^^^^^^") +
+                  "   = note: memory is read in the kernel, when the call is made\n"
+                  "   = help: use what the call itself has here\n");
+    EXPECT_EQ(said("cuLaunchKernel", "size(f)"), "error: `f` is not a learnt table's entry\n" +
+                                                     at(1, "size(f)", "^^^^^^^") +
+                                                     "   = help: write it as `size(table[key])`\n");
+    EXPECT_EQ(said("cuLaunchKernel", "now(gpu_byte)"),
+              "error: there is no gauge `gpu_byte`\n" + at(5, "now(gpu_byte)", "^^^^^^^^") +
+                  "   = help: a gauge with a similar name exists: `gpu_bytes`\n");
 }
 
 TEST(CheckMistakes, TheLengthOfStr) {

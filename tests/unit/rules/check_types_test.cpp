@@ -178,6 +178,23 @@ TEST(CheckTypes, ATextIsComparedWithALiteral) {
     EXPECT_EQ(Checked(prototypes(), "mixed", "symbol == \"mixed_v2\"").tree(), "1");
 }
 
+TEST(CheckTypes, WhatIsLearntComputesInTheTracer) {
+    Prototypes p = prototypes();
+    auto sees = [&](const char* expr) {
+        Checked value(p, "cuLaunchKernel", expr);
+        if (!value.value()) return value.messages();
+        return value.kind() + (value.value()->in_tracer ? ", the tracer's" : "");
+    };
+    EXPECT_EQ(sees("kernel[f] + 1"), "signed 8 at entry, the tracer's");
+    EXPECT_EQ(sees("kernel[f] == \"gemm\""), "boolean 8 at entry, the tracer's");
+    EXPECT_EQ(sees("starts_with(kernel[f], \"ge\")"), "boolean 8 at entry, the tracer's");
+    EXPECT_EQ(sees("kernel[names[f]]"), "signed 8 at entry, the tracer's");
+    EXPECT_EQ(sees("size(kernel[f])"), "signed 8 at entry, the tracer's");
+    EXPECT_EQ(sees("now(gpu_bytes)"), "signed 8 at entry, the tracer's");
+    EXPECT_EQ(sees("gridDimX > 1 ? \"many\" : \"one\""), "text 8 at entry, the tracer's");
+    EXPECT_EQ(sees("gridDimX + 1"), "signed 8 at entry");
+}
+
 TEST(CheckTypes, ALearntNameIsItsKey) {
     const Checked learnt(prototypes(), "cuLaunchKernel", "kernel[f]");
     EXPECT_EQ(learnt.kind(), "hex 8 at entry");

@@ -19,13 +19,14 @@ public:
             bool entry = false)
         : parsed_(rules::parse_rules("on cuda:f { count by" + std::string(kLine - 1, '\n') + expr +
                                      "\n}")) {
-        rules::Scope scope{&types.table(),   types.table().function(function),
-                           &tables_,         function,
-                           function + "_v2", entry};
+        rules::Scope scope{&types.table(), types.table().function(function),
+                           &tables_,       &gauges_,
+                           function,       function + "_v2",
+                           entry};
         if (parsed_.diagnostics.has_errors() || parsed_.rules.rules.empty()) return;
         const auto& clause = parsed_.rules.rules.at(0).clauses.at(0);
-        value_ = rules::check(*std::get<rules::CountClause>(clause.node).by.at(0), scope,
-                              parsed_.diagnostics);
+        const auto& by = std::get<rules::CountClause>(clause.node).by;
+        value_ = rules::check(*by.at(0).value, scope, parsed_.diagnostics);
     }
     static constexpr size_t kLine = 14;  // where the expression stands
     std::string messages() const { return parsed_.messages(); }
@@ -52,6 +53,7 @@ public:
 private:
     rules::Parsed parsed_;
     std::vector<std::string> tables_{"kernel", "names"};
+    std::vector<std::string> gauges_{"gpu_bytes"};
     rules::TypedPtr value_;
 };
 

@@ -28,6 +28,12 @@ struct ExprText {
     std::string operator()(const FileNameExpr& n) const {
         return fmt::format("file_name({})", describe(*n.descriptor));
     }
+    std::string operator()(const LearntPartExpr& n) const {
+        return fmt::format("{}({})", n.part == LearntPart::size ? "size" : "each", describe(*n.of));
+    }
+    std::string operator()(const NowExpr& n) const {
+        return fmt::format("now({}{})", n.gauge, n.group ? ", " + describe(*n.group) : "");
+    }
     std::string operator()(const CastExpr& n) const {
         return fmt::format("(({}){})", n.type, describe(*n.operand));
     }
@@ -59,9 +65,13 @@ std::string describe_fields(const std::vector<Field>& fields) {
     return "{" + out + "}";
 }
 
-std::string describe_by(const std::vector<ExprPtr>& by, const std::optional<std::string>& label) {
+std::string describe_by(const std::vector<Field>& by, const std::optional<std::string>& label) {
     std::string out;
-    for (const ExprPtr& expr : by) out += (out.empty() ? " by " : ", ") + describe(*expr);
+    for (const Field& field : by) {
+        out += out.empty() ? " by " : ", ";
+        if (field.name != field.value->span.text()) out += field.name + " = ";
+        out += describe(*field.value);
+    }
     return label ? out + " as " + *label : out;
 }
 
@@ -76,18 +86,26 @@ struct ClauseText {
         return "count" + describe_by(n.by, n.label);
     }
     std::string operator()(const SumClause& n) const {
-        return "sum " + describe(*n.value) + describe_by(n.by, n.label);
+        std::string over = n.over ? " over " + describe(*n.over) : "";
+        return "sum " + describe(*n.value) + over + describe_by(n.by, n.label);
     }
     std::string operator()(const HistClause& n) const {
         return "hist " + describe(*n.value) + describe_by(n.by, n.label);
     }
     std::string operator()(const GaugeClause& n) const {
         constexpr std::array kOps{"=", "+=", "-="};
+        std::string owner = n.owner ? " of " + describe(*n.owner) : "";
+        if (n.op == GaugeOp::release) return fmt::format("gauge {}{} = 0", n.name, owner);
         return fmt::format("gauge {}{} {} {}", n.name, n.key ? "[" + describe(*n.key) + "]" : "",
-                           kOps[static_cast<size_t>(n.op)], describe(*n.value));
+                           kOps[static_cast<size_t>(n.op)], describe(*n.value)) +
+               describe_by(n.by, std::nullopt) + owner;
     }
     std::string operator()(const LearnClause& n) const {
-        return fmt::format("learn {}[{}] = {}", n.table, describe(*n.key), describe(*n.value));
+        constexpr std::array kOps{"=", "+=", "-=", "add", "push", "pop", "forget"};
+        std::string end = n.end ? " : " + describe(*n.end) : "";
+        std::string out = fmt::format("learn {}[{}{}] {}", n.table, describe(*n.key), end,
+                                      kOps[static_cast<size_t>(n.op)]);
+        return n.value ? out + " " + describe(*n.value) : out;
     }
     std::string operator()(const StackClause& n) const {
         constexpr std::array kKinds{"user", "kernel", "python"};

@@ -20,7 +20,7 @@ TEST(Mistakes, AnUnknownClause) {
   |
 1 | on c:f { print size }
   |          ^^^^^
-  = note: the clauses are `where`, `span`, `event`, `count`, `sum`, `hist`, `gauge`, `learn`, `stack`, `sample`
+  = note: the clauses are `where`, `span`, `event`, `count`, `sum`, `hist`, `gauge`, `learn`, `forget`, `stack`, `sample`
 )");
 }
 
@@ -205,7 +205,7 @@ TEST(Mistakes, EachClauseNeedsItsParts) {
     EXPECT_EQ(first("gauge g[] = 1"), "expected an expression, found `]`");
     EXPECT_EQ(first("gauge g *= 2"), "expected `=`, `+=` or `-=`, found `*=`");
     EXPECT_EQ(first("learn t = 1"), "expected `[`, found `=`");
-    EXPECT_EQ(first("learn t[k]"), "expected `=`, found `}`");
+    EXPECT_EQ(first("learn t[k]"), "expected `=`, `+=`, `-=`, `add`, `push` or `pop`, found `}`");
     EXPECT_EQ(first("stack"), "expected `user`, `kernel` or `python`, found `}`");
     EXPECT_EQ(first("stack java"), "expected `user`, `kernel` or `python`, found `java`");
     EXPECT_EQ(first("(count)"), "expected a clause or `}`, found `(`");

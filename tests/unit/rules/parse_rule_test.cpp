@@ -37,6 +37,28 @@ TEST(Rule, WordsOfTheLanguageMayBeNames) {
 )");
 }
 
+TEST(Rule, WhatTheTracerKeeps) {
+    EXPECT_EQ(
+        tree("on c:f {\n  learn t[a] push b\n  learn t[a] pop\n  learn t[u[a]] add each(v[b])\n"
+             "  learn t[a] += 1\n  learn t[a : a + b] = 1\n  forget t[a]\n"
+             "  gauge g[a] = b by device = d[a] of c\n  gauge g of c = 0\n"
+             "  sum a over duration by kind = size(t[a]) > 0 ? \"x\" : \"y\", b as \"l\"\n"
+             "  event e(now(g), n = now(g, a))\n}"),
+        R"(rule 0 at a.rules:1:
+  on c:f
+  learn t[a] push b
+  learn t[a] pop
+  learn t[(u[a])] add each((v[b]))
+  learn t[a] += 1
+  learn t[a : (a + b)] = 1
+  learn t[a] forget
+  gauge g[a] = b by device = (d[a]) of c
+  gauge g of c = 0
+  sum a over duration by kind = ((size((t[a])) > 0) ? "x" : "y"), b as l
+  event e. {now(g) = now(g), n = now(g, a)}
+)");
+}
+
 TEST(Rule, QuotedTargets) {
     EXPECT_EQ(
         tree("on \"/opt/my lib.so\":\"std::vector<int>::*\" except \"operator new\" { count }"),
