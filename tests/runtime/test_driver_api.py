@@ -34,6 +34,7 @@ class DriverApi(TracerCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         said = json.loads((self.dir / "calls.json").read_text())
         self.calls, self.addresses = said["calls"], said["addresses"]
+        self.assertEqual(said["undeclared"], [])
         (self.dir / "libcuda.so.1").symlink_to(STUB)
         self.environment = {**os.environ, "LD_LIBRARY_PATH": str(self.dir)}
 
@@ -76,6 +77,28 @@ class DriverApi(TracerCase):
                 self.assert_shown(call["symbol"], begin.get("args", {}), call["args"])
                 self.assertEqual(ends[begin["event_id"]]["ret"], "CUDA_ERROR_STUB_LIBRARY")
         self.assertEqual(trace.summary["lost"], 0)
+
+    def test_what_is_behind_pointers(self):
+        """Out-parameters when the call returns, and fields of structures."""
+        known = json.loads((self.dir / "memory.json").read_text())
+        self.assertGreater(len(known), 350)
+        self.assertGreater(sum(len(call["fields"]) for call in known), 1200)
+        rules = "\n".join(
+            f"on cuda:{call['symbol']} {{ event seen("
+            + ", ".join(f"f{at} = {text}" for at, text in enumerate(call["fields"])) + ") }"
+            for call in known)
+        trace = self.trace(f"""
+            library cuda = "libcuda.so.1"
+            header "{ROOT}/rules/types/cuda.h"
+            {rules}
+            """, str(self.compiled("memory.c")), env=self.environment)
+        self.assertEqual([event["function"] for event in trace.events],
+                         [call["symbol"] for call in known])
+        for event, call in zip(trace.events, known):
+            with self.subTest(symbol=call["symbol"]):
+                shown = dict(zip(call["fields"], event["args"].values()))
+                self.assert_shown(call["symbol"], shown, call["fields"])
+                self.assertEqual(event["ret"], "CUDA_ERROR_STUB_LIBRARY")
 
     def test_what_is_left_out(self):
         """Floating-point parameters, which no probe can read, and structures by value, whose fields
