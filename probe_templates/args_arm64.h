@@ -1,23 +1,23 @@
 // Where the procedure call standard for arm64 puts integer arguments, seen from a function's first
 // instruction.
-#define MLBCC_ARG0(ctx) ((u64)(ctx)->regs[0])
-#define MLBCC_ARG1(ctx) ((u64)(ctx)->regs[1])
-#define MLBCC_ARG2(ctx) ((u64)(ctx)->regs[2])
-#define MLBCC_ARG3(ctx) ((u64)(ctx)->regs[3])
-#define MLBCC_ARG4(ctx) ((u64)(ctx)->regs[4])
-#define MLBCC_ARG5(ctx) ((u64)(ctx)->regs[5])
-#define MLBCC_ARG6(ctx) ((u64)(ctx)->regs[6])
-#define MLBCC_ARG7(ctx) ((u64)(ctx)->regs[7])
+#define MLBCC_ARG0(ctx) MLBCC_REGISTER(ctx, regs[0])
+#define MLBCC_ARG1(ctx) MLBCC_REGISTER(ctx, regs[1])
+#define MLBCC_ARG2(ctx) MLBCC_REGISTER(ctx, regs[2])
+#define MLBCC_ARG3(ctx) MLBCC_REGISTER(ctx, regs[3])
+#define MLBCC_ARG4(ctx) MLBCC_REGISTER(ctx, regs[4])
+#define MLBCC_ARG5(ctx) MLBCC_REGISTER(ctx, regs[5])
+#define MLBCC_ARG6(ctx) MLBCC_REGISTER(ctx, regs[6])
+#define MLBCC_ARG7(ctx) MLBCC_REGISTER(ctx, regs[7])
 #define MLBCC_REGISTERS 8
 #define MLBCC_TAKE_REGISTERS(ctx, to)                                                              \
     ((to)[0] = (ctx)->regs[0], (to)[1] = (ctx)->regs[1], (to)[2] = (ctx)->regs[2],                 \
      (to)[3] = (ctx)->regs[3], (to)[4] = (ctx)->regs[4], (to)[5] = (ctx)->regs[5],                 \
      (to)[6] = (ctx)->regs[6], (to)[7] = (ctx)->regs[7])
-#define MLBCC_STACK_ARG(ctx, n) ((u64)(ctx)->sp + 8 * (n))
+#define MLBCC_STACK_ARG(ctx, n) (MLBCC_REGISTER(ctx, sp) + 8 * (n))
 #define MLBCC_RETURN_ADDRESS(ctx, to) (*(to) = (ctx)->regs[30])
 // The kernel puts its trampoline for return probes into the last page of a process's addresses.
 #define MLBCC_TRAMPOLINES 0xffffffff0000ULL
-#define MLBCC_RETURN_VALUE(ctx) ((u64)(ctx)->regs[0])
+#define MLBCC_RETURN_VALUE(ctx) MLBCC_REGISTER(ctx, regs[0])
 // The result replaces the first argument, of which the kernel keeps a copy.
 #define MLBCC_ARGUMENTS_OF_SYSCALL(registers) ((registers)->regs[0] = (registers)->orig_x0)
 #define MLBCC_IP pc

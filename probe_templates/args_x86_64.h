@@ -1,20 +1,20 @@
 // Where the System V ABI for x86-64 puts integer arguments, seen from a function's first byte.
-#define MLBCC_ARG0(ctx) ((u64)(ctx)->di)
-#define MLBCC_ARG1(ctx) ((u64)(ctx)->si)
-#define MLBCC_ARG2(ctx) ((u64)(ctx)->dx)
-#define MLBCC_ARG3(ctx) ((u64)(ctx)->cx)
-#define MLBCC_ARG4(ctx) ((u64)(ctx)->r8)
-#define MLBCC_ARG5(ctx) ((u64)(ctx)->r9)
+#define MLBCC_ARG0(ctx) MLBCC_REGISTER(ctx, di)
+#define MLBCC_ARG1(ctx) MLBCC_REGISTER(ctx, si)
+#define MLBCC_ARG2(ctx) MLBCC_REGISTER(ctx, dx)
+#define MLBCC_ARG3(ctx) MLBCC_REGISTER(ctx, cx)
+#define MLBCC_ARG4(ctx) MLBCC_REGISTER(ctx, r8)
+#define MLBCC_ARG5(ctx) MLBCC_REGISTER(ctx, r9)
 #define MLBCC_REGISTERS 6
 #define MLBCC_TAKE_REGISTERS(ctx, to)                                                              \
     ((to)[0] = (ctx)->di, (to)[1] = (ctx)->si, (to)[2] = (ctx)->dx, (to)[3] = (ctx)->cx,           \
      (to)[4] = (ctx)->r8, (to)[5] = (ctx)->r9)
 // [sp] is the return address; 64-bit words of arguments follow it.
-#define MLBCC_STACK_ARG(ctx, n) ((u64)(ctx)->sp + 8 + 8 * (n))
+#define MLBCC_STACK_ARG(ctx, n) (MLBCC_REGISTER(ctx, sp) + 8 + 8 * (n))
 #define MLBCC_RETURN_ADDRESS(ctx, to) bpf_probe_read_user(to, 8, (void*)(ctx)->sp)
 // The kernel puts its trampoline for return probes into the last page of a process's addresses.
 #define MLBCC_TRAMPOLINES 0x7fffffff0000ULL
-#define MLBCC_RETURN_VALUE(ctx) ((u64)(ctx)->ax)
+#define MLBCC_RETURN_VALUE(ctx) MLBCC_REGISTER(ctx, ax)
 // The fourth argument of a system call is in r10: `syscall` writes rcx.
 #define MLBCC_ARGUMENTS_OF_SYSCALL(registers) ((registers)->cx = (registers)->r10)
 #define MLBCC_IP ip

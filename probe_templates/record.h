@@ -64,3 +64,16 @@ MLBCC_SAME(process_record, other, 48);
 MLBCC_SAME(user_stack, data, 136);
 MLBCC_SAME(python_stack, frames, 8);
 _Static_assert(sizeof(struct process_record) == 56, "process_record");
+
+// A register that a probe was handed. Read by one instruction of its own: where many values are read
+// through one register, a compiler would keep its address, and the verifier takes no address that is
+// made of the context's.
+#define MLBCC_REGISTER(registers, name)                                                            \
+    ({                                                                                             \
+        u64 register_;                                                                             \
+        asm volatile("%0 = *(u64 *)(%1 + %2)"                                                      \
+                     : "=r"(register_)                                                             \
+                     : "r"(registers), "i"(__builtin_offsetof(struct pt_regs, name))               \
+                     : "memory");                                                                  \
+        register_;                                                                                 \
+    })

@@ -11,7 +11,7 @@ build=(g++ cmake ninja-build pkg-config python3
        libbpfcc-dev libbpf-dev libclang-14-dev llvm-14-dev libelf-dev libdw-dev
        libcli11-dev rapidjson-dev libfmt-dev libgtest-dev libgmock-dev)
 tests=(ccache mold clang libclang-rt-14-dev clang-format clang-tidy git jq sqlite3 strace time
-       bpftool bpftrace mount procps util-linux
+       bpftool bpftrace mount procps util-linux python3-clang-14 python3-numba
        # a virtual machine, its kernel, and a module for it
        qemu-system-x86 busybox-static cpio kmod xz-utils zstd
        dpkg debian-archive-keyring gcc-12 make libelf1 pahole binutils)

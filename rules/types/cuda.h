@@ -5,6 +5,9 @@
 #if __has_include(<cuda.h>)
 #define __CUDA_API_VERSION_INTERNAL 1
 #include <cuda.h>
+#if __has_include(<cudaProfiler.h>)
+#include <cudaProfiler.h>
+#endif
 #else
 #include "cuda_driver.h"
 #endif

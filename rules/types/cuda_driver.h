@@ -301,6 +301,7 @@ CUresult cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfu
     CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize, int blockSizeLimit);
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func, int numBlocks,
     int blockSize);
+CUresult cuProfilerInitialize(const char *configFile, const char *outputFile, CUoutput_mode outputMode);
 CUresult cuProfilerStart(void);
 CUresult cuProfilerStop(void);
 /* clang-format on */

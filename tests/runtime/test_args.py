@@ -91,6 +91,17 @@ class Args(TracerCase):
                     self.check([(event.get("args", {}), event.get("ret", NOTHING))
                                 for event in trace.named(name, "X")], name)
 
+    def test_many_values_behind_one_pointer(self):
+        places = ", ".join(f"v{at} = in[{at}]" for at in range(30))
+        trace = self.trace(f"""
+            library t = "{target('libtarget.so')}"
+            int read_in(const int *in, const void *p, const unsigned char *bytes);
+            on t:read_in {{ event seen({places}) }}
+            """, target("call_all_target"))
+        args, = trace.args("read_in", "X")
+        self.assertEqual(list(args), [f"v{at}" for at in range(30)])
+        self.assertEqual([args[f"v{at}"] for at in range(3)], [10, 20, 30])
+
     def test_without_a_prototype_registers_in_hexadecimal(self):
         trace = self.trace(f"""
             on "{target('libtarget.so')}":take_wide {{ span user(args) }}
