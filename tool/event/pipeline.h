@@ -97,6 +97,7 @@ private:
     StackTable stacks_;
     Symbolizer symbolizer_;
     Tables tables_;
+    CxxNames names_;
     Gauges gauges_;
     Decoder decoder_;
     SpanTracker tracker_;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/cxx_names.h"
 #include "event/event.h"
 #include "event/record.h"
 #include "event/tables.h"
@@ -41,6 +42,7 @@ struct ValueContext {
     const plan::ProbePlan* probe = nullptr;
     uint32_t pid = 0;
     const Tables& tables;
+    CxxNames& names;
 };
 
 class ValueReader {

@@ -134,7 +134,7 @@ Plan make_plan(std::vector<target::Probe> targets, const rules::RuleSet& rules,
         plan.rules.push_back({short_place(rule.place()), sample_of(rule)});
     }
     std::vector<std::string> tables = learnt_tables(rules);
-    PlanBuilder builder{plan, tables, diagnostics, {}};
+    PlanBuilder builder{plan, tables, diagnostics, rules.keep_mangled, {}};
     for (target::Probe& probe : targets) {
         plan.targets.push_back(std::move(probe));
         (void)add_last(builder, nullptr);
@@ -146,7 +146,7 @@ Growth grow(Plan& plan, std::vector<target::Probe> targets, const rules::RuleSet
             Diagnostics& diagnostics) {
     Growth growth{plan.probes.size(), {}};
     std::vector<std::string> tables = learnt_tables(rules);
-    PlanBuilder builder{plan, tables, diagnostics, {}};
+    PlanBuilder builder{plan, tables, diagnostics, rules.keep_mangled, {}};
     const Room room(plan);
     for (target::Probe& probe : targets) {
         plan.targets.push_back(std::move(probe));

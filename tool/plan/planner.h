@@ -16,6 +16,7 @@ struct PlanBuilder {
     Plan& plan;
     const std::vector<std::string>& tables;  // names that some rule learns
     Diagnostics& diagnostics;
+    bool keep_mangled = false;                                  // RuleSet::keep_mangled
     std::set<std::pair<const SourceFile*, uint32_t>> reported;  // places of mistakes
 
     // Over hundreds of functions a mistake is told once, for the first.

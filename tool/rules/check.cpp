@@ -58,6 +58,7 @@ TypedPtr Checker::value(const Expr& expr) {
         TypedPtr operator()(const ArgExpr& a) { return self.arg(a, expr); }
         TypedPtr operator()(const StrExpr& s) { return self.str(s, expr); }
         TypedPtr operator()(const FileNameExpr& f) { return self.file_name(f, expr); }
+        TypedPtr operator()(const DemangleExpr& d) { return self.demangle(d, expr); }
         TypedPtr operator()(const CastExpr& c) { return self.cast(c, expr); }
         TypedPtr operator()(const UnaryExpr& u) { return self.unary(u, expr); }
         TypedPtr operator()(const BinaryExpr& b) { return self.binary(b, expr); }

@@ -101,6 +101,7 @@ struct Typed {
     uint8_t size = 8;  // significant bytes
     Unit unit = Unit::none;
     bool hex_unnamed = false;  // an enumeration: numbers without a name are hexadecimal
+    bool demangle = false;     // text that is shown as people write it
     Span span;
     bool is_text() const {
         return show == Show::text || show == Show::comm || show == Show::function ||
@@ -115,6 +116,7 @@ struct Scope {
     std::string function, symbol;                      // base name and form
     bool entry_rule = false;                           // `on entry`: return values are errors
     bool momentary = false;                            // the probe is a moment, not a call
+    bool keep_mangled = false;                         // RuleSet::keep_mangled
 };
 
 // Null after a mistake, which is in `diagnostics`.

@@ -77,6 +77,7 @@ private:
     ExprPtr arg(uint32_t begin);
     ExprPtr str(uint32_t begin);
     ExprPtr file_name(uint32_t begin);
+    ExprPtr demangle(uint32_t begin);
     ExprPtr starts_with(uint32_t begin);
     ExprPtr cast(CastHead head);
     std::optional<uint64_t> plain_number(std::string_view wanted);
@@ -250,11 +251,12 @@ ExprPtr ExprParser::call() {
     if (function.is_word("arg")) return arg(function.span.begin);
     if (function.is_word("str")) return str(function.span.begin);
     if (function.is_word("file_name")) return file_name(function.span.begin);
+    if (function.is_word("demangle")) return demangle(function.span.begin);
     if (function.is_word("starts_with")) return starts_with(function.span.begin);
     cursor_
         .error(function.span,
                fmt::format("`{}` is not a function of the rule language", function.text()))
-        .note("there are `arg(N)`, `str(pointer, N)`, `file_name(fd)` and "
+        .note("there are `arg(N)`, `str(pointer, N)`, `file_name(fd)`, `demangle(text)` and "
               "`starts_with(text, \"...\")`");
     return nullptr;
 }
@@ -292,6 +294,12 @@ ExprPtr ExprParser::file_name(uint32_t begin) {
     ExprPtr descriptor = conditional();
     if (!descriptor || !cursor_.expect(TokenKind::right_paren, "`)`")) return nullptr;
     return make(FileNameExpr{std::move(descriptor)}, begin);
+}
+
+ExprPtr ExprParser::demangle(uint32_t begin) {
+    ExprPtr text = conditional();
+    if (!text || !cursor_.expect(TokenKind::right_paren, "`)`")) return nullptr;
+    return make(DemangleExpr{std::move(text)}, begin);
 }
 
 ExprPtr ExprParser::starts_with(uint32_t begin) {

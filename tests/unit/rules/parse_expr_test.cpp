@@ -126,8 +126,8 @@ TEST(Expr, Mistakes) {
     EXPECT_EQ(mistake("a++"), "`++` changes a value, and a rule only reads at ++");
     EXPECT_EQ(mistake("a |= 2"), "`|=` changes a value, and a rule only reads at |=");
     EXPECT_EQ(mistake("sizeof(a)"), "`sizeof` is not a function of the rule language at sizeof "
-                                    "(there are `arg(N)`, `str(pointer, N)`, `file_name(fd)` and "
-                                    "`starts_with(text, \"...\")`)");
+                                    "(there are `arg(N)`, `str(pointer, N)`, `file_name(fd)`, "
+                                    "`demangle(text)` and `starts_with(text, \"...\")`)");
     EXPECT_EQ(mistake("arg(x)"), "expected the number of an argument, found `x` at x");
     EXPECT_EQ(mistake("arg()"), "expected the number of an argument, found `)` at )");
     EXPECT_EQ(mistake("str()"), "expected an expression, found `)` at )");
