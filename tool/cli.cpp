@@ -107,6 +107,8 @@ void add_options(CLI::App& app, CommandLine& line, Texts& texts) {
         ->check(CLI::IsMember({"auto", "session", "multi", "perf"}));
     app.add_flag("--exact-entry", o.rules.exact_entry,
                  "Probe the very first byte of each function, even where that is dear");
+    app.add_flag("--mangled", o.rules.keep_mangled,
+                 "Show names of C++ functions as the compiler writes them");
     app.add_option("--buffer", texts.buffer, "Size of the event buffer of each CPU; default 16MiB")
         ->type_name("SIZE");
     app.add_flag("--no-realtime", texts.no_realtime, "Read events at normal priority");

@@ -115,6 +115,7 @@ private:
     const Tables& tables_;
     const Gauges& gauges_;
     mutable EnumTable enums_;
+    mutable CxxNames names_;
     uint32_t clauses_ = 0;
     std::vector<Ends> ends_;  // by ProbeId
 };

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 
-#include <cxxabi.h>
 #include <gelf.h>
 
+#include "base/cxx_names.h"
 #include "event/rust_names.h"
 
 namespace mlbcc::event {
@@ -155,14 +154,7 @@ std::optional<ElfSymbols::Hit> ElfSymbols::find(uint64_t address) const {
 
 std::string demangled(std::string_view name) {
     if (auto rust = name.starts_with("_R") ? rust_name(name) : legacy_rust_name(name)) return *rust;
-    std::string text(name);
-    if (!name.starts_with("_Z")) return text;
-    struct Free {
-        void operator()(char* memory) const { std::free(memory); }
-    };
-    int status = 0;
-    std::unique_ptr<char, Free> plain(abi::__cxa_demangle(text.c_str(), nullptr, nullptr, &status));
-    return status == 0 && plain ? std::string(plain.get()) : text;
+    return demangled_cxx(name).value_or(std::string(name));
 }
 
 }  // namespace mlbcc::event

@@ -105,6 +105,7 @@ private:
     StackTable stacks_;
     Symbolizer symbolizer_;
     Tables tables_;
+    CxxNames names_;
     Gauges gauges_;
     Tallies tallies_;
     Decoder decoder_;

@@ -90,6 +90,7 @@ Value ValueReader::read(const ValueContext& context) const {
     case Kind::comm: {
         std::string_view text = text_at(context.bytes, offset_, size_);
         if (text == kUnread) return {type_, 0, {}, false, true};
+        if (type_->demangle) text = context.names.of(text);
         return {type_, 0, text, false, false};
     }
     case Kind::function: return {type_, 0, context.probe->function, false, false};

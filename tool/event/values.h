@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/cxx_names.h"
 #include "event/event.h"
 #include "event/record.h"
 #include "event/tables.h"
@@ -43,6 +44,7 @@ struct ValueContext {
     const plan::ProbePlan* probe = nullptr;
     uint32_t pid = 0;
     const Tables& tables;
+    CxxNames& names;
     const Gauges* gauges = nullptr;  // null where none is asked for
 };
 

@@ -87,7 +87,8 @@ bool reads_memory(const rules::Typed& value) {
 }  // namespace
 
 ValueType value_type(const rules::Typed& value) {
-    ValueType type{kind_of(value.show), value.size, {}, {}, value.unit, value.hex_unnamed};
+    ValueType type{kind_of(value.show), value.size,    {}, {}, value.unit,
+                   value.hex_unnamed,   value.demangle};
     if (type.kind == ValueType::Kind::enumeration) type.enum_type = value.type;
     if (rules::is_name_of_key(value)) {
         type.learnt_table = std::get<rules::LearntNode>(value.node).table;

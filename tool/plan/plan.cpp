@@ -135,7 +135,7 @@ Plan make_plan(std::vector<target::Probe> targets, const rules::RuleSet& rules,
     }
     const std::vector<std::string> tables = names_of(rules, &rules::LearnClause::table);
     const std::vector<std::string> gauges = names_of(rules, &rules::GaugeClause::name);
-    PlanBuilder builder{plan, tables, gauges, diagnostics, {}};
+    PlanBuilder builder{plan, tables, gauges, diagnostics, rules.keep_mangled, {}};
     for (target::Probe& probe : targets) {
         plan.targets.push_back(std::move(probe));
         (void)add_last(builder, nullptr);
@@ -148,7 +148,7 @@ Growth grow(Plan& plan, std::vector<target::Probe> targets, const rules::RuleSet
     Growth growth{plan.probes.size(), {}};
     const std::vector<std::string> tables = names_of(rules, &rules::LearnClause::table);
     const std::vector<std::string> gauges = names_of(rules, &rules::GaugeClause::name);
-    PlanBuilder builder{plan, tables, gauges, diagnostics, {}};
+    PlanBuilder builder{plan, tables, gauges, diagnostics, rules.keep_mangled, {}};
     const Room room(plan);
     for (target::Probe& probe : targets) {
         plan.targets.push_back(std::move(probe));

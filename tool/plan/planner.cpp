@@ -118,7 +118,8 @@ rules::Scope ProbePlanner::scope(bool entry) const {
             probe_.function,
             probe_.symbol,
             entry,
-            probe_.ends == target::Ends::moment};
+            probe_.ends == target::Ends::moment,
+            builder_.keep_mangled};
 }
 
 bool ProbePlanner::plan() {

@@ -17,6 +17,7 @@ struct PlanBuilder {
     const std::vector<std::string>& tables;  // names that some rule learns
     const std::vector<std::string>& gauges;  // of all rules
     Diagnostics& diagnostics;
+    bool keep_mangled = false;                                  // RuleSet::keep_mangled
     std::set<std::pair<const SourceFile*, uint32_t>> reported;  // places of mistakes
 
     // Over hundreds of functions a mistake is told once, for the first.

@@ -31,6 +31,7 @@ struct ValueType {
     std::string learnt_table;                // not empty: shown by the name learnt for it
     rules::Unit unit = rules::Unit::none;
     bool hex_unnamed = false;  // an enumeration: a number without a name is hexadecimal
+    bool demangle = false;     // text: a name of C++, shown as people write it
     bool operator==(const ValueType&) const = default;
 };
 

@@ -58,6 +58,7 @@ TypedPtr Checker::value(const Expr& expr) {
         TypedPtr operator()(const ArgExpr& a) { return self.arg(a, expr); }
         TypedPtr operator()(const StrExpr& s) { return self.str(s, expr); }
         TypedPtr operator()(const FileNameExpr& f) { return self.file_name(f, expr); }
+        TypedPtr operator()(const DemangleExpr& d) { return self.demangle(d, expr); }
         TypedPtr operator()(const LearntPartExpr& p) { return self.learnt_part(p, expr); }
         TypedPtr operator()(const NowExpr& n) { return self.now(n, expr); }
         TypedPtr operator()(const CastExpr& c) { return self.cast(c, expr); }

@@ -110,6 +110,7 @@ struct Typed {
     Unit unit = Unit::none;
     bool hex_unnamed = false;  // an enumeration: numbers without a name are hexadecimal
     bool in_tracer = false;    // the tracer computes it: some operand is learnt, or a gauge
+    bool demangle = false;     // text that is shown as people write it
     Span span;
     bool is_text() const {
         return show == Show::text || show == Show::comm || show == Show::function ||
@@ -125,6 +126,7 @@ struct Scope {
     std::string function, symbol;                      // base name and form
     bool entry_rule = false;                           // `on entry`: return values are errors
     bool momentary = false;                            // the probe is a moment, not a call
+    bool keep_mangled = false;                         // RuleSet::keep_mangled
 };
 
 // Null after a mistake, which is in `diagnostics`.

@@ -10,6 +10,7 @@ std::string quoted(std::string_view text) {
     return "`" + std::string(text) + "`";
 }
 
+constexpr uint32_t kMangledText = 256;  // bytes of `demangle(name)`
 constexpr uint32_t kMaxText = 512;  // bytes: a record with its strings fits in a thread's scratch
 
 }  // namespace
@@ -259,6 +260,26 @@ TypedPtr Checker::file_name(const FileNameExpr& node, const Expr& expr) {
                  .stage = descriptor->stage,
                  .show = Show::text,
                  .span = expr.span});
+}
+
+// A mangled name is long, and of a part of it nothing is known.
+TypedPtr Checker::demangle(const DemangleExpr& node, const Expr& expr) {
+    TypedPtr text = shown(*node.text);
+    if (!text) return fail();
+    if (!std::holds_alternative<TextNode>(text->node)) {
+        diagnostics_
+            .error(expr.span, quoted(source_text(node.text->span)) + " is not text that is read")
+            .help("`demangle` is for `const char *` parameters and for `str(pointer, N)`");
+        return fail();
+    }
+    Typed name = *text;
+    auto& read = std::get<TextNode>(name.node);
+    if (!std::holds_alternative<StrExpr>(node.text->node)) {
+        read.length = std::max(read.length, kMangledText);
+    }
+    name.demangle = !scope_.keep_mangled;
+    name.span = expr.span;
+    return make(std::move(name));
 }
 
 const std::string* Checker::table_name(const Expr& object) const {

@@ -170,6 +170,7 @@ TypedPtr Checker::compare_text(BinaryOp op, TypedPtr left, TypedPtr right, const
             .help("compare `const char *` parameters and `comm` by `==` or `!=` with a literal");
         return fail();
     }
+    if (!as_written(left, expr)) return fail();
     if (left->show == Show::function || left->show == Show::symbol) {  // decided right here
         const std::string& name = left->show == Show::function ? scope_.function : scope_.symbol;
         bool holds = (name == literal->text) == (op == BinaryOp::eq);
@@ -183,6 +184,14 @@ TypedPtr Checker::compare_text(BinaryOp op, TypedPtr left, TypedPtr right, const
                  .span = expr.span});
 }
 
+// What is decoded later is not known to a condition.
+bool Checker::as_written(const TypedPtr& text, const Expr& expr) {
+    if (!text->demangle) return true;
+    diagnostics_.error(expr.span, "a name is demangled in the trace, not where it is compared")
+        .help("compare the name as the compiler wrote it, without `demangle`");
+    return false;
+}
+
 TypedPtr Checker::starts_with(const TypedPtr& text, const TypedPtr& start, const Expr& expr) {
     const auto* literal = std::get_if<TextLeaf>(&start->node);
     bool known = text->is_text();
@@ -191,6 +200,7 @@ TypedPtr Checker::starts_with(const TypedPtr& text, const TypedPtr& start, const
             .help("write it as `starts_with(comm, \"python\")`");
         return fail();
     }
+    if (!as_written(text, expr)) return fail();
     Typed result{.node = BinaryNode{BinaryOp::starts_with, text, start},
                  .stage = text->stage,
                  .show = Show::boolean,

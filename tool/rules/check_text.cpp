@@ -73,6 +73,7 @@ std::string to_text(const Typed& value) {
     std::string text = fmt::format("{}:{}{}", std::visit(Text{}, value.node),
                                    static_cast<int>(value.show), value.size);
     // The same number may be meant as a constant of one enum and of another.
+    if (value.demangle) text += "m";
     bool cast = std::holds_alternative<CastNode>(value.node);
     return cast && value.type ? text + fmt::format("t{}", static_cast<uint32_t>(*value.type))
                               : text;

@@ -52,6 +52,7 @@ private:
     TypedPtr address(const Lvalue& place, const Span& span);
     TypedPtr str(const StrExpr& node, const Expr& expr);
     TypedPtr file_name(const FileNameExpr& node, const Expr& expr);
+    TypedPtr demangle(const DemangleExpr& node, const Expr& expr);
     TypedPtr learnt(const std::string& table, const Expr& key, const Expr& expr);
     TypedPtr learnt_part(const LearntPartExpr& node, const Expr& expr);
     TypedPtr now(const NowExpr& node, const Expr& expr);
@@ -70,6 +71,7 @@ private:
                           const Expr& expr);
     TypedPtr conditional(const ConditionalExpr& node, const Expr& expr);
     bool numeric(TypedPtr& operand, const char* what);
+    bool as_written(const TypedPtr& text, const Expr& expr);
 
     const CType& type(TypeId id) const { return (*scope_.types)[id]; }
     uint64_t size_of(TypeId id) const;

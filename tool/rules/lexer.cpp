@@ -167,11 +167,20 @@ Token Lexer::punctuation() {
                          is_quote ? "write a straight quote: `\"`" : ""});
 }
 
+// How many characters of a pattern stand here: 2 of `::`, and of a destructor's `~` behind it 1.
+uint32_t Lexer::glob_part() const {
+    const char c = peek();
+    if (c == ':' && peek(1) == ':') return 2;
+    const bool destructor = c == '~' && at_ > 0 && text_[at_ - 1] == ':';
+    const bool wildcard = c == '*' || c == '?' || c == '.' || c == '[';
+    return is_name_char(c) || wildcard || destructor ? 1 : 0;
+}
+
 Token Lexer::glob_at(uint32_t offset) {
     at_ = offset;
-    for (char c = peek(); is_name_char(c) || c == '*' || c == '?' || c == '.' || c == '[';
-         c = peek()) {
-        ++at_;
+    for (uint32_t length = glob_part(); length > 0; length = glob_part()) {
+        const char c = peek();
+        at_ += length;
         if (c != '[') continue;
         size_t close = text_.find_first_of("] \t\r\n{,", at_ + 1);  // `]` may stand first in a set
         if (close == std::string_view::npos || text_[close] != ']') {

@@ -45,12 +45,13 @@ public:
     explicit Lexer(const SourceFile& file) : file_(&file), text_(file.text()) {}
 
     Token next();
-    // A pattern over names (`cu*`, `[a-c]?.part`) that begins at `offset`; a token of kind `end`
-    // and no length where none stands there. next() goes on behind it.
+    // A pattern over names (`cu*`, `[a-c]?.part`, `at::*`) that begins at `offset`; a token of kind
+    // `end` and no length where none stands there. next() goes on behind it.
     Token glob_at(uint32_t offset);
     void rewind(uint32_t offset) { at_ = offset; }
 
 private:
+    uint32_t glob_part() const;
     char peek(uint32_t ahead = 0) const;
     bool skip_blanks();
     void skip_line();

@@ -68,6 +68,9 @@ struct StrExpr {  // str(expr [, N])
 struct FileNameExpr {  // file_name(expr)
     ExprPtr descriptor;
 };
+struct DemangleExpr {  // demangle(expr)
+    ExprPtr text;
+};
 enum class LearntPart { size, each };
 struct LearntPartExpr {  // size(table[key]), each(table[key])
     LearntPart part{};
@@ -106,8 +109,8 @@ struct IndexExpr {  // p[2], and table[key]: which of the two is known only with
 struct Expr {
     Span span;
     std::variant<NumberExpr, CharExpr, StringExpr, NameExpr, ArgExpr, StrExpr, FileNameExpr,
-                 LearntPartExpr, NowExpr, CastExpr, UnaryExpr, BinaryExpr, ConditionalExpr,
-                 MemberExpr, IndexExpr>
+                 DemangleExpr, LearntPartExpr, NowExpr, CastExpr, UnaryExpr, BinaryExpr,
+                 ConditionalExpr, MemberExpr, IndexExpr>
         node;
 };
 
@@ -289,6 +292,7 @@ struct RuleSet {
     std::vector<Declaration> declarations;
     std::vector<Cast> casts;
     std::vector<Rule> rules;
+    bool keep_mangled = false;  // names of C++ as compilers write them
 };
 
 // How the parser reads an imported file: a path as written and the folder of the importing file,

@@ -74,12 +74,17 @@ NamePattern::NamePattern(std::string_view text, const Variants& variants)
     prefix_length_ =
         kind_ == Kind::glob ? std::min(text.find_first_of(kWildcards), text.size()) : text.size();
     is_prefix_ = kind_ == Kind::glob && text.substr(prefix_length_) == "*";
+    if (!CxxPattern::is_one(text)) return;
+    kind_ = Kind::cxx;
+    cxx_.emplace(text);
+    prefix_length_ = 0;
 }
 
 bool NamePattern::matches(std::string_view symbol) const {
     switch (kind_) {
     case Kind::form: return symbol == text_;
     case Kind::base: return symbol.starts_with(text_) && base_of(symbol, *variants_) == text_;
+    case Kind::cxx: return cxx_->matches(symbol);
     case Kind::glob: break;
     }
     if (!symbol.starts_with(prefix())) return false;
@@ -96,6 +101,11 @@ uint32_t NamePattern::exactness() const {
 
 std::string base_name(std::string_view symbol, const std::vector<std::string>& variants) {
     return std::string(base_of(symbol, variants));
+}
+
+bool name_matches(const std::string& pattern, const std::string& symbol) {
+    const Variants none;
+    return NamePattern(pattern, none).matches(symbol);
 }
 
 const rules::Signature* find_signature(const rules::TypeTable& types, std::string_view symbol,

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/cxx_names.h"
 
 namespace mlbcc::target {
 
@@ -25,12 +28,16 @@ bool is_higher_form(std::string_view a, std::string_view b);
 //   cuMemAlloc      the base and all its forms
 //   cuMemAlloc_v2   this form alone
 //   cuMem*          the symbols it matches, and the forms of the bases it matches
+//   at::_ops::*     functions of C++ by the names that people write
 class NamePattern {
 public:
     NamePattern(std::string_view text, const Variants& variants);
 
     bool matches(std::string_view symbol) const;
-    bool is_literal() const { return kind_ != Kind::glob; }
+    bool is_literal() const {
+        return kind_ == Kind::cxx ? cxx_->is_literal() : kind_ != Kind::glob;
+    }
+    bool is_cxx() const { return kind_ == Kind::cxx; }
     const std::string& text() const { return text_; }
     // What every symbol that matches begins with.
     std::string_view prefix() const { return std::string_view(text_).substr(0, prefix_length_); }
@@ -38,12 +45,13 @@ public:
     uint32_t exactness() const;
 
 private:
-    enum class Kind { base, form, glob };
+    enum class Kind { base, form, glob, cxx };
     std::string text_;
     const Variants* variants_;
     Kind kind_;
     size_t prefix_length_;
     bool is_prefix_;  // a prefix and a `*`
+    std::optional<CxxPattern> cxx_;
 };
 
 }  // namespace mlbcc::target

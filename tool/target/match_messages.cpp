@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
+#include "base/cxx_names.h"
 #include "base/glob.h"
 #include "target/messages.h"
 
@@ -112,6 +114,26 @@ void help_with_prefix(const NamePattern& pattern, const TracedLibrary& library,
     }
 }
 
+// The closest of the names that people write; of a pattern, one that has its last part.
+void help_with_cxx_name(const NamePattern& pattern, const TracedLibrary& library,
+                        Diagnostic& problem) {
+    std::set<std::string> all;
+    for (const LibraryFile* file : library.files) {
+        for (const Symbol& symbol : file->index.functions()) {
+            if (auto name = cxx_function_name(symbol.name)) all.insert(std::move(*name));
+        }
+    }
+    const std::vector<std::string> names(all.begin(), all.end());
+    if (names.empty()) {
+        problem.note("it has no functions of C++");
+    } else if (auto name = closest_name(pattern.text(), names)) {
+        problem.help(fmt::format("a function with a similar name exists: {}", quoted(*name)));
+    } else {
+        problem.note(fmt::format("{} of them are of C++, for example {}", names.size(),
+                                 quoted(names.front())));
+    }
+}
+
 std::vector<std::string> matching_ifuncs(const NamePattern& pattern, const TracedLibrary& library) {
     std::vector<std::string> found;
     for (const LibraryFile* file : library.files) {
@@ -186,6 +208,7 @@ void no_match(const rules::Rule& rule, const rules::FunctionTarget& target,
         return;
     }
     const NamePattern pattern(target.pattern, library.variants);
+    if (pattern.is_cxx()) return help_with_cxx_name(pattern, library, problem);
     if (explain_ifunc(pattern, library, problem)) return;
     if (pattern.is_literal()) {
         help_with_name(target.pattern, library, problem);

@@ -1,7 +1,10 @@
 #include "target/probe_table.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
+
+#include "base/cxx_names.h"
 
 namespace mlbcc::target {
 
@@ -75,6 +78,13 @@ const rules::Signature* ProbeTable::signature_of(const LibraryFile& file, GroupI
     return nullptr;
 }
 
+// cuMemAlloc_v2 -> cuMemAlloc, _ZN3Net3runEi -> Net::run
+std::string ProbeTable::shown_name(const std::string& symbol, const Variants& variants) const {
+    std::optional<std::string> written;
+    if (!keep_mangled_) written = cxx_function_name(symbol);
+    return written ? *written : base_name(symbol, variants);
+}
+
 Probe ProbeTable::make_probe(const LibraryFile& file, GroupId group, Wanted& wanted) const {
     const SymbolId primary = wanted.name;
     const Symbol& symbol = file.index[primary];
@@ -85,7 +95,7 @@ Probe ProbeTable::make_probe(const LibraryFile& file, GroupId group, Wanted& wan
         function.soname = file.path.substr(file.path.rfind('/') + 1);
     }
     function.symbol = symbol.name;
-    function.base = base_name(symbol.name, wanted.library->variants);
+    function.base = shown_name(symbol.name, wanted.library->variants);
     function.offset = symbol.offset;
     function.size = symbol.size;
     for (const SymbolId member : file.index.members(group)) {

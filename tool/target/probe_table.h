@@ -18,7 +18,8 @@ bool is_weaker(const RuleUse& a, const RuleUse& b);
 
 class ProbeTable {
 public:
-    explicit ProbeTable(const rules::TypeTable& types) : types_(types) {}
+    ProbeTable(const rules::TypeTable& types, bool keep_mangled)
+        : types_(types), keep_mangled_(keep_mangled) {}
 
     // A rule wants these functions of one of the library's files. Calls come rule by rule.
     void want(const RuleUse& use, const TracedLibrary& library, const LibraryFile& file,
@@ -46,7 +47,10 @@ private:
                                          const Wanted& wanted) const;
     Probe make_probe(const LibraryFile& file, GroupId group, Wanted& wanted) const;
 
+    std::string shown_name(const std::string& symbol, const Variants& variants) const;
+
     const rules::TypeTable& types_;
+    bool keep_mangled_;
     std::map<std::string, WantedFile> files_;  // by path
 };
 

@@ -81,8 +81,8 @@ public:
     Resolver(const rules::RuleSet& rules, rules::TypeTable& types, Host& host,
              Diagnostics& diagnostics)
         : rules_(rules), types_(types), diagnostics_(diagnostics),
-          libraries_(rules, host, diagnostics), probes_(types), kernel_(types, host, diagnostics),
-          points_(rules, types, host, diagnostics) {}
+          libraries_(rules, host, diagnostics), probes_(types, rules.keep_mangled),
+          kernel_(types, host, diagnostics), points_(rules, types, host, diagnostics) {}
 
     // Libraries first: one that is not there is said once, not once a target.
     std::vector<Probe> run(std::vector<SoughtLibrary>* libraries) {

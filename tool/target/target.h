@@ -193,6 +193,9 @@ std::vector<Probe> resolve_late(const rules::RuleSet& rules, rules::TypeTable& t
 // cuMemcpyHtoDAsync_v2_ptsz -> cuMemcpyHtoDAsync, for variants {_v2, _ptsz}.
 std::string base_name(std::string_view symbol, const std::vector<std::string>& variants);
 
+// Whether a GLOB of a rule means this function of a library without variants.
+bool name_matches(const std::string& pattern, const std::string& symbol);
+
 // The prototype of a form: its own, else that of the form with one suffix less, and so on down to
 // the base name (cuGraphAddNode_v2_ptsz, cuGraphAddNode_v2, cuGraphAddNode); else that of the
 // base's highest form.

@@ -66,7 +66,7 @@ bool selected(const plan::ProbePlan& probe, const std::string& pattern) {
 
 // "libc.so.6:mal*" needs no rules: the names of a library's functions.
 int list_library(const std::string& pattern) {
-    size_t colon = pattern.rfind(':');
+    size_t colon = pattern.find(':');
     std::string library = pattern.substr(0, colon), glob = pattern.substr(colon + 1);
     system::LiveHost host(own_view());
     target::LibrarySearch found =
@@ -83,7 +83,7 @@ int list_library(const std::string& pattern) {
         if (!symbols) return tell(symbols.error());
         std::set<std::string> names;
         for (const target::Symbol& one : symbols->functions) {
-            if (glob_match(glob, one.name)) names.insert(one.name);
+            if (target::name_matches(glob, one.name)) names.insert(one.name);
         }
         for (const std::string& name : names) fmt::print("{}\n", name);
         matches += names.size();

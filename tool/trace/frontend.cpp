@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/cxx_names.h"
 #include "base/read_file.h"
 #include "rules/ctypes.h"
 #include "system/paths.h"
@@ -80,6 +81,7 @@ Result<void> Frontend::read_rules() {
         return rules::Loaded{*path, identity, folder, std::move(*text)};
     };
     rules::parse(options_.rules, load, rules, diagnostics);
+    rules.keep_mangled = options_.keep_mangled;
     rule_names = options_.rules;
     steps_.done("parse rules");
     return {};
@@ -142,7 +144,7 @@ std::vector<std::string> Frontend::wanted_functions() const {
         for (const rules::Target& target : rule.targets) {
             const auto* function = std::get_if<rules::FunctionTarget>(&target.node);
             if (function == nullptr) continue;
-            wanted.insert(function->pattern + "*");
+            wanted.insert(CxxPattern::is_one(function->pattern) ? "_Z*" : function->pattern + "*");
             for (const rules::Library& library : rules.libraries) {  // cuMemAlloc_v2 -> cuMemAlloc*
                 if (library.name != function->library) continue;
                 wanted.insert(target::base_name(function->pattern, library.variants) + "*");

@@ -14,6 +14,7 @@ namespace mlbcc::trace {
 struct RuleOptions {                 // what every subcommand that reads rules needs
     std::vector<std::string> rules;  // files, or names of bundled ones
     std::string templates;           // --templates DIR
+    bool keep_mangled = false;       // names of C++ as compilers write them
     bool exact_entry = false;        // probe the first byte, whatever it costs
     std::optional<codegen::AttachMode> attach;
 };

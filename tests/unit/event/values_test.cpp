@@ -21,12 +21,13 @@ protected:
         bytes = wire.bytes();
         EnumTable enums(&t.types);
         Tables tables(t.plan);
-        return ValueReader(field, enums, tables).read({bytes, &probe, 70, tables});
+        return ValueReader(field, enums, tables).read({bytes, &probe, 70, tables, names});
     }
     static plan::ValueType type(Kind kind, uint8_t size) { return {kind, size}; }
     TestPlan t;
     plan::ProbePlan probe;
     plan::Field field;
+    CxxNames names;
     std::vector<std::byte> bytes;
 };
 
@@ -71,6 +72,18 @@ TEST_F(Values, TextEndsAtItsZero) {
 TEST_F(Values, TextThatCouldNotBeReadIsNull) {
     EXPECT_TRUE(read(kText, Wire::entry({}, 1).text("\xff", 16), 16).unread);
     EXPECT_EQ(read(kText, Wire::entry({}, 1).text("\xff\xfe", 16), 16).text, "\xff\xfe");
+}
+
+TEST_F(Values, NamesOfCxxAreDemangledWhereTheTypeSaysSo) {
+    plan::ValueType demangled = kText;
+    demangled.demangle = true;
+    auto named = [&](const plan::ValueType& type, const char* text) {
+        return std::string(read(type, Wire::entry({}, 1).text(text, 32), 32).text);
+    };
+    EXPECT_EQ(named(demangled, "_Z6vecAddPKfS0_Pfi"), "vecAdd");
+    EXPECT_EQ(named(kText, "_Z6vecAddPKfS0_Pfi"), "_Z6vecAddPKfS0_Pfi");
+    EXPECT_EQ(named(demangled, "gemm"), "gemm");
+    EXPECT_EQ(named(demangled, "_ZN2at6native"), "_ZN2at6native") << "cut off";
 }
 
 TEST_F(Values, FunctionAndSymbolAreTheProbes) {

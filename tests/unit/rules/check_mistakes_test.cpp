@@ -28,6 +28,17 @@ std::string at(size_t column, const std::string& expr, const std::string& carets
            std::string(column - 1, ' ') + carets + "\n";
 }
 
+TEST(CheckMistakes, WhatCannotBeDemangled) {
+    EXPECT_EQ(said("step", "demangle(i)"),
+              "error: `i` is not text that is read\n" + at(1, "demangle(i)", "^^^^^^^^^^^") +
+                  "   = help: `demangle` is for `const char *` parameters and for `str(pointer, "
+                  "N)`\n");
+    EXPECT_EQ(said("texts", "demangle(name) == \"f\""),
+              "error: a name is demangled in the trace, not where it is compared\n" +
+                  at(1, "demangle(name) == \"f\"", "^^^^^^^^^^^^^^^^^^^^^") +
+                  "   = help: compare the name as the compiler wrote it, without `demangle`\n");
+}
+
 TEST(CheckMistakes, AnUnknownName) {
     EXPECT_EQ(said("cuMemAlloc_v2", "bytessize"),
               "error: `bytessize` is not a parameter of `cuMemAlloc_v2`\n" +

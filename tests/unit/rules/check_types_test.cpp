@@ -119,6 +119,11 @@ TEST(CheckTypes, TextIsWhatAPointerToConstCharactersNames) {
     EXPECT_EQ(kind("texts", "str(out)"), "text 8 at return");
     EXPECT_EQ(Checked(prototypes(), "texts", "str(name, 16)").tree(), "(text %0:28 16)");
     EXPECT_EQ(kind("texts", "str(name, 16)"), "text 8 at entry");
+    EXPECT_EQ(kind("texts", "demangle(name)"), "text 8 at entry");
+    EXPECT_EQ(Checked(prototypes(), "texts", "demangle(name)").tree(), "(text %0:28 256)");
+    EXPECT_EQ(Checked(prototypes(), "texts", "demangle(str(name, 100))").tree(),
+              "(text %0:28 100)");
+    EXPECT_TRUE(Checked(prototypes(), "texts", "demangle(name)").value()->demangle);
     EXPECT_EQ(kind("texts", "name + 1"), "text 8 at entry");
     EXPECT_EQ(kind("texts", "name[0]"), "character 1 at entry");
     EXPECT_EQ(kind("texts", "names[1]"), "text 8 at return");

@@ -28,6 +28,9 @@ struct ExprText {
     std::string operator()(const FileNameExpr& n) const {
         return fmt::format("file_name({})", describe(*n.descriptor));
     }
+    std::string operator()(const DemangleExpr& n) const {
+        return fmt::format("demangle({})", describe(*n.text));
+    }
     std::string operator()(const LearntPartExpr& n) const {
         return fmt::format("{}({})", n.part == LearntPart::size ? "size" : "each", describe(*n.of));
     }

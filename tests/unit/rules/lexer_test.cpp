@@ -77,6 +77,10 @@ TEST(Lexer, Globs) {
     EXPECT_EQ(glob("[!a]b"), "[!a]b");
     EXPECT_EQ(glob("f.part.0:"), "f.part.0");
     EXPECT_EQ(glob("123"), "123");
+    EXPECT_EQ(glob("at::_ops::*::call, x"), "at::_ops::*::call");
+    EXPECT_EQ(glob("::f {"), "::f");
+    EXPECT_EQ(glob("Net::~Net{"), "Net::~Net");
+    EXPECT_EQ(glob("sched:x"), "sched");
     EXPECT_EQ(glob("cu[A {"), "<`[` is not closed in the pattern>");
     EXPECT_EQ(glob("{"), "none");
     EXPECT_EQ(glob(""), "none");

@@ -128,7 +128,7 @@ TEST(Expr, Mistakes) {
     EXPECT_EQ(
         mistake("sizeof(a)"),
         "`sizeof` is not a function of the rule language at sizeof "
-        "(there are `arg(N)`, `str(pointer, N)`, `file_name(fd)`, "
+        "(there are `arg(N)`, `str(pointer, N)`, `file_name(fd)`, `demangle(text)`, "
         "`starts_with(text, \"...\")`, `size(table[key])`, `each(table[key])` and `now(gauge)`)");
     EXPECT_EQ(mistake("arg(x)"), "expected the number of an argument, found `x` at x");
     EXPECT_EQ(mistake("arg()"), "expected the number of an argument, found `)` at )");

@@ -137,11 +137,11 @@ TEST(Mistakes, ATargetWithoutALibrary) {
 }
 
 TEST(Mistakes, APatternWithOtherCharacters) {
-    EXPECT_EQ(messages("on c:std::sort { count }"),
+    EXPECT_EQ(messages("on c:std:sort { count }"),
               R"(error: expected `,`, `except` or `{`, found `:`
  --> a.rules:1:9
   |
-1 | on c:std::sort { count }
+1 | on c:std:sort { count }
   |         ^
   = help: a name with other characters stands in quotes: `LIBRARY:"NAME"`
 )");

@@ -57,6 +57,38 @@ TEST(Resolve, NamesAtOneAddressAreOneProbe) {
     EXPECT_EQ(named.messages(), "");
 }
 
+// Two overloads, a thunk, and functions of other names.
+constexpr std::string_view kCxx = "_ZN2ns1fEi@10 _ZN2ns1fEd@20 _ZN2ns1gEv@30 _ZN3NetC1Ev@40 "
+                                  "_ZN3NetC2Ev@40 _ZThn16_N2ns1fEi@50 plain@60 _Z1hv@70";
+
+std::string cxx_functions(const std::string& rules) {
+    FakeHost host;
+    host.add("libcxx.so", kCxx);
+    const Resolved resolved("library c = \"libcxx.so\"\n" + rules, host);
+    EXPECT_EQ(resolved.messages(), "");
+    return resolved.functions();
+}
+
+TEST(Resolve, NamesOfCxxAreMatchedAsPeopleWriteThem) {
+    EXPECT_EQ(cxx_functions("on c:ns::f { count }"), "_ZN2ns1fEi+10(ns::f) _ZN2ns1fEd+20(ns::f)");
+    EXPECT_EQ(cxx_functions("on c:\"ns::f(int)\" { count }"), "_ZN2ns1fEi+10(ns::f)");
+    EXPECT_EQ(cxx_functions("on c:ns::* except ns::f { count }"), "_ZN2ns1gEv+30(ns::g)");
+    EXPECT_EQ(cxx_functions("on c:Net::Net { count }"), "_ZN3NetC1Ev+40(Net::Net)=_ZN3NetC2Ev");
+    EXPECT_EQ(cxx_functions("on c:::h, c:plain { count }"), "plain+60 _Z1hv+70(h)");
+    EXPECT_EQ(cxx_functions("on c:_ZN2ns1g* { count }"), "_ZN2ns1gEv+30(ns::g)");
+}
+
+TEST(Resolve, AWrongNameOfCxxHasHelp) {
+    FakeHost host;
+    host.add("libcxx.so", kCxx);
+    EXPECT_EQ(Resolved("on \"libcxx.so\":ns::ff { count }", host).messages(),
+              "error: no function in `libcxx.so` matches `ns::ff`\n"
+              " --> test.rules:1:16\n  |\n1 | on \"libcxx.so\":ns::ff { count }\n"
+              "  |                ^^^^^^\n"
+              "  = note: looked in the 8 functions of /lib/libcxx.so\n"
+              "  = help: a function with a similar name exists: `ns::f`\n");
+}
+
 TEST(Resolve, AnAliasWithAPrototypeGivesTheName) {
     FakeHost host;
     host.add("libc.so.6", "malloc@10 __libc_malloc@10");
