@@ -58,6 +58,7 @@ private:
 
     // Clauses (clauses.cpp)
     void clause(RuleContext& context, const rules::Clause& clause);
+    void refuse_of_looks(const Span& where, const char* why);
     void span(RuleContext& context, const rules::SpanClause& clause, const Span& where);
     void event(RuleContext& context, const rules::EventClause& clause);
     void gauge(RuleContext& context, const rules::GaugeClause& clause);

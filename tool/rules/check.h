@@ -115,6 +115,7 @@ struct Scope {
     std::string function, symbol;                      // base name and form
     bool entry_rule = false;                           // `on entry`: return values are errors
     bool momentary = false;                            // the probe is a moment, not a call
+    bool from_outside = false;  // the tracer looks at a process: no arguments, no memory
 };
 
 // Null after a mistake, which is in `diagnostics`.
@@ -125,6 +126,12 @@ std::string to_text(const Typed& value);
 
 // The conjuncts of a condition: `a && b` is two, each decided as early as it can be.
 std::vector<TypedPtr> conjuncts(const TypedPtr& condition);
+
+// Whether a value is computed with as a signed number of 64 bits: all that fits, as in
+// check_ops.cpp.
+bool is_signed(const Typed& value, const TypeTable& types);
+// Whether its bytes, where they are fewer than 8, are to be sign-extended.
+bool may_be_negative(const Typed& value, const TypeTable& types);
 
 // Available at both ends of a call, so never carried from one to the other.
 bool always_known(const Typed& value);

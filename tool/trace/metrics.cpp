@@ -23,6 +23,17 @@ void add_to(codegen::AggregateValue& total, const codegen::AggregateValue& other
     add_to(total, bytes);
 }
 
+// What the tracer counted itself, as the kernel would have.
+codegen::AggregateValue value_of(const event::LookGroup& group) {
+    codegen::AggregateValue value{};
+    value.count = group.count;
+    value.sum = group.sum;
+    value.inverse_min = ~group.min;
+    value.max = group.max;
+    std::ranges::copy(group.buckets, value.buckets);
+    return value;
+}
+
 }  // namespace
 
 struct Metrics::Group {
@@ -30,33 +41,45 @@ struct Metrics::Group {
     codegen::AggregateValue value{};
 };
 
+// A group as it is shown: different keys may look alike.
+void Metrics::merge(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
+                    const std::vector<std::byte>& key, const codegen::AggregateValue& value,
+                    std::vector<Group>& groups) {
+    Group group;
+    uint64_t pid = 0;  // learnt names are a process's own
+    if (!aggregate.by.empty() && aggregate.by.back().name.empty()) {
+        std::memcpy(&pid, key.data() + aggregate.by.back().field.offset, sizeof pid);
+    }
+    for (const plan::Aggregate::Key& part : aggregate.by) {
+        if (part.name.empty()) continue;
+        event::Value shown = pipeline.key_value(part.field, key, static_cast<uint32_t>(pid));
+        group.by.emplace_back(part.name, sink::json_text(shown));
+    }
+    group.value = value;
+    if (group.value.count == 0 && !aggregate.by.empty()) return;
+    auto same = std::find_if(groups.begin(), groups.end(),
+                             [&](const Group& known) { return known.by == group.by; });
+    if (same == groups.end()) {
+        groups.push_back(std::move(group));
+    } else {
+        add_to(same->value, group.value);
+    }
+}
+
 void Metrics::add_aggregate(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
                             sink::MetricSnapshot& out) {
     const std::string& rule = plan_.rules[static_cast<uint32_t>(aggregate.rule)].place;
-    if (aggregate.is_total()) return add_total(aggregate, rule, out);
-    bpf::Map* map = loaded_.map(codegen::maps::aggregate(aggregate.id));
-    if (map == nullptr) return;
+    if (aggregate.is_total()) return add_total(aggregate, rule, pipeline, out);
     std::vector<Group> groups;
-    for (const std::vector<std::byte>& key : map->keys()) {
-        Group group;
-        uint64_t pid = 0;  // learnt names are a process's own
-        if (!aggregate.by.empty() && aggregate.by.back().name.empty()) {
-            std::memcpy(&pid, key.data() + aggregate.by.back().field.offset, sizeof pid);
+    if (bpf::Map* map = loaded_.map(codegen::maps::aggregate(aggregate.id))) {
+        for (const std::vector<std::byte>& key : map->keys()) {
+            codegen::AggregateValue value{};
+            for (const auto& cpu : map->lookup_per_cpu(key.data())) add_to(value, cpu);
+            merge(aggregate, pipeline, key, value, groups);
         }
-        for (const plan::Aggregate::Key& part : aggregate.by) {
-            if (part.name.empty()) continue;
-            event::Value value = pipeline.key_value(part.field, key, static_cast<uint32_t>(pid));
-            group.by.emplace_back(part.name, sink::json_text(value));
-        }
-        for (const auto& cpu : map->lookup_per_cpu(key.data())) add_to(group.value, cpu);
-        if (group.value.count == 0 && !aggregate.by.empty()) continue;
-        auto same = std::find_if(groups.begin(), groups.end(),
-                                 [&](const Group& known) { return known.by == group.by; });
-        if (same == groups.end()) {
-            groups.push_back(std::move(group));
-        } else {
-            add_to(same->value, group.value);
-        }
+    }
+    for (const auto& [key, group] : pipeline.looks().groups(aggregate.id)) {
+        merge(aggregate, pipeline, key, value_of(group), groups);
     }
     std::sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
         return a.value.count != b.value.count ? a.value.count > b.value.count : a.by < b.by;
@@ -104,16 +127,19 @@ std::vector<Metrics::CpuAccounts> Metrics::accounts() const {
 }
 
 void Metrics::add_total(const plan::Aggregate& aggregate, const std::string& rule,
-                        sink::MetricSnapshot& out) {
+                        const event::Pipeline& pipeline, sink::MetricSnapshot& out) {
     Group group;
     for (const CpuAccounts& cpu : accounts()) {
         group.value.count += cpu.totals[static_cast<uint32_t>(aggregate.id)].count;
         group.value.sum += cpu.totals[static_cast<uint32_t>(aggregate.id)].sum;
     }
+    for (const auto& [key, look] : pipeline.looks().groups(aggregate.id)) {
+        add_to(group.value, value_of(look));
+    }
     add_group(aggregate, rule, group, out);
 }
 
-void Metrics::add_losses(sink::MetricSnapshot& out) {
+void Metrics::add_losses(const event::Pipeline& pipeline, sink::MetricSnapshot& out) {
     auto all = accounts();
     for (uint32_t rule = 0; rule < plan_.rules.size(); ++rule) {
         sink::RuleLoss loss{plan_.rules[rule].place};
@@ -122,6 +148,9 @@ void Metrics::add_losses(sink::MetricSnapshot& out) {
             loss.submitted += cpu.rules[rule].submitted + cpu.rules[rule].full;
             loss.lost += cpu.rules[rule].lost + cpu.rules[rule].full;
         }
+        auto id = static_cast<plan::RuleId>(rule);
+        loss.submitted += pipeline.looks().submitted(id) + pipeline.looks().full(id);
+        loss.lost += pipeline.looks().full(id);
         out.losses.push_back(std::move(loss));
     }
 }
@@ -129,7 +158,7 @@ void Metrics::add_losses(sink::MetricSnapshot& out) {
 sink::MetricSnapshot Metrics::snapshot(const event::Pipeline& pipeline) {
     sink::MetricSnapshot out;
     for (const plan::Aggregate& one : plan_.aggregates) add_aggregate(one, pipeline, out);
-    add_losses(out);
+    add_losses(pipeline, out);
     return out;
 }
 
