@@ -11,29 +11,8 @@ using rules::BinaryOp;
 using rules::Show;
 using rules::Typed;
 
-// Whether the value is computed with as s64: all that fits, as in rules/check_ops.cpp.
 bool is_signed(const Typed& value, const plan::Plan& plan) {
-    if (value.show == Show::hex) return false;
-    if (value.size < 8 || value.show == Show::signed_int || value.show == Show::boolean)
-        return true;
-    const auto* e = value.show == Show::enumeration && value.type
-                        ? std::get_if<rules::EnumType>(&(*plan.types)[*value.type].kind)
-                        : nullptr;
-    return e != nullptr && e->is_signed;
-}
-
-// Whether the stored bytes are to be sign-extended.
-bool is_negative_possible(const Typed& value, const plan::Plan& plan) {
-    const rules::CType* type = value.type ? &(*plan.types)[*value.type] : nullptr;
-    if (type != nullptr && value.show == Show::enumeration) {
-        const auto* e = std::get_if<rules::EnumType>(&type->kind);
-        return e != nullptr && e->is_signed;
-    }
-    if (type != nullptr && value.show == Show::character) {
-        const auto* i = std::get_if<rules::IntType>(&type->kind);
-        return i != nullptr && i->is_signed;
-    }
-    return value.show == Show::signed_int;
+    return rules::is_signed(value, *plan.types);
 }
 
 const char* symbol(BinaryOp op) {
@@ -75,7 +54,7 @@ std::string converted(const std::string& expr, const Typed& value, const plan::P
     }
     const char* type = is_signed(value, plan) ? "s64" : "u64";
     if (value.size == 8) return fmt::format("({})({})", type, expr);
-    char sign = is_negative_possible(value, plan) ? 's' : 'u';
+    char sign = rules::may_be_negative(value, *plan.types) ? 's' : 'u';
     return fmt::format("({})({}{})({})", type, sign, value.size * 8, expr);
 }
 

@@ -24,6 +24,7 @@ Side side_of(plan::ProbeKind kind) {
 
 bool uses_frames(const plan::Plan& plan, const Options& options) {
     return std::any_of(plan.probes.begin(), plan.probes.end(), [&](const plan::ProbePlan& probe) {
+        if (probe.kind == plan::ProbeKind::interval) return false;
         auto large = [&](const std::optional<plan::RecordPlan>& record) {
             return record && !fits_on_stack(plan, probe.kind, *record);
         };
@@ -204,7 +205,9 @@ private:
             add("usdt.bpf.c", {{"name", name}, {"body", body}});
             program_.functions.push_back({name, ProgramKind::usdt, one.id, {}});
             return;
+        case plan::ProbeKind::interval: break;  // it has no shape
         }
+        MLBCC_UNREACHABLE();
     }
 
     static std::string offset_define(std::string name, uint32_t offset) {

@@ -155,7 +155,8 @@ bool Writer::reads_program() const {
     case plan::ProbeKind::usdt: return true;
     case plan::ProbeKind::kernel:
     case plan::ProbeKind::tracepoint:
-    case plan::ProbeKind::defined: return false;
+    case plan::ProbeKind::defined:
+    case plan::ProbeKind::interval: return false;
     }
     return true;
 }

@@ -10,13 +10,6 @@ bool is_text(const plan::ValueType& type) {
            type.kind == Kind::symbol;
 }
 
-// As the rules are checked: arithmetic is in 64 bits, and signed if that is right for both.
-bool is_signed(const plan::ValueType& type) {
-    if (type.kind == Kind::hex) return false;
-    return type.size < 8 || type.kind == Kind::signed_int || type.kind == Kind::enumeration ||
-           type.kind == Kind::boolean;
-}
-
 int64_t as_signed(uint64_t bits) {
     return static_cast<int64_t>(bits);
 }
@@ -25,7 +18,7 @@ bool less(uint64_t a, uint64_t b, bool with_sign) {
     return with_sign ? as_signed(a) < as_signed(b) : a < b;
 }
 
-// As BPF divides: by 0 it gives 0, and the remainder is what was divided.
+// As in the kernel (probe_templates/runtime.bpf.c): by 0 it is 0.
 uint64_t divided(uint64_t a, uint64_t b, bool with_sign) {
     if (b == 0) return 0;
     if (!with_sign) return a / b;
@@ -33,7 +26,7 @@ uint64_t divided(uint64_t a, uint64_t b, bool with_sign) {
     return static_cast<uint64_t>(as_signed(a) / as_signed(b));
 }
 uint64_t remainder(uint64_t a, uint64_t b, bool with_sign) {
-    return a - divided(a, b, with_sign) * b;
+    return b == 0 ? 0 : a - divided(a, b, with_sign) * b;
 }
 
 uint64_t shifted_right(uint64_t a, uint64_t by, bool with_sign) {
@@ -97,8 +90,7 @@ LateReader::LateReader(const plan::Late& late, const plan::RecordLayout& layout,
         node_ = Unary{one->op, child(one->operand)};
     } else if (const auto* two = std::get_if<plan::LateBinary>(&late.node)) {
         bool texts = is_text(two->left->type) || is_text(two->right->type);
-        node_ = Binary{two->op, child(two->left), child(two->right),
-                       is_signed(two->left->type) && is_signed(two->right->type), texts};
+        node_ = Binary{two->op, child(two->left), child(two->right), two->is_signed, texts};
     } else if (const auto* choice = std::get_if<plan::LateConditional>(&late.node)) {
         node_ = Conditional{child(choice->condition), child(choice->yes), child(choice->no)};
     }

@@ -9,7 +9,7 @@ Pipeline::Pipeline(const plan::Plan& plan, EventConsumer& consumer, PipelineOpti
     : plan_(plan), consumer_(consumer), options_(std::move(options)),
       symbolizer_(plan.arch, stacks_, options_.symbols, options_.python_names), tables_(plan),
       gauges_(plan), tallies_(plan), decoder_(plan, tables_, gauges_), tracker_(plan.rules.size()),
-      received_(plan.rules.size()) {
+      looks_(plan), received_(plan.rules.size()) {
     grow();
 }
 
@@ -46,6 +46,11 @@ void Pipeline::add(uint32_t cpu, std::span<const std::byte> bytes) {
     if (count == 0) return;
     auto tag = reinterpret_cast<uint64_t>(stack_of(record, *meaning));
     merger_.add(cpu, bytes.first(meaning->bytes), std::span(keys, count), tag);
+}
+
+void Pipeline::add_look(const Look& look) {
+    std::span<const std::byte> record = looks_.take(look);
+    if (!record.empty()) add(look.cpu, record);
 }
 
 void Pipeline::count_received(const Record& record, const RecordMeaning& meaning) {

@@ -14,6 +14,7 @@
 #include "event/decode.h"
 #include "event/event.h"
 #include "event/gauges.h"
+#include "event/looks.h"
 #include "event/order.h"
 #include "event/stacks.h"
 #include "event/symbolize.h"
@@ -41,6 +42,9 @@ public:
     // One record of a ring, at any alignment, perhaps with padding behind it. What the plan does
     // not know is counted as malformed.
     void add(uint32_t cpu, std::span<const std::byte> record);
+    // A look at a process: what rules make of it, among it perhaps a record, which is added.
+    void add_look(const Look& look);
+    const Looks& looks() const { return looks_; }
     void add_loss(Loss loss);
     // The plan has more probes. What they gauge and learn was known before.
     void grow();
@@ -111,6 +115,7 @@ private:
     Decoder decoder_;
     SpanTracker tracker_;
     Merger merger_;
+    Looks looks_;
 
     std::vector<Loss> losses_;        // not given yet, by time
     std::vector<uint64_t> received_;  // by RuleId

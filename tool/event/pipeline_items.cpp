@@ -185,8 +185,10 @@ Event Pipeline::event_of(const Current& current, const ClauseMeaning& clause, Ph
     return event;
 }
 
+// A look at a process is in none of its calls, whatever its main thread does.
 void Pipeline::begins(Current& current) {
     uint64_t time = current.item.time_ns, sp = current.record.header.sp;
+    bool is_in_thread = current.meaning.probe->kind != plan::ProbeKind::interval;
     tracker_.reached(current.thread, sp, current.record.is_tail_call());
     for (const ClauseMeaning& span : current.meaning.spans) {
         if (!span.applies(current.hits)) continue;
@@ -199,7 +201,7 @@ void Pipeline::begins(Current& current) {
     for (const ClauseMeaning& instant : current.meaning.events) {
         if (!instant.applies(current.hits)) continue;
         Event event = event_of(current, instant, Phase::instant);
-        event.parent = current.thread.parent_at(time);
+        if (is_in_thread) event.parent = current.thread.parent_at(time);
         give(event);
     }
 }

@@ -31,8 +31,8 @@ void Tallies::add(plan::AggregateId aggregate, std::span<const Value> by, uint64
     numbers->over_ns += over_ns;
     numbers->min = std::min(numbers->min, value);
     numbers->max = std::max(numbers->max, value);
-    ++numbers->buckets[static_cast<size_t>(
-        std::min<int>(static_cast<int>(std::bit_width(value)), 63))];
+    bool is_positive = static_cast<int64_t>(value) > 0;
+    ++numbers->buckets.at(is_positive ? static_cast<size_t>(std::bit_width(value)) : 0);
 }
 
 std::vector<TallyGroup> Tallies::groups(plan::AggregateId aggregate) const {

@@ -39,7 +39,8 @@ void ProbePlanner::aggregate(RuleContext& context, const Aggregation& wanted) {
         if (!part) return;
         use.by.push_back(std::move(part));
     }
-    bool in_tracer = context.part.late_where || over || !in_kernel(use);
+    bool in_tracer =
+        context.part.late_where || over || !in_kernel(use) || probe_.kind == ProbeKind::interval;
     use.aggregate = aggregate_id(context, wanted, use, in_tracer);
     if (!fits(wanted, use)) return;
     if (builder_.plan.aggregates[static_cast<uint32_t>(use.aggregate)].in_tracer) {

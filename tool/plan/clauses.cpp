@@ -29,10 +29,23 @@ void ProbePlanner::clause(RuleContext& context, const rules::Clause& one) {
         }
         void operator()(const rules::GaugeClause& c) { self.gauge(context, c); }
         void operator()(const rules::LearnClause& c) { self.learn(context, c); }
-        void operator()(const rules::StackClause&) {}   // RuleContext::stack
-        void operator()(const rules::SampleClause&) {}  // RulePart::sample
+        void operator()(const rules::StackClause&) {  // RuleContext::stack
+            self.refuse_of_looks(one.span, "a `stack` is a thread's, and an interval looks at "
+                                           "whole processes");
+        }
+        void operator()(const rules::SampleClause&) {  // RulePart::sample
+            self.refuse_of_looks(one.span, "`sample` keeps some calls of many, and an interval "
+                                           "has none");
+        }
     };
     std::visit(Visitor{*this, context, one}, one.node);
+}
+
+void ProbePlanner::refuse_of_looks(const Span& where, const char* why) {
+    if (probe_.kind != ProbeKind::interval) return;
+    Diagnostics found;
+    found.error(where, why).help("remove it, or give the interval a rule of its own");
+    builder_.report(found);
 }
 
 RecordPlan& ProbePlanner::record(rules::Stage stage) {
@@ -62,6 +75,7 @@ std::vector<ProbePlanner::Named> ProbePlanner::all_args(const RuleContext& conte
     uint32_t count = probe_.signature != nullptr
                          ? static_cast<uint32_t>(probe_.signature->params.size())
                          : kUntypedArgs;
+    if (probe_.kind == ProbeKind::interval) count = target::kProcessFieldCount;  // no changes
     for (uint32_t i = 0; i < count; ++i) {
         rules::TypedPtr value = rules::check_param(i, context.scope);
         if (!value) continue;
@@ -87,7 +101,7 @@ std::vector<ProbePlanner::Named> ProbePlanner::fields(RuleContext& context,
 
 NamedField ProbePlanner::named_field(RecordPlan& record, const Named& named,
                                      const RuleContext& context) {
-    if (named.value->in_tracer && !rules::is_name_of_key(*named.value)) {
+    if (!in_record(*named.value)) {
         return {named.name, 0, context.bit, late(record, named.value)};
     }
     return {named.name, capture(record, named.value), context.bit, nullptr};
@@ -139,10 +153,10 @@ Emit& ProbePlanner::joined(RecordPlan& plan, RuleContext& context, Emit_ wanted)
 void ProbePlanner::span(RuleContext& context, const rules::SpanClause& clause, const Span& where) {
     if (context.at_entry()) {
         Diagnostics found;
-        Diagnostic& error =
-            context.rule.entry
-                ? found.error(where, "a `span` has two ends, and `on entry` acts at one")
-                : found.error(where, "a `span` has two ends, and a tracepoint is a moment");
+        std::string what = context.rule.entry                   ? "`on entry` acts at one"
+                           : probe_.kind == ProbeKind::interval ? "a look at a process is a moment"
+                                                                : "a tracepoint is a moment";
+        Diagnostic& error = found.error(where, "a `span` has two ends, and " + what);
         error.help(context.rule.entry ? "remove `entry`, or use `event`" : "use `event`");
         builder_.report(found);
         return;

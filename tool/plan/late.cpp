@@ -4,6 +4,16 @@
 
 namespace mlbcc::plan {
 
+// The kernel computes; at an interval it is the tracer that looks, and computes all.
+bool ProbePlanner::in_record(const rules::Typed& value) const {
+    const auto* learnt = std::get_if<rules::LearntNode>(&value.node);
+    if (learnt != nullptr) return rules::is_name_of_key(value) && in_record(*learnt->key);
+    if (value.in_tracer) return false;
+    return probe_.kind != ProbeKind::interval ||
+           std::holds_alternative<rules::ParamLeaf>(value.node) ||
+           std::holds_alternative<rules::BuiltinLeaf>(value.node);
+}
+
 LatePtr ProbePlanner::late(RecordPlan& record, const rules::TypedPtr& value) {
     auto made = [&](decltype(Late::node) node) {
         return std::make_shared<const Late>(Late{std::move(node), value_type(*value)});
@@ -14,9 +24,7 @@ LatePtr ProbePlanner::late(RecordPlan& record, const rules::TypedPtr& value) {
     if (const auto* text = std::get_if<rules::TextLeaf>(&value->node)) {
         return made(LateText{text->text});
     }
-    if (!value->in_tracer || rules::is_name_of_key(*value)) {
-        return made(LateField{capture(record, value)});
-    }
+    if (in_record(*value)) return made(LateField{capture(record, value)});
     if (std::holds_alternative<rules::LearntNode>(value->node)) {
         return late_look_up(record, *value);
     }
@@ -31,7 +39,10 @@ LatePtr ProbePlanner::late(RecordPlan& record, const rules::TypedPtr& value) {
     }
     if (const auto* binary = std::get_if<rules::BinaryNode>(&value->node)) {
         LatePtr left = late(record, binary->left);
-        return made(LateBinary{binary->op, std::move(left), late(record, binary->right)});
+        bool is_signed = rules::is_signed(*binary->left, *builder_.plan.types) &&
+                         rules::is_signed(*binary->right, *builder_.plan.types);
+        return made(
+            LateBinary{binary->op, std::move(left), late(record, binary->right), is_signed});
     }
     const auto* choice = std::get_if<rules::ConditionalNode>(&value->node);
     MLBCC_CHECK(choice != nullptr);  // the checker lets nothing else be the tracer's

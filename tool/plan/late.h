@@ -41,6 +41,7 @@ struct LateUnary {
 struct LateBinary {
     rules::BinaryOp op{};
     LatePtr left, right;
+    bool is_signed = false;  // both sides are
 };
 struct LateConditional {
     LatePtr condition, yes, no;

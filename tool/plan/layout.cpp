@@ -114,7 +114,7 @@ void ProbePlanner::lay_out(RecordPlan& record, bool is_return) {
     uint32_t offset = sizeof(RecordHeader) + (is_return ? sizeof(ReturnHeader) : 0);
     bool reads = std::any_of(record.captures.begin(), record.captures.end(),
                              [](const Capture& capture) { return reads_memory(*capture.value); });
-    if (reads) {
+    if (reads || probe_.kind == ProbeKind::interval) {
         record.layout.unread = offset;
         offset += 8;
     }

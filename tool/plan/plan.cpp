@@ -22,6 +22,13 @@ std::string short_place(const std::string& place) {
     return place.substr(place.rfind('/') + 1);
 }
 
+void add_parameters(const rules::Typed& value, uint64_t& bits) {
+    const auto* leaf = std::get_if<rules::ParamLeaf>(&value.node);
+    if (leaf != nullptr && leaf->index < 64) bits |= uint64_t{1} << leaf->index;
+    rules::for_each_operand(value,
+                            [&](const rules::TypedPtr& part) { add_parameters(*part, bits); });
+}
+
 uint32_t record_size(const std::optional<RecordPlan>& record) {
     if (!record) return 0;
     return record->layout.size +
@@ -93,6 +100,23 @@ uint32_t ProbePlan::return_parts() const {
     uint32_t bits = 0;
     for (size_t i = 0; i < parts.size(); ++i) {
         if (parts[i].at_return) bits |= 1u << i;
+    }
+    return bits;
+}
+
+uint64_t ProbePlan::asked_parameters() const {
+    uint64_t bits = 0;
+    for (const std::optional<RecordPlan>* record : {&entry, &ret}) {
+        if (!*record) continue;
+        for (const Capture& one : (*record)->captures) add_parameters(*one.value, bits);
+    }
+    for (const RulePart& part : parts) {
+        for (const rules::TypedPtr& one : part.entry_where) add_parameters(*one, bits);
+        for (const rules::TypedPtr& one : part.return_where) add_parameters(*one, bits);
+    }
+    for (const AggregateUse& use : aggregates) {
+        for (const rules::TypedPtr& one : use.by) add_parameters(*one, bits);
+        if (use.value) add_parameters(*use.value, bits);
     }
     return bits;
 }

@@ -223,7 +223,8 @@ struct Saved {
     uint32_t offset = 0, size = 8;  // within the frame's save area, bytes
 };
 
-enum class ProbeKind { function, kernel, syscall, tracepoint, defined, usdt };
+// `interval`: looked at by the tracer; no program of the kernel's has to do with it.
+enum class ProbeKind { function, kernel, syscall, tracepoint, defined, usdt, interval };
 // Of a library or of the kernel: its arguments are where the calling convention puts them, and only
 // at the beginning of the call.
 inline bool is_function(ProbeKind kind) {
@@ -251,6 +252,9 @@ struct ProbePlan {
     uint32_t return_parts() const;  // the bits of `parts` that act at return
     bool has_entry() const { return ends != target::Ends::completion; }
     bool has_return() const { return return_parts() != 0; }
+    // The parameters that some value of it is made of: bit i is parameter i; those from 64 on are
+    // left out.
+    uint64_t asked_parameters() const;
     // Which parts act at return differs from call to call, so it is kept from entry to return.
     bool hits_vary() const;
     bool needs_frame() const { return saved_words > 0 || !saved.empty() || hits_vary(); }

@@ -106,6 +106,11 @@ void ProbePlanner::name(const target::AttachPoint& at) {
             probe.ends = target::Ends::moment;
             probe.function = probe.symbol = usdt.probe.name;
         }
+        void operator()(const target::Interval&) {
+            probe.kind = ProbeKind::interval;
+            probe.ends = target::Ends::moment;
+            probe.function = probe.symbol = "interval";
+        }
     };
     std::visit(Visitor{probe_}, at);
 }
@@ -119,7 +124,8 @@ rules::Scope ProbePlanner::scope(bool entry) const {
             probe_.symbol,
             entry,
             probe_.ends == target::Ends::moment,
-            builder_.keep_mangled};
+            builder_.keep_mangled,
+            probe_.kind == ProbeKind::interval};
 }
 
 bool ProbePlanner::plan() {
@@ -133,6 +139,7 @@ bool ProbePlanner::plan() {
     save_for_return();
     if (probe_.entry) lay_out(*probe_.entry, false);
     if (probe_.ret) lay_out(*probe_.ret, true);
+    if (probe_.kind == ProbeKind::interval) return true;
     find_text_words();
     if (probe_.has_entry()) {
         probe_.entry_shape = builder_.shape(rules::Stage::entry, "entry " + entry_key());
@@ -241,7 +248,7 @@ void ProbePlanner::plan_where(RuleContext& context) {
             continue;
         }
         for (rules::TypedPtr& part : rules::conjuncts(condition)) {
-            if (part->in_tracer) {
+            if (!in_record(*part)) {
                 late_where(context, part);
                 continue;
             }

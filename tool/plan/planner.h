@@ -63,6 +63,7 @@ private:
 
     // Clauses (clauses.cpp)
     void clause(RuleContext& context, const rules::Clause& clause);
+    void refuse_of_looks(const Span& where, const char* why);
     void span(RuleContext& context, const rules::SpanClause& clause, const Span& where);
     void event(RuleContext& context, const rules::EventClause& clause);
     void gauge(RuleContext& context, const rules::GaugeClause& clause);
@@ -91,6 +92,8 @@ private:
     RecordPlan& record(rules::Stage stage);
     RecordPlan& work_record(RuleContext& context);  // entry or return, by the rule's kind
     uint32_t capture(RecordPlan& record, const rules::TypedPtr& value);
+    // Whether a record can have it as it is; else the tracer computes it, of parts that are.
+    bool in_record(const rules::Typed& value) const;
     // Captures what of a value the kernel can compute; the rest is the tracer's.
     LatePtr late(RecordPlan& record, const rules::TypedPtr& value);
     LatePtr late_number(RuleContext& context, const rules::ExprPtr& expr, const char* what);

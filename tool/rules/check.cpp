@@ -108,8 +108,8 @@ TypedPtr Checker::unknown_name(const std::string& name, const Span& span) {
             .help("write its prototype in the rule file, or use `arg(0)`, `arg(1)`, ...");
         return fail();
     }
-    auto& error = diagnostics_.error(span, quoted(name) + " is not a parameter of " +
-                                               quoted(scope_.signature->name));
+    const char* kind = scope_.from_outside ? " is not a field of " : " is not a parameter of ";
+    auto& error = diagnostics_.error(span, quoted(name) + kind + quoted(scope_.signature->name));
     error.labelled("not known here");
     if (!scope_.signature->place.path.empty()) {
         error.at("the prototype is here", scope_.signature->place);
@@ -119,7 +119,8 @@ TypedPtr Checker::unknown_name(const std::string& name, const Span& span) {
     for (const BuiltinName& known : kBuiltins) others.emplace_back(known.name);
     for (const std::string& table : *scope_.tables) others.push_back(table + "[...]");
     if (auto close = closest_name(name, params)) {
-        error.help("a parameter with a similar name exists: " + quoted(*close));
+        error.help((scope_.from_outside ? "a field" : "a parameter") +
+                   std::string(" with a similar name exists: ") + quoted(*close));
     } else if (auto other = closest_name(name, others)) {
         error.help("a similar name exists: " + quoted(*other));
     }
@@ -147,7 +148,19 @@ TypedPtr Checker::builtin(Builtin which, const Span& span) {
     return make(std::move(leaf));
 }
 
+bool Checker::is_out_of_reach(const Expr& expr, const char* note) {
+    if (!scope_.from_outside) return false;
+    diagnostics_
+        .error(expr.span, quoted(source_text(expr.span)) + " is not known to " +
+                              quoted(scope_.signature->name))
+        .note(note)
+        .help("`mlbcc list` shows the fields that there are");
+    return true;
+}
+
 TypedPtr Checker::arg(const ArgExpr& node, const Expr& expr) {
+    if (is_out_of_reach(expr, "it looks at processes, and is no call with arguments"))
+        return fail();
     if (scope_.signature != nullptr && node.index < scope_.signature->params.size()) {
         return param(node.index, expr.span, false);
     }
@@ -190,6 +203,7 @@ TypedPtr Checker::typed_leaf(Typed leaf, TypeId id, const std::string& what, con
                     : integer->is_signed ? Show::signed_int
                                          : Show::unsigned_int;
         if (c.is_byte_count) leaf.unit = Unit::bytes;
+        if (c.is_nanoseconds) leaf.unit = Unit::nanoseconds;
     } else if (const auto* enumeration = std::get_if<EnumType>(&c.kind)) {
         leaf.size = enumeration->size;
         leaf.show = Show::enumeration;
@@ -256,7 +270,7 @@ TypedPtr Checker::ret(const Span& span, bool quiet) {
 
 // `const char *` is text; a pointer to characters that the callee may write stays an address.
 TypedPtr Checker::decay_to_text(TypedPtr value) {
-    if (!value || !value->type || value->in_tracer) return value;
+    if (!value || !value->type || value->in_tracer || scope_.from_outside) return value;
     const auto* pointer = std::get_if<PointerType>(&type(*value->type).kind);
     if (pointer == nullptr || !pointer->to_const) return value;
     const auto* to = std::get_if<IntType>(&type(pointer->to).kind);

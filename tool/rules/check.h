@@ -127,6 +127,7 @@ struct Scope {
     bool entry_rule = false;                           // `on entry`: return values are errors
     bool momentary = false;                            // the probe is a moment, not a call
     bool keep_mangled = false;                         // RuleSet::keep_mangled
+    bool from_outside = false;  // the tracer looks at a process: no arguments, no memory
 };
 
 // Null after a mistake, which is in `diagnostics`.
@@ -143,6 +144,11 @@ TypedPtr learnt_as(const TypedPtr& value, LearntAs as);
 
 // A name that stands for a key: recorded and grouped by as the key is.
 bool is_name_of_key(const Typed& value);
+// Whether a value is computed with as a signed number of 64 bits: all that fits, as in
+// check_ops.cpp.
+bool is_signed(const Typed& value, const TypeTable& types);
+// Whether its bytes, where they are fewer than 8, are to be sign-extended.
+bool may_be_negative(const Typed& value, const TypeTable& types);
 
 // Available at both ends of a call, so never carried from one to the other.
 bool always_known(const Typed& value);

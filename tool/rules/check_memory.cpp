@@ -70,6 +70,7 @@ std::optional<Lvalue> Checker::pointee(const TypedPtr& pointer, const Expr& expr
         if (pointer->type) error.note("its type is " + quoted(type(*pointer->type).spelling));
         return std::nullopt;
     }
+    if (is_out_of_reach(expr, kNoMemory)) return std::nullopt;
     if (size_of(to->to) == 0) {
         diagnostics_
             .error(expr.span,
@@ -226,6 +227,7 @@ TypedPtr Checker::load(const Lvalue& place, const Expr& expr) {
 }
 
 TypedPtr Checker::str(const StrExpr& node, const Expr& expr) {
+    if (is_out_of_reach(expr, kNoMemory)) return fail();
     TypedPtr pointer = value(*node.pointer);
     if (!pointer || !in_kernel(pointer)) return fail();
     if (pointer->is_text() || pointer->show == Show::boolean) {
@@ -252,6 +254,7 @@ TypedPtr Checker::str(const StrExpr& node, const Expr& expr) {
 
 // The descriptor is looked up in the kernel, so nothing of the program's memory is read.
 TypedPtr Checker::file_name(const FileNameExpr& node, const Expr& expr) {
+    if (is_out_of_reach(expr, kNoMemory)) return fail();
     TypedPtr descriptor = value(*node.descriptor);
     if (!descriptor || !in_kernel(descriptor) || !numeric(descriptor, "a file's descriptor")) {
         return fail();

@@ -18,6 +18,9 @@ struct Lvalue {
     Stage stage = Stage::entry;
 };
 
+inline constexpr const char* kNoMemory =
+    "it looks at processes from outside, and not into their memory";
+
 class Checker {
 public:
     Checker(const Scope& scope, Diagnostics& diagnostics)
@@ -37,6 +40,7 @@ private:
     TypedPtr builtin(Builtin which, const Span& span);
     TypedPtr arg(const ArgExpr& node, const Expr& expr);
     TypedPtr unknown_name(const std::string& name, const Span& span);
+    bool is_out_of_reach(const Expr& expr, const char* note);  // with a message
     TypedPtr text_in_place(uint32_t param, uint64_t length, const Span& span);
     TypedPtr not_at_entry(const char* name, const Span& span, bool quiet);
     TypedPtr typed_leaf(Typed leaf, TypeId type, const std::string& what, const Span& span,

@@ -62,6 +62,8 @@ std::optional<Node> parse_usdt(Cursor& cursor) {
     return target;
 }
 
+constexpr uint64_t kMinPeriod = 1'000'000, kMaxPeriod = 86'400'000'000'000;  // ns: 1ms, a day
+
 std::optional<Node> parse_interval(Cursor& cursor) {
     constexpr std::string_view kWanted = "a time, such as `1s`";
     if (!cursor.at(TokenKind::number)) {
@@ -71,9 +73,17 @@ std::optional<Node> parse_interval(Cursor& cursor) {
     Token token = cursor.take();
     auto read = read_number(token.text());
     const auto* number = std::get_if<NumberExpr>(&read);
-    if (number == nullptr || number->unit != Unit::nanoseconds || number->value == 0) {
+    if (number == nullptr || number->unit != Unit::nanoseconds) {
         cursor.error(token.span, fmt::format("expected {}, found `{}`", kWanted, token.text()))
-            .help("a time is a number and `us`, `ms` or `s`");
+            .help("a time is a number and `ms` or `s`");
+        return std::nullopt;
+    }
+    if (number->value < kMinPeriod || number->value > kMaxPeriod) {
+        bool is_short = number->value < kMinPeriod;
+        cursor
+            .error(token.span, fmt::format("`{}` is too {} for an interval", token.text(),
+                                           is_short ? "short" : "long"))
+            .help(is_short ? "take `1ms` or more" : "take `86400s` or less");
         return std::nullopt;
     }
     return IntervalTarget{number->value};

@@ -67,6 +67,7 @@ struct CType {
     bool is_address = false;
     // The typedef is size_t or ssize_t: what is counted is bytes.
     bool is_byte_count = false;
+    bool is_nanoseconds = false;  // a field of our own that holds a time
 };
 
 struct Param {

@@ -33,6 +33,7 @@ std::string layer_type(const plan::ProbePlan& probe) {
         std::string operator()(const target::Defined& at) {
             return at.definition->group == "sched" ? "scheduler" : "kernel";
         }
+        std::string operator()(const target::Interval&) { return "process"; }
     };
     return probe.probe == nullptr ? "userspace" : std::visit(Visitor{}, probe.probe->at);
 }
@@ -45,6 +46,7 @@ std::string library_of(const plan::ProbePlan& probe) {
         std::string operator()(const target::Syscall&) { return "system calls"; }
         std::string operator()(const target::Tracepoint& point) { return point.category; }
         std::string operator()(const target::Defined& at) { return at.definition->group; }
+        std::string operator()(const target::Interval&) { return ""; }
     };
     return probe.probe == nullptr ? "" : std::visit(Visitor{}, probe.probe->at);
 }

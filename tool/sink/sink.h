@@ -51,13 +51,7 @@ struct Gauge {
     std::string rule, name;
     rules::Unit unit{};
     uint32_t pid = 0;
-    Group by;  // at most one part
     int64_t value = 0, peak = 0;
-    struct Peak {  // when it was reached, ns since the trace began, and in what call
-        uint64_t time_ns = 0;
-        std::string function;
-        std::vector<std::string> stack;
-    } at_peak;
     struct Held {
         std::string key;  // as JSON value text: "\"0x7f00\"" or "5"
         int64_t value = 0;
@@ -65,6 +59,12 @@ struct Gauge {
     };
     std::vector<Held> held;   // the largest, largest first
     uint64_t held_count = 0;  // of all
+    Group by;                 // at most one part
+    struct Peak {             // when it was reached, ns since the trace began, and in what call
+        uint64_t time_ns = 0;
+        std::string function;
+        std::vector<std::string> stack;
+    } at_peak;
 };
 struct RuleLoss {
     std::string rule;

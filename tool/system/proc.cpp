@@ -130,8 +130,12 @@ Result<std::vector<int>> threads_of(int pid) {
     return numbered_entries(fmt::format("/proc/{}/task", pid));
 }
 
+Result<std::vector<int>> all_processes() {
+    return numbered_entries("/proc");
+}
+
 std::vector<int> descendants_of(int pid) {
-    const Result<std::vector<int>> all = numbered_entries("/proc");
+    const Result<std::vector<int>> all = all_processes();
     if (!all) return {};
     std::multimap<int, int> children;  // by parent
     for (const int process : *all) {

@@ -9,6 +9,7 @@
 #include "target/forms.h"
 #include "target/messages.h"
 #include "target/probe_table.h"
+#include "target/process_fields.h"
 #include "target/trace_types.h"
 
 namespace mlbcc::target {
@@ -43,24 +44,11 @@ void PointTable::want(const rules::Rule& rule, const rules::Target& target) {
         void operator()(const rules::KernelTarget&) {}  // kernel_table.cpp
         void operator()(const rules::UsdtTarget&) { self.usdt_.want(rule, target); }
         void operator()(const rules::DefinedTarget&) { self.want_defined(rule, target); }
-        void operator()(const rules::IntervalTarget&) {
-            self.unsupported(rule, target, "interval");
+        void operator()(const rules::IntervalTarget& interval) {
+            self.want_interval(rule, interval.period_ns);
         }
     };
     std::visit(Visitor{*this, rule, target}, target.node);
-}
-
-void PointTable::unsupported(const rules::Rule& rule, const rules::Target& target,
-                             std::string_view kind) {
-    auto message = fmt::format("`{}` targets cannot be traced by this version", kind);
-    if (rule.optional) {
-        diagnostics_.note(target.span, message)
-            .labelled("left out")
-            .note("the rule is kept without this target, as it is `optional`");
-        return;
-    }
-    diagnostics_.error(target.span, message)
-        .help("mark the rule `optional` to go on without this target");
 }
 
 Probe& PointTable::probe(const std::string& key, const rules::Rule& rule, uint32_t exactness) {
@@ -287,6 +275,20 @@ Result<uint32_t> PointTable::offset(const std::string& what) {
         if (one.name == field) return one.offset;
     }
     return Error{fmt::format("the tracepoint of `{}` has no field `{}`", what, field)};
+}
+
+// ---- looks at processes
+
+void PointTable::want_interval(const rules::Rule& rule, uint64_t period_ns) {
+    for (const rules::Glob& except : rule.except) {
+        diagnostics_.error(except.span, "`except` takes functions out, and an interval has none")
+            .help("remove it, or use `where`: `where comm != \"python3\"`");
+    }
+    const std::string name = fmt::format("interval:{}", period_text(period_ns));
+    Probe& found = probe(fmt::format("interval:{:020}", period_ns), rule, 0);
+    if (found.signature != nullptr) return;
+    found.at = Interval{period_ns};
+    found.signature = types_.keep(interval_signature(name, types_));
 }
 
 }  // namespace mlbcc::target

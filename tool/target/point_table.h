@@ -1,5 +1,6 @@
-// Targets that are no functions of libraries: system calls and tracepoints. Each place that some
-// rule wants becomes one probe, with the parameters that the kernel's own description gives it.
+// Targets that are no functions of libraries: system calls, tracepoints, intervals. Each place that
+// some rule wants becomes one probe, with the parameters that the kernel's own description gives
+// it.
 #pragma once
 
 #include <map>
@@ -39,7 +40,7 @@ private:
     const rules::Signature* syscall_signature(const SyscallName& syscall);
     bool add_tracepoint(Probe& probe, const rules::Target& target, const std::string& category,
                         const std::string& name);
-    void unsupported(const rules::Rule& rule, const rules::Target& target, std::string_view kind);
+    void want_interval(const rules::Rule& rule, uint64_t period_ns);
     void no_match(const rules::Rule& rule, const rules::Target& target, std::string_view what,
                   const std::string& pattern, const std::vector<std::string>& names, bool excepted);
 

@@ -18,6 +18,7 @@
 #include "base/result.h"
 #include "rules/rules.h"
 #include "rules/types.h"
+#include "target/process_fields.h"
 #include "target/usdt.h"
 
 namespace mlbcc::target {
@@ -139,7 +140,12 @@ struct Usdt {
     UsdtProbe probe;
     uint32_t place = 0, places = 1;  // the first of three: 0, 3
 };
-using AttachPoint = std::variant<UserFunction, KernelFunction, Syscall, Tracepoint, Defined, Usdt>;
+// The tracer itself looks at the traced processes, from outside (process_fields.h).
+struct Interval {
+    uint64_t period_ns = 0;
+};
+using AttachPoint =
+    std::variant<UserFunction, KernelFunction, Syscall, Tracepoint, Defined, Usdt, Interval>;
 
 // One rule's interest in one function. `exactness` orders rules that disagree: a name without
 // wildcards beats one with, then more literal characters, then the later rule.

@@ -61,7 +61,7 @@ void print_function(const Frontend& frontend, const plan::ProbePlan& probe) {
 
 bool selected(const plan::ProbePlan& probe, const std::string& pattern) {
     return pattern.empty() || glob_match(pattern, probe.symbol) ||
-           glob_match(pattern, probe.function);
+           glob_match(pattern, probe.function) || glob_match("*:" + pattern, full_name(probe));
 }
 
 // "libc.so.6:mal*" needs no rules: the names of a library's functions.

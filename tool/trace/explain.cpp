@@ -1,8 +1,14 @@
 #include "trace/explain.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
 #include <set>
 
 #include <fmt/format.h>
+
+#include "trace/process_looks.h"
 
 namespace mlbcc::trace {
 namespace {
@@ -32,6 +38,19 @@ std::string source(const rules::Typed& value) {
         value.span.file->text().substr(value.span.begin, value.span.end - value.span.begin));
 }
 
+std::string place_of(const Frontend& frontend, const plan::ProbePlan& probe, uint32_t param) {
+    if (const auto* usdt = std::get_if<target::Usdt>(&probe.probe->at)) {
+        return usdt->probe.arguments[param].text;
+    }
+    if (probe.kind == plan::ProbeKind::interval) {
+        return std::string(
+            target::source_text(target::kProcessFields.at(target::field_of(param)).source));
+    }
+    plan::ArgSlot slot = plan::locate_argument(param, frontend.plan.arch);
+    if (param < probe.slots.size()) slot = probe.slots[param].front();
+    return slot_text(frontend.plan.arch, slot);
+}
+
 // "bytesize (rsi)", "*dptr (read through dptr)"
 std::string describe(const Frontend& frontend, const plan::ProbePlan& probe,
                      const rules::TypedPtr& value, bool at_return) {
@@ -39,12 +58,7 @@ std::string describe(const Frontend& frontend, const plan::ProbePlan& probe,
     if (const auto* text = std::get_if<rules::TextNode>(&leaf->node)) leaf = text->pointer.get();
     std::string name = source(*value), where;
     if (const auto* param = std::get_if<rules::ParamLeaf>(&leaf->node)) {
-        plan::ArgSlot slot = plan::locate_argument(param->index, frontend.plan.arch);
-        if (param->index < probe.slots.size()) slot = probe.slots[param->index].front();
-        where = slot_text(frontend.plan.arch, slot);
-        if (const auto* usdt = std::get_if<target::Usdt>(&probe.probe->at)) {
-            where = usdt->probe.arguments[param->index].text;
-        }
+        where = place_of(frontend, probe, param->index);
         bool named = probe.signature != nullptr && param->index < probe.signature->params.size();
         if (name.empty())
             name = named ? probe.signature->params[param->index].name
@@ -86,6 +100,45 @@ std::string describe_usdt(const target::Usdt& at) {
                        at.path, at.probe.semaphore != 0 ? ", with a semaphore" : "");
 }
 
+uint64_t monotonic_ns() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// What a look takes, found by looking at mlbcc itself: the median, in ns.
+uint64_t time_of_look(uint64_t fields) {
+    constexpr size_t kLooks = 101;
+    system::ProcessReader reader;
+    std::vector<uint64_t> times;
+    for (size_t i = 0; i < kLooks; ++i) {
+        uint64_t before = monotonic_ns();
+        (void)reader.read(::getpid(), fields);
+        times.push_back(monotonic_ns() - before);
+    }
+    std::ranges::nth_element(times, times.begin() + kLooks / 2);
+    return times[kLooks / 2];
+}
+
+std::string describe_looks(const plan::ProbePlan& probe) {
+    uint64_t period = std::get<target::Interval>(probe.probe->at).period_ns;
+    uint64_t fields = ProcessLooks::fields_of(probe);
+    std::set<std::string_view> sources{target::source_text(target::ProcessSource::stat)};
+    for (uint32_t i = 1; i < target::kProcessFieldCount; ++i) {
+        if ((fields >> i & 1) != 0) {
+            sources.insert(target::source_text(target::kProcessFields.at(i).source));
+        }
+    }
+    double us = static_cast<double>(time_of_look(fields)) / 1000;
+    return fmt::format(
+        "the tracer looks at each traced process every {}\n"
+        "  reads   {}\n"
+        "  cost    {:.0f} us of the tracer's time a look at a process of one thread, "
+        "{:.3f} % of a CPU",
+        target::period_text(period), fmt::join(sources, ", "), us,
+        100 * us * 1000 / static_cast<double>(period));
+}
+
 std::string describe_place(const Frontend& frontend, const plan::ProbePlan& probe) {
     switch (probe.kind) {
     case plan::ProbeKind::function: break;
@@ -100,9 +153,21 @@ std::string describe_place(const Frontend& frontend, const plan::ProbePlan& prob
     case plan::ProbeKind::defined:
         return "defined by " + std::get<target::Defined>(probe.probe->at).definition->file;
     case plan::ProbeKind::usdt: return describe_usdt(std::get<target::Usdt>(probe.probe->at));
+    case plan::ProbeKind::interval: return describe_looks(probe);
     }
     return frontend.entries[static_cast<uint32_t>(probe.id)].why +
            (probe.has_return() ? "" : "; no return probe is needed");
+}
+
+void describe_tallies(const Frontend& frontend, const std::optional<plan::RecordPlan>& record,
+                      std::string& out) {
+    if (!record) return;
+    for (const plan::Emit& emit : record->emits) {
+        const auto* tally = std::get_if<plan::TallyEmit>(&emit.what);
+        if (tally == nullptr) continue;
+        const auto& shared = frontend.plan.aggregates[static_cast<uint32_t>(tally->aggregate)];
+        out += fmt::format("  tracer  {}, from the record\n", shared.label);
+    }
 }
 
 }  // namespace
@@ -125,6 +190,9 @@ std::string full_name(const plan::ProbePlan& probe) {
         std::string operator()(const target::Usdt& at) {
             return fmt::format("usdt:{}:{}:{}", at.file, at.probe.provider, at.probe.name);
         }
+        std::string operator()(const target::Interval& at) {
+            return "interval:" + target::period_text(at.period_ns);
+        }
     };
     return std::visit(Visitor{}, probe.probe->at);
 }
@@ -143,6 +211,8 @@ std::string explain(const Frontend& frontend, const plan::ProbePlan& probe) {
         const auto& shared = frontend.plan.aggregates[static_cast<uint32_t>(use.aggregate)];
         out += fmt::format("  kernel  {} in a map, no record\n", shared.label);
     }
+    describe_tallies(frontend, probe.entry, out);
+    describe_tallies(frontend, probe.ret, out);
     return out;
 }
 

@@ -82,6 +82,37 @@ void Follower::clean_up() {
     std::erase_if(ending_, gone);
 }
 
+// In a pid namespace the kernel's map names children by numbers that are not ours: /proc tells
+// ours.
+std::vector<int> Follower::processes() {
+    if (everyone_) {
+        Result<std::vector<int>> all = system::all_processes();
+        return all ? std::move(*all) : std::vector<int>();
+    }
+    std::vector<int> found;
+    bool in_namespace = loaded_.map(codegen::maps::kSeeds) != nullptr;
+    if (in_namespace) {
+        std::erase_if(children_, [](int pid) { return !system::is_alive(pid); });
+        for (int pid : roots_) {
+            for (int child : system::descendants_of(pid)) {
+                if (std::ranges::find(children_, child) == children_.end())
+                    children_.push_back(child);
+            }
+        }
+        found = children_;
+        found.insert(found.end(), roots_.begin(), roots_.end());
+    } else if (bpf::Map* traced = loaded_.map(codegen::maps::kTraced)) {
+        for (const std::vector<std::byte>& key : traced->keys()) {
+            uint32_t pid = 0;
+            std::memcpy(&pid, key.data(), sizeof pid);
+            found.push_back(static_cast<int>(pid));
+        }
+    }
+    std::ranges::sort(found);
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+}
+
 size_t Follower::running_roots() const {
     return static_cast<size_t>(
         std::count_if(roots_.begin(), roots_.end(), [](int pid) { return system::is_alive(pid); }));

@@ -25,6 +25,8 @@ public:
     void look_at(std::span<const std::byte> record);
     // Takes processes out that have ended; call it every sweep.
     void clean_up();
+    // Who is traced now, as far as this is known; some may be about to end.
+    std::vector<int> processes();
     // Of the processes that were added, how many still run.
     size_t running_roots() const;
 
@@ -37,6 +39,7 @@ private:
     bpf::LoadedProgram& loaded_;
     bool everyone_;
     std::vector<int> roots_;
+    std::vector<int> children_;  // that /proc tells of, in a pid namespace
     std::vector<Ending> ending_;
 };
 

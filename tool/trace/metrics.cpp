@@ -31,33 +31,42 @@ struct Metrics::Group {
     uint64_t over_ns = 0;
 };
 
+// A group as it is shown: different keys may look alike.
+void Metrics::merge(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
+                    const std::vector<std::byte>& key, const codegen::AggregateValue& value,
+                    std::vector<Group>& groups) {
+    Group group;
+    uint64_t pid = 0;  // learnt names are a process's own
+    if (!aggregate.by.empty() && aggregate.by.back().name.empty()) {
+        std::memcpy(&pid, key.data() + aggregate.by.back().field.offset, sizeof pid);
+    }
+    for (const plan::Aggregate::Key& part : aggregate.by) {
+        if (part.name.empty()) continue;
+        event::Value shown = pipeline.key_value(part.field, key, static_cast<uint32_t>(pid));
+        group.by.emplace_back(part.name, sink::json_text(shown));
+    }
+    group.value = value;
+    if (group.value.count == 0 && !aggregate.by.empty()) return;
+    auto same = std::find_if(groups.begin(), groups.end(),
+                             [&](const Group& known) { return known.by == group.by; });
+    if (same == groups.end()) {
+        groups.push_back(std::move(group));
+    } else {
+        add_to(same->value, group.value);
+    }
+}
+
 void Metrics::add_aggregate(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
                             sink::MetricSnapshot& out) {
     const std::string& rule = plan_.rules[static_cast<uint32_t>(aggregate.rule)].place;
     if (aggregate.in_tracer) return add_tallies(aggregate, rule, pipeline, out);
     if (aggregate.is_total()) return add_total(aggregate, rule, out);
-    bpf::Map* map = loaded_.map(codegen::maps::aggregate(aggregate.id));
-    if (map == nullptr) return;
     std::vector<Group> groups;
-    for (const std::vector<std::byte>& key : map->keys()) {
-        Group group;
-        uint64_t pid = 0;  // learnt names are a process's own
-        if (!aggregate.by.empty() && aggregate.by.back().name.empty()) {
-            std::memcpy(&pid, key.data() + aggregate.by.back().field.offset, sizeof pid);
-        }
-        for (const plan::Aggregate::Key& part : aggregate.by) {
-            if (part.name.empty()) continue;
-            event::Value value = pipeline.key_value(part.field, key, static_cast<uint32_t>(pid));
-            group.by.emplace_back(part.name, sink::json_text(value));
-        }
-        for (const auto& cpu : map->lookup_per_cpu(key.data())) add_to(group.value, cpu);
-        if (group.value.count == 0 && !aggregate.by.empty()) continue;
-        auto same = std::find_if(groups.begin(), groups.end(),
-                                 [&](const Group& known) { return known.by == group.by; });
-        if (same == groups.end()) {
-            groups.push_back(std::move(group));
-        } else {
-            add_to(same->value, group.value);
+    if (bpf::Map* map = loaded_.map(codegen::maps::aggregate(aggregate.id))) {
+        for (const std::vector<std::byte>& key : map->keys()) {
+            codegen::AggregateValue value{};
+            for (const auto& cpu : map->lookup_per_cpu(key.data())) add_to(value, cpu);
+            merge(aggregate, pipeline, key, value, groups);
         }
     }
     std::sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
@@ -136,7 +145,7 @@ void Metrics::add_total(const plan::Aggregate& aggregate, const std::string& rul
     add_group(aggregate, rule, group, out);
 }
 
-void Metrics::add_losses(sink::MetricSnapshot& out) {
+void Metrics::add_losses(const event::Pipeline& pipeline, sink::MetricSnapshot& out) {
     auto all = accounts();
     for (uint32_t rule = 0; rule < plan_.rules.size(); ++rule) {
         sink::RuleLoss loss{plan_.rules[rule].place};
@@ -145,6 +154,7 @@ void Metrics::add_losses(sink::MetricSnapshot& out) {
             loss.submitted += cpu.rules[rule].submitted + cpu.rules[rule].full;
             loss.lost += cpu.rules[rule].lost + cpu.rules[rule].full;
         }
+        loss.submitted += pipeline.looks().submitted(static_cast<plan::RuleId>(rule));
         out.losses.push_back(std::move(loss));
     }
 }
@@ -152,7 +162,7 @@ void Metrics::add_losses(sink::MetricSnapshot& out) {
 sink::MetricSnapshot Metrics::snapshot(const event::Pipeline& pipeline) {
     sink::MetricSnapshot out;
     for (const plan::Aggregate& one : plan_.aggregates) add_aggregate(one, pipeline, out);
-    add_losses(out);
+    add_losses(pipeline, out);
     return out;
 }
 

@@ -1,5 +1,5 @@
-// What the kernel counted, read from its maps: the statistics, histograms and accounts that sinks
-// show.
+// What the kernel counted, read from its maps, and what the tracer did itself: the statistics,
+// histograms and accounts that sinks show.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,10 @@ private:
                             const event::Pipeline& pipeline, sink::MetricSnapshot& out);
     static void add_group(const plan::Aggregate& aggregate, const std::string& rule, Group& group,
                           sink::MetricSnapshot& out);
-    void add_losses(sink::MetricSnapshot& out);
+    static void merge(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
+                      const std::vector<std::byte>& key, const codegen::AggregateValue& value,
+                      std::vector<Group>& groups);
+    void add_losses(const event::Pipeline& pipeline, sink::MetricSnapshot& out);
     struct CpuAccounts {
         std::vector<codegen::Account>
             rules;  // behind the last rule what they share, then process records

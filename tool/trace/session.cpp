@@ -60,7 +60,8 @@ Session::Session(const TraceOptions& options, Frontend& frontend, Steps& steps)
       nested_(sink::make_nested_times(frontend.plan)), pythons_(loaded_.kernel, options.verbosity),
       pipeline_(frontend.plan, *this,
                 {.python_names = [this](uint64_t frame) { return pythons_.name(frame); }}),
-      follower_(loaded_.kernel, options.everyone), metrics_(frontend.plan, loaded_.kernel) {}
+      follower_(loaded_.kernel, options.everyone), looks_(frontend.plan),
+      metrics_(frontend.plan, loaded_.kernel) {}
 
 Result<std::unique_ptr<Session>> Session::open(const TraceOptions& options, Frontend& frontend,
                                                const bpf::Map& rings, Steps& steps) {
@@ -187,6 +188,8 @@ void Session::sweep() {
     stream_->sweep();
     if (mappings_) mappings_->sweep();
     uint64_t now = monotonic_ns();
+    looks_.work(
+        now, [this] { return follower_.processes(); }, pipeline_);
     pipeline_.advance(now);
     periodically(now);
 }
@@ -262,7 +265,7 @@ Session::End Session::poll() {
                          {signals_->fd(), POLLIN, 0},
                          {late_ ? late_->fd() : -1, POLLIN, 0},
                          {command_ ? command_->pidfd() : -1, POLLIN, 0}};
-    ::poll(waiting, 4, kSweepMs);
+    ::poll(waiting, 4, looks_.patience_ms(monotonic_ns(), kSweepMs));
     take_late();
     bool ended = command_ended();  // asked before the sweep that reads all it has left
     sweep();
@@ -308,6 +311,7 @@ int Session::run() {
         tell_note(options_.verbosity,
                   fmt::format("tracing {} functions; Ctrl-C ends the trace", loaded_.probes));
     }
+    looks_.start(monotonic_ns(), !command_);
     End end = End::none;
     while (end == End::none) end = poll();
     if (auto done = finish(end); !done) failure_ = done.error();
@@ -323,6 +327,7 @@ Result<void> Session::finish(End end) {
         }
         late_.reset();  // nobody waits any more
     }
+    if (auto note = looks_.note()) tell_note(options_.verbosity, *note);
     follower_.disarm();
     loaded_.detach();
     pythons_.detach();

@@ -16,6 +16,7 @@
 #include "trace/loader.h"
 #include "trace/metrics.h"
 #include "trace/options.h"
+#include "trace/process_looks.h"
 #include "trace/python_watch.h"
 #include "trace/signals.h"
 
@@ -70,6 +71,7 @@ private:
     PythonWatch pythons_;
     event::Pipeline pipeline_;
     Follower follower_;
+    ProcessLooks looks_;
     Metrics metrics_;
     std::optional<bpf::Stream> stream_;
     std::optional<bpf::MappingStream> mappings_;
