@@ -60,12 +60,13 @@ class Simulated(TracerCase):
         """The same where the toolkit's cuda.h is not to be had."""
         rules = self.dir / "rules"
         (rules / "types").mkdir(parents=True)
-        for file in (ROOT / "rules" / "types").iterdir():
-            (rules / "types" / file.name).write_text(file.read_text())
-        text = RULES.read_text()
+        for file in (*(ROOT / "rules" / "types").iterdir(), *(ROOT / "rules").glob("cuda*.rules")):
+            (rules / file.relative_to(ROOT / "rules")).write_text(file.read_text())
+        library = rules / "cuda_library.rules"
+        text = library.read_text()
         self.assertIn('header "types/cuda.h"', text)
-        own = self.write("rules/own.rules",
-                         text.replace('header "types/cuda.h"', 'header "types/cuda_driver.h"'))
+        library.write_text(text.replace('"types/cuda.h"', '"types/cuda_driver.h"'))
+        own = rules / "cuda.rules"
         log = self.dir / "app.log"
         trace = self.trace(own, "python3", str(APP), "--log", str(log),
                            env={**os.environ, "LD_LIBRARY_PATH": str(CUDA_SIM)})
@@ -103,8 +104,12 @@ class Simulated(TracerCase):
 
     def test_transfers(self):
         trace, _, totals = self.run_app()
-        self.assertEqual(trace.stats("Copied to the device"), {(): totals["bytes_host_to_device"]})
-        self.assertEqual(trace.stats("Copied to the host"), {(): totals["bytes_device_to_host"]})
+        to_device = (trace.stats("Copied to the device"),
+                     trace.stats("Copied to the device in stream order"))
+        self.assertEqual(sum(sum(one.values()) for one in to_device),
+                         totals["bytes_host_to_device"])
+        self.assertEqual(trace.stats("Copied to the host"),
+                         {("pageable",): totals["bytes_device_to_host"]})
 
     def test_by_the_name_of_the_bundled_rules(self):
         done = self.mlbcc("--rules", "cuda", "-o", self.out, "--", "python3", APP,

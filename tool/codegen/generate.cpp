@@ -138,7 +138,7 @@ private:
                                    [](const plan::RuleInfo& rule) { return rule.sample > 1; });
         if (sampled) text(fmt::format("BPF_PERCPU_ARRAY(samples, u64, {});\n", plan_.rules.size()));
         for (const plan::Aggregate& one : plan_.aggregates) {
-            if (!one.is_total() && !one.in_tracer) text(aggregate_map(plan_, one));
+            if (one.in_kernel && !one.is_total()) text(aggregate_map(plan_, one));
         }
     }
 

@@ -41,11 +41,11 @@ void ProbePlanner::aggregate(RuleContext& context, const Aggregation& wanted) {
     }
     bool in_tracer =
         context.part.late_where || over || !in_kernel(use) || probe_.kind == ProbeKind::interval;
-    use.aggregate = aggregate_id(context, wanted, use, in_tracer);
+    use.aggregate = aggregate_id(context, wanted, use);
+    Aggregate& shared = builder_.plan.aggregates[static_cast<uint32_t>(use.aggregate)];
+    (in_tracer ? shared.in_tracer : shared.in_kernel) = true;
+    if (in_tracer) return tally(context, use, over);
     if (!fits(wanted, use)) return;
-    if (builder_.plan.aggregates[static_cast<uint32_t>(use.aggregate)].in_tracer) {
-        return tally(context, use, over);
-    }
     (context.at_entry() ? context.part.at_entry : context.part.at_return) = true;
     probe_.aggregates.push_back(std::move(use));
 }
@@ -63,11 +63,8 @@ void ProbePlanner::tally(RuleContext& context, const AggregateUse& use,
 // All functions share one map.
 bool ProbePlanner::fits(const Aggregation& wanted, const AggregateUse& use) {
     const Aggregate& shared = builder_.plan.aggregates[static_cast<uint32_t>(use.aggregate)];
-    if (shared.in_tracer) return true;
     for (size_t i = 0; i < use.by.size(); ++i) {
-        if (stored_size(*use.by[i]) == shared.by[i].field.size && kernel_groups_by(use.by[i])) {
-            continue;
-        }
+        if (stored_size(*use.by[i]) == shared.by[i].field.size) continue;
         Diagnostics found;
         found
             .error(wanted.by[i].value->span,
@@ -81,7 +78,7 @@ bool ProbePlanner::fits(const Aggregation& wanted, const AggregateUse& use) {
 }
 
 AggregateId ProbePlanner::aggregate_id(RuleContext& context, const Aggregation& wanted,
-                                       const AggregateUse& use, bool in_tracer) {
+                                       const AggregateUse& use) {
     auto next = static_cast<AggregateId>(builder_.plan.aggregates.size());
     auto [found, is_new] = builder_.plan.aggregate_ids.try_emplace(&wanted.clause, next);
     if (!is_new) {
@@ -91,7 +88,6 @@ AggregateId ProbePlanner::aggregate_id(RuleContext& context, const Aggregation& 
         return found->second;
     }
     Aggregate made{.id = next, .rule = context.part.rule, .kind = wanted.kind};
-    made.in_tracer = in_tracer;
     if (use.value) {
         made.unit = use.value->unit;
         made.is_signed = use.value->show == rules::Show::signed_int;
@@ -107,7 +103,7 @@ AggregateId ProbePlanner::aggregate_id(RuleContext& context, const Aggregation& 
         offset += field.size;
         made.by.push_back({wanted.by[i].name, std::move(field)});
     }
-    if (learnt && !in_tracer) {  // names are learnt by process
+    if (learnt) {  // names are learnt by process
         made.by.push_back({"", {ValueType{ValueType::Kind::unsigned_int, 4}, offset, 8}});
         offset += 8;
     }

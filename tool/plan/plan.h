@@ -181,7 +181,8 @@ struct Aggregate {  // one clause of one rule; all its probes share it (and its 
     bool is_named = false;  // by `as`: not just the text of what is measured
     rules::Unit unit = rules::Unit::none;
     bool is_signed = false;  // what is summed
-    bool in_tracer = false;  // kept by the tracer, from records: see TallyEmit
+    // Who keeps it; both, where it is known to the kernel in some functions only (TallyEmit).
+    bool in_kernel = false, in_tracer = false;
     struct Key {
         std::string name;  // "function", "kernel[f]"
         Field field;       // within the key structure
@@ -191,7 +192,7 @@ struct Aggregate {  // one clause of one rule; all its probes share it (and its 
     std::vector<Key> by;
     uint32_t key_size = 0;  // bytes, 0: a single group
     // Without groups, a count or a sum needs no map of its own.
-    bool is_total() const { return !in_tracer && key_size == 0 && kind != AggregateKind::hist; }
+    bool is_total() const { return key_size == 0 && kind != AggregateKind::hist; }
 };
 // One probe's part in an aggregate.
 struct AggregateUse {

@@ -78,7 +78,7 @@ private:
     };
     void aggregate(RuleContext& context, const Aggregation& wanted);
     AggregateId aggregate_id(RuleContext& context, const Aggregation& wanted,
-                             const AggregateUse& use, bool in_tracer);
+                             const AggregateUse& use);
     bool fits(const Aggregation& wanted, const AggregateUse& use);
     void tally(RuleContext& context, const AggregateUse& use, const rules::TypedPtr& over);
     struct Named {

@@ -31,55 +31,52 @@ struct Metrics::Group {
     uint64_t over_ns = 0;
 };
 
-// A group as it is shown: different keys may look alike.
-void Metrics::merge(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
-                    const std::vector<std::byte>& key, const codegen::AggregateValue& value,
-                    std::vector<Group>& groups) {
-    Group group;
-    uint64_t pid = 0;  // learnt names are a process's own
-    if (!aggregate.by.empty() && aggregate.by.back().name.empty()) {
-        std::memcpy(&pid, key.data() + aggregate.by.back().field.offset, sizeof pid);
-    }
-    for (const plan::Aggregate::Key& part : aggregate.by) {
-        if (part.name.empty()) continue;
-        event::Value shown = pipeline.key_value(part.field, key, static_cast<uint32_t>(pid));
-        group.by.emplace_back(part.name, sink::json_text(shown));
-    }
-    group.value = value;
-    if (group.value.count == 0 && !aggregate.by.empty()) return;
+// Different keys may look alike.
+void Metrics::merge(Group group, std::vector<Group>& groups) {
+    if (group.value.count == 0 && !group.by.empty()) return;
     auto same = std::find_if(groups.begin(), groups.end(),
                              [&](const Group& known) { return known.by == group.by; });
     if (same == groups.end()) {
         groups.push_back(std::move(group));
     } else {
         add_to(same->value, group.value);
+        same->over_ns += group.over_ns;
     }
 }
 
-void Metrics::add_aggregate(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
-                            sink::MetricSnapshot& out) {
-    const std::string& rule = plan_.rules[static_cast<uint32_t>(aggregate.rule)].place;
-    if (aggregate.in_tracer) return add_tallies(aggregate, rule, pipeline, out);
-    if (aggregate.is_total()) return add_total(aggregate, rule, out);
-    std::vector<Group> groups;
-    if (bpf::Map* map = loaded_.map(codegen::maps::aggregate(aggregate.id))) {
-        for (const std::vector<std::byte>& key : map->keys()) {
-            codegen::AggregateValue value{};
-            for (const auto& cpu : map->lookup_per_cpu(key.data())) add_to(value, cpu);
-            merge(aggregate, pipeline, key, value, groups);
+void Metrics::add_kept_by_kernel(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
+                                 std::vector<Group>& groups) {
+    bpf::Map* map = loaded_.map(codegen::maps::aggregate(aggregate.id));
+    if (map == nullptr) return;
+    for (const std::vector<std::byte>& key : map->keys()) {
+        Group group;
+        uint64_t pid = 0;  // learnt names are a process's own
+        if (!aggregate.by.empty() && aggregate.by.back().name.empty()) {
+            std::memcpy(&pid, key.data() + aggregate.by.back().field.offset, sizeof pid);
         }
+        for (const plan::Aggregate::Key& part : aggregate.by) {
+            if (part.name.empty()) continue;
+            event::Value shown = pipeline.key_value(part.field, key, static_cast<uint32_t>(pid));
+            group.by.emplace_back(part.name, sink::json_text(shown));
+        }
+        for (const auto& cpu : map->lookup_per_cpu(key.data())) add_to(group.value, cpu);
+        merge(std::move(group), groups);
     }
-    std::sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
-        return a.value.count != b.value.count ? a.value.count > b.value.count : a.by < b.by;
-    });
-    for (Group& group : groups) add_group(aggregate, rule, group, out);
 }
 
-void Metrics::add_tallies(const plan::Aggregate& aggregate, const std::string& rule,
-                          const event::Pipeline& pipeline, sink::MetricSnapshot& out) {
-    std::vector<Group> groups;
+void Metrics::add_total(const plan::Aggregate& aggregate, std::vector<Group>& groups) const {
+    Group group;
+    for (const CpuAccounts& cpu : accounts()) {
+        group.value.count += cpu.totals[static_cast<uint32_t>(aggregate.id)].count;
+        group.value.sum += cpu.totals[static_cast<uint32_t>(aggregate.id)].sum;
+    }
+    merge(std::move(group), groups);
+}
+
+void Metrics::add_tallied(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
+                          std::vector<Group>& groups) {
     for (const event::TallyGroup& tallied : pipeline.tallied(aggregate.id)) {
-        Group& group = groups.emplace_back();
+        Group group;
         for (size_t i = 0; i < tallied.by.size(); ++i) {
             group.by.emplace_back(aggregate.by[i].name, sink::json_text(tallied.by[i]));
         }
@@ -89,10 +86,24 @@ void Metrics::add_tallies(const plan::Aggregate& aggregate, const std::string& r
         group.value.max = tallied.max;
         std::ranges::copy(tallied.buckets, group.value.buckets);
         group.over_ns = tallied.over_ns;
+        merge(std::move(group), groups);
     }
+}
+
+void Metrics::add_aggregate(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
+                            sink::MetricSnapshot& out) {
+    const std::string& rule = plan_.rules[static_cast<uint32_t>(aggregate.rule)].place;
+    std::vector<Group> groups;
+    if (aggregate.is_total()) {
+        add_total(aggregate, groups);
+    } else {
+        add_kept_by_kernel(aggregate, pipeline, groups);
+    }
+    add_tallied(aggregate, pipeline, groups);
     if (groups.empty() && aggregate.by.empty()) groups.emplace_back();
-    std::ranges::stable_sort(groups, std::ranges::greater{},
-                             [](const Group& group) { return group.value.count; });
+    std::sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
+        return a.value.count != b.value.count ? a.value.count > b.value.count : a.by < b.by;
+    });
     for (Group& group : groups) add_group(aggregate, rule, group, out);
 }
 
@@ -133,16 +144,6 @@ std::vector<Metrics::CpuAccounts> Metrics::accounts() const {
         all.push_back(std::move(cpu));
     }
     return all;
-}
-
-void Metrics::add_total(const plan::Aggregate& aggregate, const std::string& rule,
-                        sink::MetricSnapshot& out) {
-    Group group;
-    for (const CpuAccounts& cpu : accounts()) {
-        group.value.count += cpu.totals[static_cast<uint32_t>(aggregate.id)].count;
-        group.value.sum += cpu.totals[static_cast<uint32_t>(aggregate.id)].sum;
-    }
-    add_group(aggregate, rule, group, out);
 }
 
 void Metrics::add_losses(const event::Pipeline& pipeline, sink::MetricSnapshot& out) {

@@ -27,13 +27,14 @@ private:
     struct Group;
     void add_aggregate(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
                        sink::MetricSnapshot& out);
-    static void add_tallies(const plan::Aggregate& aggregate, const std::string& rule,
-                            const event::Pipeline& pipeline, sink::MetricSnapshot& out);
+    static void merge(Group group, std::vector<Group>& groups);
+    void add_total(const plan::Aggregate& aggregate, std::vector<Group>& groups) const;
+    void add_kept_by_kernel(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
+                            std::vector<Group>& groups);
+    static void add_tallied(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
+                            std::vector<Group>& groups);
     static void add_group(const plan::Aggregate& aggregate, const std::string& rule, Group& group,
                           sink::MetricSnapshot& out);
-    static void merge(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
-                      const std::vector<std::byte>& key, const codegen::AggregateValue& value,
-                      std::vector<Group>& groups);
     void add_losses(const event::Pipeline& pipeline, sink::MetricSnapshot& out);
     struct CpuAccounts {
         std::vector<codegen::Account>
@@ -41,8 +42,6 @@ private:
         std::vector<codegen::Total> totals;  // by AggregateId
     };
     std::vector<CpuAccounts> accounts() const;
-    void add_total(const plan::Aggregate& aggregate, const std::string& rule,
-                   sink::MetricSnapshot& out);
 
     const plan::Plan& plan_;
     bpf::LoadedProgram& loaded_;
