@@ -18,7 +18,7 @@ cu = Simulated()
 """
 
 
-class Ledger(TracerCase):
+class Books(TracerCase):
     ENVIRONMENT = {**os.environ, "LD_LIBRARY_PATH": str(CUDA_SIM), "CUDA_SIM_QUIET": "1"}
 
     def run_rules(self, rules, *command, **environment):
@@ -35,6 +35,8 @@ class Ledger(TracerCase):
     def script(self, text):
         return sys.executable, self.write("job.py", PRELUDE + text)
 
+
+class Ledger(Books):
     def by_device(self, trace):
         """{device: gauge} of the memory of devices."""
         return {str(g["by"]["device"]): g for g in trace.gauge("gpu_bytes") if g.get("by")}
@@ -82,7 +84,7 @@ print("null")
         self.assertTrue(all(e["stack"] for e in failed))
 
 
-class Kernels(Ledger):
+class Kernels(Books):
     def test_a_graph_of_412_kernels_launched_ten_times(self):
         trace, books = self.run_rules("cuda_kernels", *self.script("""
 kernels = cu.start()
@@ -143,7 +145,7 @@ print(json.dumps(cu.books()))
     def test_kernels_without_a_name_are_counted(self):
         trace, _ = self.run_rules("cuda_kernels", *self.script("""
 cu.start()
-module = cu.out("cuModuleLoadData", b"cuda_sim image\nnothing\nsoftmax\n")
+module = cu.out("cuModuleLoadData", b"cuda_sim image\\nnothing\\nsoftmax\\n")
 functions = (ctypes.c_uint64 * 2)()
 cu.cuModuleEnumerateFunctions(functions, 2, module)
 cu.launch(functions[0])
@@ -158,7 +160,7 @@ print(json.dumps(name.value.decode()))
         self.assertEqual(second, json.loads((self.dir / "printed").read_text()))
 
 
-class Copies(Ledger):
+class Copies(Books):
     def test_by_direction_and_kind(self):
         trace, books = self.run_rules("cuda_copies", *self.script("""
 cu.start()
