@@ -10,6 +10,7 @@
 #ifndef MLBCC_TYPES_CUDA_DRIVER_H
 #define MLBCC_TYPES_CUDA_DRIVER_H
 
+#include "cuda_driver_more.h"
 #include "cuda_driver_types.h"
 
 #ifdef __cplusplus
