@@ -251,4 +251,12 @@ CUresult cuOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size, CUfun
     return CUDA_SUCCESS;
 }
 
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid_size, int* block_size,
+                                                   CUfunction function,
+                                                   CUoccupancyB2DSize shared_of, size_t shared,
+                                                   int limit, unsigned) {
+    return api::cuOccupancyMaxPotentialBlockSize(grid_size, block_size, function, shared_of, shared,
+                                                 limit);
+}
+
 }  // namespace cuda_sim::api

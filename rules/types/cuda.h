@@ -5,6 +5,15 @@
 #if __has_include(<cuda.h>)
 #define __CUDA_API_VERSION_INTERNAL 1
 #include <cuda.h>
+// Declared for the driver, these have other names for their parameters than their documentation has
+// and than their per-thread forms. A rule needs one name for all forms.
+CUresult CUDAAPI cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream);
+CUresult CUDAAPI cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream);
+CUresult CUDAAPI cuStreamCopyAttributes(CUstream dst, CUstream src);
+CUresult CUDAAPI cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr,
+                                      CUstreamAttrValue* value_out);
+CUresult CUDAAPI cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
+                                      const CUstreamAttrValue* value);
 #if __has_include(<cudaProfiler.h>)
 #include <cudaProfiler.h>
 #endif

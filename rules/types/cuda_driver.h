@@ -10,6 +10,7 @@
 #ifndef MLBCC_TYPES_CUDA_DRIVER_H
 #define MLBCC_TYPES_CUDA_DRIVER_H
 
+#include "cuda_driver_more.h"
 #include "cuda_driver_types.h"
 
 #ifdef __cplusplus
@@ -299,6 +300,8 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CU
     size_t dynamicSMemSize, unsigned int flags);
 CUresult cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfunction func,
     CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize, int blockSizeLimit);
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize, CUfunction func,
+    CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize, int blockSizeLimit, unsigned int flags);
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func, int numBlocks,
     int blockSize);
 CUresult cuProfilerInitialize(const char *configFile, const char *outputFile, CUoutput_mode outputMode);

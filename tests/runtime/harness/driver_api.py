@@ -9,8 +9,9 @@ writes OUT/client.c and OUT/calls.json: a list, in the order of the calls, of
     {"symbol": "cuMemAlloc_v2", "args": {"dptr": "0x...", "bytesize": 7},
      "left_out": {"location": "a structure by value"}, ...}
 
-"args" is what a trace shows: integers as numbers (text above 2^53), enumerations by a list of the
-constants of that value, text as text, pointers in hexadecimal.
+"args" is what a trace shows: integers as numbers (text above 2^53), enumerations by the constants of
+that value (and the number itself), text as text, pointers in hexadecimal. "is_32_bit" says that the
+form has device pointers of CUDA 1 and 2.
 
 And OUT/memory.c, OUT/memory.json for the functions with pointers: what is behind them is known, too.
 "fields" are expressions of the rule language ("*dptr", "config->hStream") with the values there.
@@ -23,7 +24,9 @@ import sys
 from clang import cindex
 from clang.cindex import CursorKind, TypeKind
 
-DEFINES = ["-D__CUDA_API_VERSION_INTERNAL=1"]
+# All forms of a name are declared for the driver itself; what programs see has the parameters' names
+# as documented, so it comes last.
+READINGS = (["-D__CUDA_API_VERSION_INTERNAL=1"], ["-DCUDA_API_PER_THREAD_DEFAULT_STREAM"], [])
 HEADERS = ("cuda.h", "cudaProfiler.h")
 SIGNED = {TypeKind.SCHAR, TypeKind.SHORT, TypeKind.INT, TypeKind.LONG, TypeKind.LONGLONG}
 UNSIGNED = {TypeKind.UCHAR, TypeKind.USHORT, TypeKind.UINT, TypeKind.ULONG, TypeKind.ULONGLONG}
@@ -38,14 +41,21 @@ def exports(library):
     return {name.split("@")[0]: address for address, _, name in rows if name.startswith("cu")}
 
 
-def functions(include):
+def declared_in(include, defines):
     text = "".join(f"#include <{header}>\n" for header in HEADERS)
-    unit = cindex.Index.create().parse("api.c", args=[f"-I{include}", *DEFINES],
+    unit = cindex.Index.create().parse("api.c", args=[f"-I{include}", *defines],
                                        unsaved_files=[("api.c", text)])
     errors = [str(d) for d in unit.diagnostics if d.severity >= cindex.Diagnostic.Error]
     assert not errors, errors
     return {cursor.spelling: cursor for cursor in unit.cursor.get_children()
             if cursor.kind == CursorKind.FUNCTION_DECL and cursor.spelling.startswith("cu")}
+
+
+def functions(include):
+    found = {}
+    for defines in READINGS:
+        found.update(declared_in(include, defines))
+    return found
 
 
 def distinct(seed, bits, signed):
@@ -103,7 +113,8 @@ def argument(kind, seed):
     if canonical.kind == TypeKind.ENUM:
         all_constants = constants(canonical)
         name, value = all_constants[seed % len(all_constants)]
-        return name, [other for other, same in all_constants if same == value], None
+        return name, {"constants": [c for c, same in all_constants if same == value],
+                      "number": value}, None
     if canonical.kind == TypeKind.POINTER:
         return *pointer(kind, seed), None
     if canonical.kind in FLOATING:
@@ -146,7 +157,7 @@ def in_memory(kind, seed):
     if canonical.kind == TypeKind.ENUM:
         all_constants = constants(canonical)
         value = all_constants[seed % len(all_constants)][1]
-        shown = [other for other, same in all_constants if same == value]
+        shown = {"constants": [c for c, same in all_constants if same == value], "number": value}
     elif canonical.kind == TypeKind.POINTER:
         value = address(seed)
         shown = hex(value)
@@ -224,7 +235,9 @@ def call(name, cursor, seed):
             shown[parameter.spelling] = value
         else:
             left_out[parameter.spelling] = why_not
-    return f"    {name}({', '.join(texts)});", {"symbol": name, "args": shown, "left_out": left_out}
+    old = any("CUdeviceptr_v1" in p.type.spelling for p in cursor.get_arguments())
+    said = {"symbol": name, "args": shown, "left_out": left_out, "is_32_bit": old}
+    return f"    {name}({', '.join(texts)});", said
 
 
 # A probe reads what is in memory and brings nothing in from a file.
