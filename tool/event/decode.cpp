@@ -61,6 +61,7 @@ RecordMeaning Decoder::describe(const plan::ProbePlan& probe, const plan::Record
     for (const plan::Emit& emit : record.emits) {
         if (emit.stack && record.layout.stack) meaning.stack_mask |= emit.mask;
         if (emit.python && record.layout.python) meaning.python_mask |= emit.mask;
+        if (emit.kernel && record.layout.kernel) meaning.kernel_mask |= emit.mask;
         bool whole_call = is_return && std::holds_alternative<plan::EventEmit>(emit.what);
         (whole_call ? meaning.at_start_mask : meaning.at_time_mask) |= emit.mask;
         add_emit(emit, meaning);
@@ -85,7 +86,7 @@ void Decoder::add_emit(const plan::Emit& emit, RecordMeaning& meaning) {
         }
         void operator()(const plan::GaugeEmit& gauge) {
             GaugeMeaning out{emit.mask,    decoder.gauges_.gauge(gauge.name),
-                             gauge.op,     emit.stack || emit.python,
+                             gauge.op,     emit.has_stack(),
                              std::nullopt, decoder.reader(record, gauge.value)};
             if (gauge.key) out.key.emplace(decoder.reader(record, *gauge.key));
             meaning.gauges.push_back(out);
