@@ -33,7 +33,7 @@ def main():
         thread.start()
     for thread in threads:
         thread.join()
-    print(time.monotonic_ns() - begin)
+    print(f"{time.monotonic_ns() - begin:.1f}")
 
 
 main()

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 
 import measure as m
 from rows import Row
@@ -52,7 +53,7 @@ def counted(repetitions):
 
 
 def off_cpu(repetitions):
-    program = ["python3", m.HERE / "busy_threads.py", "300"]
+    program = [sys.executable, m.HERE / "busy_threads.py", "300"]
     rules = m.write("off_cpu.rules", "on sched:off_cpu { event sched.off_cpu(state, waker)   stack user }\n")
     out = m.SCRATCH / "off_cpu.jsonl"
     ours = [m.MLBCC, "--quiet", "--rules", rules, "-o", out, "--", *program]
