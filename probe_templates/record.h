@@ -28,6 +28,11 @@ struct python_stack {   // likewise, `stack python`
     u64 frames[64];     // keys of python_codes, innermost first
 };
 
+struct kernel_stack {  // likewise, `stack kernel`
+    u64 bytes;         // of `frames`
+    u64 frames[48];
+};
+
 struct python_text {
     u32 kind, bytes;  // bytes a character; and 0x100: it is ASCII
     char data[128];   // 96 of them are used: these are as many as a mask can bound
@@ -63,6 +68,8 @@ MLBCC_SAME(record_header, sp, 40);
 MLBCC_SAME(process_record, other, 48);
 MLBCC_SAME(user_stack, data, 136);
 MLBCC_SAME(python_stack, frames, 8);
+MLBCC_SAME(kernel_stack, frames, 8);
+_Static_assert(sizeof(struct kernel_stack) == 392, "kernel_stack");
 _Static_assert(sizeof(struct process_record) == 56, "process_record");
 
 // A register that a probe was handed. Read by one instruction of its own: where many values are read

@@ -1,6 +1,8 @@
-"""Rows about what traced system calls cost."""
+"""Rows about what traced system calls and switches of threads cost."""
 
+import json
 import shutil
+import sys
 
 import measure as m
 from rows import Row
@@ -50,7 +52,34 @@ def counted(repetitions):
                       ", ".join(f"{way} {time:.0f} ns" for way, time in added.items()))
 
 
+def off_cpu(repetitions):
+    program = [sys.executable, m.HERE / "busy_threads.py", "300"]
+    rules = m.write("off_cpu.rules", "on sched:off_cpu { event sched.off_cpu(state, waker)   stack user }\n")
+    out = m.SCRATCH / "off_cpu.jsonl"
+    ours = [m.MLBCC, "--quiet", "--rules", rules, "-o", out, "--", *program]
+    events = []
+
+    def traced():
+        time = m.first_number(m.run(ours).stdout)
+        summary = json.loads(out.read_text().splitlines()[-1])
+        if summary["lost"]:
+            raise AssertionError(f"{summary['lost']} events were lost")
+        events.append(summary["events"])
+        return time
+
+    results = m.interleave(repetitions, {
+        "untraced": lambda: m.first_number(m.run(program).stdout), "mlbcc": traced})
+    base, ours_ns = (m.median(results[way]) for way in ("untraced", "mlbcc"))
+    slower = (ours_ns / base - 1) * 100
+    each = m.median(events)
+    return Row.result(f"{slower:.1f} % slower", slower < 5,
+                      f"it takes {base / 1e9:.2f} s; {each:.0f} events with stacks, "
+                      f"{each / (ours_ns / 1e9):.0f} a second")
+
+
 ROWS = [
     Row("syscalls", "`on syscall:* { count by function }`, a program with 500 000 calls a second",
         "less than 10 % slower, a fifth of `strace -c -f` and `perf trace -s`", counted),
+    Row("off_cpu", "`on sched:off_cpu { event ... stack user }`, a Python program of 4 threads that compute, wait and sleep",
+        "less than 5 % slower", off_cpu),
 ]

@@ -71,7 +71,7 @@ note: the prototype is here
                 ("on interval:100 { count }", "found `100`"),
                 ("on interval:100ms { stack user event a.b }", "a `stack` is a thread's"),
                 ("on usdt:python3:python:audit { count }", "usdt"),
-                ("on pool:pool_free { stack kernel event a.b }", "kernel"),
+                ("on pool:pool_free { stack kernel event a.b }", "no kernel stack"),
                 ("int broken(int;\non pool:pool_free { count }", "test.rules:3:"),
                 ("int pool_free(struct nowhere x);\non pool:pool_free { count }", "test.rules:3:")):
             with self.subTest(body=body):

@@ -51,6 +51,7 @@ public:
         if (plan_.asks_for_files) files();
         if (frames) add("frames.bpf.c");
         if (plan_.takes_stacks()) add("stack.bpf.c");
+        if (plan_.takes_kernel()) add("kernel_stack.bpf.c");
         if (plan_.takes_python()) python();
         if (has_kind(plan_, plan::ProbeKind::syscall)) add("syscalls.bpf.c");
         maps();

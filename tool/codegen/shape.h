@@ -42,6 +42,7 @@ private:
     void fill(Writer& w, const plan::RecordPlan& record);
     void stack(Writer& w, const plan::RecordPlan& record);
     void python(Writer& w, const plan::RecordPlan& record);
+    void kernel_stack(Writer& w, const plan::RecordPlan& record);
     void set_rules(Writer& w, const plan::RecordPlan& record);
 
     // Aggregates (shape_aggregate.cpp)

@@ -33,7 +33,8 @@ bool fits_on_stack(const plan::Plan& plan, plan::ProbeKind kind, const plan::Rec
     if (kind == plan::ProbeKind::syscall) {
         most = plan.arch == plan::Arch::x86_64 && !record.argument_words ? 72 : 0;
     }
-    return !record.layout.stack && !record.layout.python && record.layout.size <= most;
+    const plan::RecordLayout& layout = record.layout;
+    return !layout.stack && !layout.python && !layout.kernel && layout.size <= most;
 }
 
 std::string ShapeWriter::declarations() {
@@ -50,6 +51,7 @@ std::string ShapeWriter::declarations() {
                    : fmt::format("    u64 f{};\n", i);
     }
     if (layout.python) out += "    struct python_stack python;\n";
+    if (layout.kernel) out += "    struct kernel_stack kernel;\n";
     if (layout.stack) out += "    struct user_stack stack;\n";
     return out + "};\n" + checks(layout);
 }
@@ -64,6 +66,9 @@ std::string ShapeWriter::checks(const plan::RecordLayout& layout) {
     if (layout.fields.size() > 1) check(layout.fields.size() - 1);
     if (layout.python) {
         out += fmt::format("MLBCC_SAME({}_record, python, {});\n", name_, *layout.python);
+    }
+    if (layout.kernel) {
+        out += fmt::format("MLBCC_SAME({}_record, kernel, {});\n", name_, *layout.kernel);
     }
     if (layout.stack) out += fmt::format("MLBCC_SAME({}_record, stack, {});\n", name_, layout.size);
     return out;
@@ -132,6 +137,7 @@ void ShapeWriter::fill(Writer& w, const plan::RecordPlan& record) {
         w.line(fmt::format("record->f{} = {};", *record.ret_field, w.return_value()));
     }
     if (record.layout.python) python(w, record);
+    if (record.layout.kernel) kernel_stack(w, record);
     if (!record.layout.stack)
         w.line(fmt::format("call.size = {};", record.layout.size));
     else
@@ -164,10 +170,22 @@ void ShapeWriter::python(Writer& w, const plan::RecordPlan& record) {
     w.line(fmt::format("mlbcc_take_python(&call, hits & {});", mask));
 }
 
+void ShapeWriter::kernel_stack(Writer& w, const plan::RecordPlan& record) {
+    if (probe_.kind == plan::ProbeKind::defined) {
+        w.line("if (!call.taken) record->kernel.bytes = 0;");
+        return;
+    }
+    uint32_t mask = 0;
+    for (const plan::Emit& emit : record.emits) mask |= emit.kernel ? emit.mask : 0;
+    // Of a system call ctx has the program's registers.
+    const char* context = probe_.kind == plan::ProbeKind::syscall ? "at" : "ctx";
+    w.line(fmt::format("mlbcc_take_kernel_stack({}, &record->kernel, hits & {});", context, mask));
+}
+
 std::string ShapeWriter::take_stack() {
     if (!own_record()) return {};
     const plan::RecordLayout& layout = own_record()->layout;
-    if (!layout.stack && !layout.python) return {};
+    if (!layout.stack && !layout.python && !layout.kernel) return {};
     Writer w(plan_, probe_, shape_.end);
     w.line("struct thread_state *thread = mlbcc_find_thread(&call) ? call.thread : 0;");
     w.open_block("if (thread) {");
@@ -176,9 +194,12 @@ std::string ShapeWriter::take_stack() {
         w.line("call.python = &record->python;");
         w.line("mlbcc_take_python(&call, 1);");
     }
+    if (layout.kernel) w.line("mlbcc_take_kernel_stack(ctx, &record->kernel, 1);");
     if (layout.stack) {
         w.line("call.stack = &record->stack;");
         w.line("return mlbcc_copy_stack(&call);");
+    } else {
+        w.line("return 1;");
     }
     w.close_block();
     return w.take();

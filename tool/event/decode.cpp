@@ -71,6 +71,7 @@ RecordMeaning Decoder::describe(const plan::ProbePlan& probe, const plan::Record
     for (const plan::Emit& emit : record.emits) {
         if (emit.stack && record.layout.stack) meaning.stack_mask |= emit.mask;
         if (emit.python && record.layout.python) meaning.python_mask |= emit.mask;
+        if (emit.kernel && record.layout.kernel) meaning.kernel_mask |= emit.mask;
         bool whole_call = is_return && std::holds_alternative<plan::EventEmit>(emit.what);
         bool alone = !std::holds_alternative<plan::ConditionEmit>(emit.what);
         if (alone) (whole_call ? meaning.at_start_mask : meaning.at_time_mask) |= emit.mask;
@@ -96,7 +97,7 @@ void Decoder::add_emit(const plan::Emit& emit, RecordMeaning& meaning) {
         }
         void operator()(const plan::GaugeEmit& gauge) {
             meaning.gauges.push_back(
-                {emit.mask, decoder.gauges_.gauge(gauge.name), gauge.op, emit.stack || emit.python,
+                {emit.mask, decoder.gauges_.gauge(gauge.name), gauge.op, emit.has_stack(),
                  decoder.late_if(record, gauge.key), decoder.late_if(record, gauge.value),
                  decoder.late_if(record, gauge.group), decoder.late_if(record, gauge.owner)});
         }

@@ -7,9 +7,10 @@ namespace mlbcc::event {
 
 Pipeline::Pipeline(const plan::Plan& plan, EventConsumer& consumer, PipelineOptions options)
     : plan_(plan), consumer_(consumer), options_(std::move(options)),
-      symbolizer_(plan.arch, stacks_, options_.symbols, options_.python_names), tables_(plan),
-      gauges_(plan), tallies_(plan), decoder_(plan, tables_, gauges_), tracker_(plan.rules.size()),
-      looks_(plan), received_(plan.rules.size()) {
+      symbolizer_(plan.arch, stacks_, options_.symbols, options_.python_names,
+                  options_.kernel_names),
+      tables_(plan), gauges_(plan), tallies_(plan), decoder_(plan, tables_, gauges_),
+      tracker_(plan.rules.size()), looks_(plan), received_(plan.rules.size()) {
     grow();
 }
 
@@ -79,10 +80,21 @@ plan::PythonStack Pipeline::python_stack(const Record& record, const RecordMeani
     return stack;
 }
 
+plan::KernelStack Pipeline::kernel_stack(const Record& record, const RecordMeaning& meaning) {
+    if ((record.hits() & meaning.kernel_mask) == 0) return {};
+    auto stack = read_at<plan::KernelStack>(record.bytes, *meaning.record->layout.kernel);
+    stack.bytes = std::min<uint64_t>(stack.bytes, sizeof stack.frames);
+    return stack;
+}
+
 Stack* Pipeline::stack_of(const Record& record, const RecordMeaning& meaning) {
-    if ((record.hits() & (meaning.stack_mask | meaning.python_mask)) == 0) return nullptr;
-    Stack* stack = symbolizer_.stack(record.header.pid, record.header.time_ns,
-                                     user_stack(record, meaning), python_stack(record, meaning));
+    uint32_t wanted = meaning.stack_mask | meaning.python_mask | meaning.kernel_mask;
+    if ((record.hits() & wanted) == 0) return nullptr;
+    plan::KernelStack kernel = kernel_stack(record, meaning);
+    Stack* stack = symbolizer_.stack(
+        record.header.pid, record.header.time_ns, user_stack(record, meaning),
+        python_stack(record, meaning),
+        {std::span(kernel.frames).first(kernel.bytes / sizeof(uint64_t)), meaning.probe});
     if (stack != nullptr) StackTable::retain(stack);
     return stack;
 }

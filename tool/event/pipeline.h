@@ -30,6 +30,7 @@ struct PipelineOptions {
     uint64_t window_ns = 50'000'000;
     SymbolRoots symbols;
     PythonNames python_names;
+    KernelNames kernel_names;
 };
 
 class Pipeline {
@@ -86,6 +87,7 @@ private:
     static std::optional<UserStackCopy> user_stack(const Record& record,
                                                    const RecordMeaning& meaning);
     static plan::PythonStack python_stack(const Record& record, const RecordMeaning& meaning);
+    static plan::KernelStack kernel_stack(const Record& record, const RecordMeaning& meaning);
 
     void item(const Merger::Item& item);
     void process_item(const Record& record);

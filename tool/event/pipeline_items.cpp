@@ -180,8 +180,7 @@ Event Pipeline::event_of(const Current& current, const ClauseMeaning& clause, Ph
     event.comm = current.record.comm();
     Decoder::values(clause, current.hits, current.context, values_);
     event.values = values_;
-    bool has_stack = clause.emit->stack || clause.emit->python;
-    if (has_stack && current.stack != nullptr) event.stack = current.stack->frames;
+    if (clause.emit->has_stack() && current.stack != nullptr) event.stack = current.stack->frames;
     return event;
 }
 

@@ -46,7 +46,7 @@ struct Symbolizer::Finder : CodeFinder {
 };
 
 Stack* Symbolizer::stack(uint32_t pid, uint64_t time_ns, const std::optional<UserStackCopy>& user,
-                         const plan::PythonStack& python) {
+                         const plan::PythonStack& python, const KernelStackCopy& kernel) {
     addresses_.clear();
     Image* image = user ? &image_at(pid, time_ns) : nullptr;
     if (image != nullptr) {
@@ -54,6 +54,8 @@ Stack* Symbolizer::stack(uint32_t pid, uint64_t time_ns, const std::optional<Use
         Finder finder(*this, *image, pid);
         unwinder_.walk(user->from, user->memory, finder, addresses_);
     }
+    size_t in_kernel = kernel.addresses.size();
+    addresses_.insert(addresses_.begin(), kernel.addresses.begin(), kernel.addresses.end());
     size_t native = addresses_.size();
     bool has_python = python.state != plan::PythonState::none;
     if (has_python) {
@@ -64,7 +66,9 @@ Stack* Symbolizer::stack(uint32_t pid, uint64_t time_ns, const std::optional<Use
     uint32_t id = image != nullptr ? image->id : 0;
     if (Stack* known = stacks_.find(id, addresses_)) return known;
     frames_.clear();
-    for (size_t i = 0; i < native; ++i) frames_.push_back(frame(*image, pid, addresses_[i]));
+    kernel_.add(kernel, frames_);
+    for (size_t i = in_kernel; i < native; ++i)
+        frames_.push_back(frame(*image, pid, addresses_[i]));
     if (has_python) add_python(python);
     return stacks_.add(id, addresses_, frames_);
 }

@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "event/kernel_frames.h"
 #include "event/mappings.h"
 #include "event/maps_log.h"
 #include "event/modules.h"
@@ -36,14 +37,16 @@ using PythonNames = std::function<std::optional<std::string>(uint64_t)>;
 
 class Symbolizer {
 public:
-    Symbolizer(plan::Arch arch, StackTable& stacks, SymbolRoots roots, PythonNames names = {})
+    Symbolizer(plan::Arch arch, StackTable& stacks, SymbolRoots roots, PythonNames names = {},
+               KernelNames kernel_names = {})
         : stacks_(stacks), unwinder_(arch), modules_(std::move(roots)),
-          python_names_(std::move(names)) {}
+          python_names_(std::move(names)), kernel_(std::move(kernel_names)) {}
 
-    // The stack that a process had at `time_ns`: what ran above its innermost Python function, and
-    // from there on the Python functions. Null if there is neither, or the table of stacks is full.
+    // The stack that a process had at `time_ns`: what the kernel did for it, what ran above its
+    // innermost Python function, and from there on the Python functions. Null if there is none of
+    // them, or the table of stacks is full.
     Stack* stack(uint32_t pid, uint64_t time_ns, const std::optional<UserStackCopy>& user,
-                 const plan::PythonStack& python);
+                 const plan::PythonStack& python, const KernelStackCopy& kernel = {});
 
     void mapped(SeenMapping mapping) { log_.mapped(std::move(mapping)); }
 
@@ -93,6 +96,7 @@ private:
     Unwinder unwinder_;
     Modules modules_;
     PythonNames python_names_;
+    KernelFrames kernel_;
     uint32_t last_image_ = 0;
     std::unordered_map<uint32_t, std::deque<Image>> images_;  // by pid, oldest first
     std::vector<uint64_t> addresses_;

@@ -29,10 +29,7 @@ void ProbePlanner::clause(RuleContext& context, const rules::Clause& one) {
         }
         void operator()(const rules::GaugeClause& c) { self.gauge(context, c); }
         void operator()(const rules::LearnClause& c) { self.learn(context, c); }
-        void operator()(const rules::StackClause&) {  // RuleContext::stack
-            self.refuse_of_looks(one.span, "a `stack` is a thread's, and an interval looks at "
-                                           "whole processes");
-        }
+        void operator()(const rules::StackClause& c) { self.stack(c, one.span); }
         void operator()(const rules::SampleClause&) {  // RulePart::sample
             self.refuse_of_looks(one.span, "`sample` keeps some calls of many, and an interval "
                                            "has none");
@@ -45,6 +42,19 @@ void ProbePlanner::refuse_of_looks(const Span& where, const char* why) {
     if (probe_.kind != ProbeKind::interval) return;
     Diagnostics found;
     found.error(where, why).help("remove it, or give the interval a rule of its own");
+    builder_.report(found);
+}
+
+// What is taken is in RuleContext.
+void ProbePlanner::stack(const rules::StackClause& clause, const Span& where) {
+    refuse_of_looks(where, "a `stack` is a thread's, and an interval looks at whole processes");
+    bool of_program = probe_.kind == ProbeKind::function || probe_.kind == ProbeKind::usdt;
+    if (clause.kind != rules::StackKind::kernel || !of_program) return;
+    Diagnostics found;
+    found.error(where, "a function of a program has no kernel stack")
+        .note("while it runs, the kernel does nothing but to run the probe in it")
+        .help("take `stack user`, or give what the kernel does for the program a rule of its own, "
+              "as `syscall:`, `sched:` or `kernel:`");
     builder_.report(found);
 }
 
@@ -143,10 +153,11 @@ Emit& ProbePlanner::joined(RecordPlan& plan, RuleContext& context, Emit_ wanted)
         known.rule = context.part.rule;
         known.stack |= context.stack;
         known.python |= context.python;
+        known.kernel |= context.kernel;
         return known;
     }
-    plan.emits.push_back(
-        {context.bit, context.part.rule, context.stack, context.python, std::move(wanted)});
+    plan.emits.push_back({context.bit, context.part.rule, context.stack, context.python,
+                          std::move(wanted), context.kernel});
     return plan.emits.back();
 }
 
@@ -172,6 +183,7 @@ void ProbePlanner::span(RuleContext& context, const rules::SpanClause& clause, c
                          context.bit,
                          begins && context.stack,
                          begins && context.python,
+                         begins && context.kernel,
                          {}};
         here.part.rule = context.part.rule;
         size_t at =

@@ -88,8 +88,8 @@ void ProbePlanner::gauge(RuleContext& context, const rules::GaugeClause& clause)
     bool whole =
         !clause.key == !emit.key && !clause.value == !emit.value && !clause.owner == !emit.owner;
     if (!whole) return;  // mistakes were told
-    work_record(context).emits.push_back(
-        {context.bit, context.part.rule, context.stack, context.python, std::move(emit)});
+    work_record(context).emits.push_back({context.bit, context.part.rule, context.stack,
+                                          context.python, std::move(emit), context.kernel});
 }
 
 void ProbePlanner::learn(RuleContext& context, const rules::LearnClause& clause) {

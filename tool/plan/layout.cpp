@@ -63,17 +63,18 @@ std::string record_key(const RecordPlan& record, const Places& places) {
         key += fmt::format("{}@{}+{};", value_key(capture.value, places, true), field.offset,
                            field.size);
     }
-    uint32_t emitting = 0, stack = 0, python = 0;
+    uint32_t emitting = 0, stack = 0, python = 0, kernel = 0;
     for (const Emit& emit : record.emits) {
         emitting |= emit.mask;
         if (emit.stack) stack |= emit.mask;
         if (emit.python) python |= emit.mask;
+        if (emit.kernel) kernel |= emit.mask;
     }
     for (size_t i = 0; i < record.rules.size(); ++i) {
         if ((emitting & 1u << i) == 0) continue;
         key += fmt::format("r{},", static_cast<uint32_t>(record.rules[i]));
     }
-    return key + fmt::format("m{:x}s{:x}p{:x}", emitting, stack, python);
+    return key + fmt::format("m{:x}s{:x}p{:x}k{:x}", emitting, stack, python, kernel);
 }
 
 bool reads_memory(const rules::Typed& value) {
@@ -126,6 +127,10 @@ void ProbePlanner::lay_out(RecordPlan& record, bool is_return) {
     if (std::ranges::any_of(record.emits, &Emit::python)) {
         record.layout.python = offset;
         offset += sizeof(PythonStack);
+    }
+    if (std::ranges::any_of(record.emits, &Emit::kernel)) {
+        record.layout.kernel = offset;
+        offset += sizeof(KernelStack);
     }
     if (stack) record.layout.stack = StackField{offset};
     record.layout.size = offset;
@@ -184,7 +189,8 @@ std::optional<uint32_t> ProbePlanner::argument_word(const rules::Typed& value) c
 // Where the record can be one of arguments as they are, its fields move to the words' places.
 void ProbePlanner::take_as_words(RecordPlan& record) const {
     bool words_there = is_function(probe_.kind) || probe_.kind == ProbeKind::syscall;
-    if (record.layout.stack || record.layout.python || !words_there) return;
+    const RecordLayout& layout = record.layout;
+    if (layout.stack || layout.python || layout.kernel || !words_there) return;
     std::vector<uint32_t> words;
     uint32_t count = 0;
     std::optional<size_t> text;

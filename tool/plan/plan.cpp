@@ -35,6 +35,14 @@ uint32_t record_size(const std::optional<RecordPlan>& record) {
            (record->layout.stack ? static_cast<uint32_t>(sizeof(UserStack)) + kMaxStackBytes : 0);
 }
 
+template <class Test> bool any_layout(const Plan& plan, Test test) {
+    auto fits = [&](const std::optional<RecordPlan>& record) {
+        return record && test(record->layout);
+    };
+    return std::ranges::any_of(
+        plan.probes, [&](const ProbePlan& probe) { return fits(probe.entry) || fits(probe.ret); });
+}
+
 // What programs and maps were made for.
 struct Room {
     explicit Room(const Plan& plan)
@@ -132,21 +140,15 @@ bool ProbePlan::hits_vary() const {
 }
 
 bool Plan::takes_stacks() const {
-    auto with_stack = [](const std::optional<RecordPlan>& record) {
-        return record && record->layout.stack;
-    };
-    return std::any_of(probes.begin(), probes.end(), [&](const ProbePlan& probe) {
-        return with_stack(probe.entry) || with_stack(probe.ret);
-    });
+    return any_layout(*this, [](const RecordLayout& layout) { return layout.stack.has_value(); });
 }
 
 bool Plan::takes_python() const {
-    auto with_python = [](const std::optional<RecordPlan>& record) {
-        return record && record->layout.python;
-    };
-    return std::any_of(probes.begin(), probes.end(), [&](const ProbePlan& probe) {
-        return with_python(probe.entry) || with_python(probe.ret);
-    });
+    return any_layout(*this, [](const RecordLayout& layout) { return layout.python.has_value(); });
+}
+
+bool Plan::takes_kernel() const {
+    return any_layout(*this, [](const RecordLayout& layout) { return layout.kernel.has_value(); });
 }
 
 Plan make_plan(std::vector<target::Probe> targets, const rules::RuleSet& rules,

@@ -93,11 +93,20 @@ struct PythonStack {
     uint64_t frames[kMaxPythonFrames];
 };
 
+// The addresses of the kernel's own functions that were being carried out, innermost first: where
+// the first of them is, and where each of the others goes on.
+inline constexpr uint32_t kMaxKernelFrames = 48;
+struct KernelStack {
+    uint64_t bytes;  // of `frames`
+    uint64_t frames[kMaxKernelFrames];
+};
+
 struct RecordLayout {
     std::vector<Field> fields;
     // A 64-bit mask of the fields whose memory could not be read; only where one reads memory.
     std::optional<uint32_t> unread;
     std::optional<uint32_t> python;  // where the PythonStack is
+    std::optional<uint32_t> kernel;  // where the KernelStack is
     std::optional<StackField> stack;
     uint32_t size = 0;  // without the user stack, bytes
 };
@@ -148,6 +157,8 @@ struct Emit {
     bool stack = false;   // with the record's user stack
     bool python = false;  // with its Python functions
     std::variant<SpanEmit, EventEmit, GaugeEmit, LearnEmit, TallyEmit, ConditionEmit> what;
+    bool kernel = false;  // with the kernel's part of the stack
+    bool has_stack() const { return stack || python || kernel; }
 };
 
 // A value to compute: the expression that codegen writes, and the record field it goes to.
@@ -289,6 +300,7 @@ struct Plan {
     uint32_t record_bytes = 0;      // largest record, stack included
     bool takes_stacks() const;      // whether a record of any probe may have a user stack
     bool takes_python() const;      // likewise, Python functions
+    bool takes_kernel() const;      // likewise, the kernel's part of a stack
     bool asks_for_files = false;    // whether some value is the name of an open file
 };
 

@@ -214,7 +214,8 @@ void ProbePlanner::plan_rule(const target::RuleUse& use) {
                         .scope = scope(entry),
                         .bit = 1u << probe_.parts.size(),
                         .stack = wants_stack(rule, rules::StackKind::user),
-                        .python = wants_stack(rule, rules::StackKind::python)};
+                        .python = wants_stack(rule, rules::StackKind::python),
+                        .kernel = wants_stack(rule, rules::StackKind::kernel)};
     context.part.rule = static_cast<RuleId>(rule.index);
     context.part.entry = entry;
     context.part.sample = sample_of(rule);

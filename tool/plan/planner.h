@@ -45,7 +45,7 @@ private:
         const rules::Rule& rule;
         rules::Scope scope;
         uint32_t bit = 0;
-        bool stack = false, python = false;
+        bool stack = false, python = false, kernel = false;
         RulePart part;
         bool at_entry() const { return part.entry; }  // the rule acts on the way in
     };
@@ -64,6 +64,7 @@ private:
     // Clauses (clauses.cpp)
     void clause(RuleContext& context, const rules::Clause& clause);
     void refuse_of_looks(const Span& where, const char* why);
+    void stack(const rules::StackClause& clause, const Span& where);
     void span(RuleContext& context, const rules::SpanClause& clause, const Span& where);
     void event(RuleContext& context, const rules::EventClause& clause);
     void gauge(RuleContext& context, const rules::GaugeClause& clause);

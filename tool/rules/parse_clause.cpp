@@ -195,24 +195,13 @@ bool parse_forget(Cursor& cursor, Rule& rule, uint32_t begin) {
     return add(cursor, rule, begin, std::move(clause));
 }
 
-// Where the rule is optional it goes on without what this version cannot do.
-bool unsupported_stack(Cursor& cursor, const Rule& rule, Span span) {
-    auto message = fmt::format("`{}` cannot be taken by this version", span.text());
-    if (rule.optional) {
-        cursor.diagnostics().note(span, message).note("the rule is kept without it");
-    } else {
-        cursor.error(span, message).help("take `stack user`, or mark the rule `optional`");
-    }
-    return true;
-}
-
 bool parse_stack(Cursor& cursor, Rule& rule, uint32_t begin) {
     if (cursor.accept_word("user")) return add(cursor, rule, begin, StackClause{StackKind::user});
+    if (cursor.accept_word("kernel")) {
+        return add(cursor, rule, begin, StackClause{StackKind::kernel});
+    }
     if (cursor.accept_word("python")) {
         return add(cursor, rule, begin, StackClause{StackKind::python});
-    }
-    if (cursor.accept_word("kernel")) {
-        return unsupported_stack(cursor, rule, cursor.since(begin));
     }
     cursor.unexpected("`user`, `kernel` or `python`");
     return false;

@@ -39,10 +39,16 @@ FrameParts parts_of(std::string_view frame) {
     return parts;
 }
 
+bool is_of_kernel(const FrameParts& parts) {
+    return parts.module == "[kernel]" || parts.module.starts_with("[kernel:");
+}
+
 // What distinguishes the frame in a flame graph: calls from one function are one frame.
 std::string_view key_of(std::string_view frame) {
-    std::string_view symbol = parts_of(frame).symbol;
-    return symbol.empty() ? frame : symbol;
+    FrameParts parts = parts_of(frame);
+    if (parts.symbol.empty()) return frame;
+    if (!is_of_kernel(parts)) return parts.symbol;
+    return {parts.module.data(), parts.module.size() + 1 + parts.symbol.size()};
 }
 
 // ';' parts frames and a newline ends the stack. "f 12" at the end of a stack would be a weight.
@@ -58,12 +64,14 @@ std::string cleaned(std::string name) {
 
 }  // namespace
 
+// flamegraph.pl shows what ends in `_[k]` as the kernel's, as stackcollapse-perf.pl has it.
 std::string folded_name(std::string_view frame) {
     FrameParts parts = parts_of(frame);
-    if (!parts.symbol.empty()) return cleaned(std::string(parts.symbol));
+    std::string_view mark = is_of_kernel(parts) ? "_[k]" : "";
+    if (!parts.symbol.empty()) return cleaned(fmt::format("{}{}", parts.symbol, mark));
     if (parts.module.empty()) return cleaned(std::string(frame));
     bool in_brackets = parts.module.starts_with('[') && parts.module.ends_with(']');
-    return cleaned(in_brackets ? fmt::format("{} {}", parts.offset, parts.module)
+    return cleaned(in_brackets ? fmt::format("{} {}{}", parts.offset, parts.module, mark)
                                : fmt::format("{} [{}]", parts.offset, parts.module));
 }
 

@@ -3,11 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "trace/clock.h"
 #include "trace/process_looks.h"
 
 namespace mlbcc::trace {
@@ -78,6 +78,7 @@ std::string describe_record(const Frontend& frontend, const plan::ProbePlan& pro
     }
     if (record.ret_field) parts.emplace_back("ret");
     if (record.layout.python) parts.emplace_back("Python functions");
+    if (record.layout.kernel) parts.emplace_back("kernel stack");
     if (record.layout.stack) parts.emplace_back("user stack");
     return fmt::format("  {:<8}record of {} bytes: {}\n", at_return ? "return" : "entry",
                        record.layout.size,
@@ -98,12 +99,6 @@ void describe_part(const Frontend& frontend, const plan::RulePart& part, std::st
 std::string describe_usdt(const target::Usdt& at) {
     return fmt::format("place {} of {}, at {:#x} in {}{}", at.place + 1, at.places, at.probe.offset,
                        at.path, at.probe.semaphore != 0 ? ", with a semaphore" : "");
-}
-
-uint64_t monotonic_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
 // What a look takes, found by looking at mlbcc itself: the median, in ns.

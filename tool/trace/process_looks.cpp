@@ -1,21 +1,16 @@
 #include "trace/process_looks.h"
 
 #include <algorithm>
-#include <ctime>
 
 #include <fmt/format.h>
+
+#include "trace/clock.h"
 
 namespace mlbcc::trace {
 namespace {
 
 constexpr uint64_t kBudgetNs = 4'000'000;  // of looks between two sweeps of the rings
 constexpr uint64_t kManyOf = 10;           // one round in ten missed is worth a note
-
-uint64_t monotonic_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 }  // namespace
 

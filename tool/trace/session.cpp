@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "system/proc.h"
+#include "trace/clock.h"
 #include "trace/folded.h"
 #include "trace/messages.h"
 
@@ -23,12 +24,6 @@ constexpr int kSweepMs = 10;  // rings are read this often, whether or not they 
 constexpr uint64_t kFlushNs = 40'000'000;
 constexpr uint64_t kCheckNs = 100'000'000;
 constexpr uint64_t kPatienceNs = 2'000'000'000;  // for a command to end after Ctrl-C
-
-uint64_t monotonic_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 // "2026-11-20T12:00:00.000000Z"
 std::string wall_clock() {
@@ -59,7 +54,8 @@ Session::Session(const TraceOptions& options, Frontend& frontend, Steps& steps)
     : options_(options), frontend_(frontend), steps_(steps),
       nested_(sink::make_nested_times(frontend.plan)), pythons_(loaded_.kernel, options.verbosity),
       pipeline_(frontend.plan, *this,
-                {.python_names = [this](uint64_t frame) { return pythons_.name(frame); }}),
+                {.python_names = [this](uint64_t frame) { return pythons_.name(frame); },
+                 .kernel_names = [this](uint64_t at) { return kernel_names_.find(at); }}),
       follower_(loaded_.kernel, options.everyone), looks_(frontend.plan),
       metrics_(frontend.plan, loaded_.kernel) {}
 
@@ -110,6 +106,7 @@ Result<void> Session::hold_command(const system::LaunchOptions& launch) {
 
 Result<void> Session::take(Loaded loaded, const std::string& output) {
     loaded_ = std::move(loaded);
+    if (frontend_.plan.takes_kernel()) kernel_names_.read(options_.verbosity);
     start_ns_ = monotonic_ns();
     if (auto done = open_sinks(output); !done) return done;
     for (const bpf::Refusal& one : loaded_.refused) {

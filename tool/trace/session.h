@@ -12,6 +12,7 @@
 #include "system/process.h"
 #include "trace/follow.h"
 #include "trace/frontend.h"
+#include "trace/kernel_names.h"
 #include "trace/late.h"
 #include "trace/loader.h"
 #include "trace/metrics.h"
@@ -69,6 +70,7 @@ private:
     Loaded loaded_;
     std::unique_ptr<sink::NestedTimes> nested_;
     PythonWatch pythons_;
+    KernelFunctionNames kernel_names_;
     event::Pipeline pipeline_;
     Follower follower_;
     ProcessLooks looks_;

@@ -57,6 +57,21 @@ TEST(GeneratePoints, ProgramsAndTheKernelEachHaveTheirOwnMode) {
     }
 }
 
+TEST(GeneratePoints, WhatTheKernelWasDoing) {
+    expect_golden_of("kernel_stack", "on syscall:openat {\n"
+                                     "    event file.open(ret)\n"
+                                     "    stack kernel\n"
+                                     "    stack user\n"
+                                     "}\n");
+}
+
+TEST(GeneratePoints, AnIntervalHasNoProgram) {
+    EXPECT_EQ(
+        generated("on interval:1s { event a.b(resident)   count }", codegen::AttachMode::session)
+            .find("shape_"),
+        std::string::npos);
+}
+
 TEST(GeneratePoints, ProbesOfAProgramWithArgumentsInTheirPlaces) {
     expect_golden_of("usdt", "on usdt:python3:python:gc__start { event gc(generation = arg(0)) }\n"
                              "on usdt:\"./libshop.so\":shop:sold {\n"

@@ -235,25 +235,54 @@ TEST(Targets, HaveASyntax) {
     EXPECT_EQ(mistake("sched off_cpu"), "expected `:` after `sched`, found `off_cpu`");
 }
 
-TEST(UnsupportedStacks, AreErrorsButInAnOptionalRule) {
-    EXPECT_EQ(messages("on c:f { count stack kernel }"),
-              R"(error: `stack kernel` cannot be taken by this version
- --> a.rules:1:16
+TEST(Targets, AnIntervalHasItsLimits) {
+    EXPECT_EQ(messages("on interval:999us { count }"),
+              R"(error: `999us` is too short for an interval
+ --> a.rules:1:13
   |
-1 | on c:f { count stack kernel }
-  |                ^^^^^^^^^^^^
-  = help: take `stack user`, or mark the rule `optional`
+1 | on interval:999us { count }
+  |             ^^^^^
+  = help: take `1ms` or more
 )");
-    Parsed parsed = parse_rules("on optional c:f { count stack kernel }");
-    EXPECT_EQ(parsed.messages(), R"(note: `stack kernel` cannot be taken by this version
- --> a.rules:1:25
+    EXPECT_EQ(messages("on interval:0s { count }"), R"(error: `0s` is too short for an interval
+ --> a.rules:1:13
   |
-1 | on optional c:f { count stack kernel }
-  |                         ^^^^^^^^^^^^
-  = note: the rule is kept without it
+1 | on interval:0s { count }
+  |             ^^
+  = help: take `1ms` or more
 )");
+    EXPECT_EQ(messages("on interval:86401s { count }"),
+              R"(error: `86401s` is too long for an interval
+ --> a.rules:1:13
+  |
+1 | on interval:86401s { count }
+  |             ^^^^^^
+  = help: take `86400s` or less
+)");
+    EXPECT_EQ(messages("on interval:100 { count }"),
+              R"(error: expected a time, such as `1s`, found `100`
+ --> a.rules:1:13
+  |
+1 | on interval:100 { count }
+  |             ^^^
+  = help: a time is a number and `ms` or `s`
+)");
+    EXPECT_EQ(messages("on interval:1ms, interval:86400s { count }"), "");
+}
+
+TEST(Stacks, OfEachKind) {
+    Parsed parsed = parse_rules("on c:f { count stack user stack kernel stack python }");
+    EXPECT_EQ(parsed.messages(), "");
     EXPECT_EQ(describe(parsed.rules.rules.at(0)),
-              "rule 0 at a.rules:1: optional\n  on c:f\n  count\n");
+              "rule 0 at a.rules:1:\n  on c:f\n  count\n  stack user\n  stack kernel\n"
+              "  stack python\n");
+    EXPECT_EQ(messages("on c:f { count stack all }"),
+              R"(error: expected `user`, `kernel` or `python`, found `all`
+ --> a.rules:1:22
+  |
+1 | on c:f { count stack all }
+  |                      ^^^
+)");
 }
 
 }  // namespace

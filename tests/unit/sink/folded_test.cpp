@@ -35,6 +35,12 @@ TEST(FoldedName, WithoutASymbolIsThePlace) {
     EXPECT_EQ(folded_name("..."), "...");
 }
 
+TEST(FoldedName, OfTheKernelIsMarked) {
+    EXPECT_EQ(folded_name("[kernel]:vfs_read+0x2a"), "vfs_read_[k]");
+    EXPECT_EQ(folded_name("[kernel:nvidia]:nvidia_ioctl+0x28"), "nvidia_ioctl_[k]");
+    EXPECT_EQ(folded_name("[kernel]+0xffffffff81000000"), "0xffffffff81000000 [kernel]_[k]");
+}
+
 TEST(FoldedName, IsOneNameOnOneLine) {
     EXPECT_EQ(folded_name("[jit]:a;b\nc\rd+0x6"), "a:b_c_d");
     EXPECT_EQ(folded_name("[jit]:loop 12+0x6"), "loop_12");

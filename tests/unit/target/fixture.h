@@ -186,6 +186,8 @@ public:
             } else if (const auto* point = std::get_if<Tracepoint>(&probe.at)) {
                 text +=
                     fmt::format("tracepoint:{}:{} {} ", point->category, point->name, point->id);
+            } else if (const auto* interval = std::get_if<Interval>(&probe.at)) {
+                text += fmt::format("{} ", period_text(interval->period_ns));
             } else if (const auto* usdt = std::get_if<Usdt>(&probe.at)) {
                 text += fmt::format("usdt:{}:{:x} {}/{} ", usdt->file, usdt->probe.offset,
                                     usdt->place + 1, usdt->places);

@@ -148,5 +148,44 @@ TEST(Points, ATracepointWhoseFormatIsNotToBeRead) {
 )");
 }
 
+TEST(Intervals, HaveTheFieldsOfAProcessAndTheirChanges) {
+    const std::string text = points("on interval:100ms { count }");
+    EXPECT_TRUE(text.starts_with("100ms void(long elapsed, ssize_t resident, ssize_t virtual, "))
+        << text;
+    EXPECT_NE(text.find("ssize_t written_chars, ssize_t resident_change, "), std::string::npos);
+    EXPECT_TRUE(text.ends_with("ssize_t written_chars_change) <- 0\n")) << text;
+    EXPECT_EQ(text.find("elapsed_change"), std::string::npos);
+}
+
+TEST(Intervals, OfOnePeriodAreOneProbe) {
+    FakeHost host;
+    const Resolved resolved("on interval:1s { count } on interval:100ms, interval:1000ms { count }",
+                            host);
+    EXPECT_EQ(resolved.messages(), "");
+    ASSERT_EQ(resolved.probes().size(), 2u);
+    EXPECT_EQ(std::get<Interval>(resolved.probes()[0].at).period_ns, 100'000'000u);
+    EXPECT_EQ(std::get<Interval>(resolved.probes()[1].at).period_ns, 1'000'000'000u);
+    EXPECT_EQ(resolved.probes()[1].uses.size(), 2u);
+}
+
+TEST(Intervals, ArePrintedInTheLargestUnit) {
+    EXPECT_EQ(period_text(2'000'000'000), "2s");
+    EXPECT_EQ(period_text(1'500'000'000), "1500ms");
+    EXPECT_EQ(period_text(1'500'000), "1500us");
+    EXPECT_EQ(period_text(1'000'001), "1000001ns");
+}
+
+TEST(Intervals, HaveNothingToExcept) {
+    FakeHost host;
+    EXPECT_EQ(Resolved("on interval:1s except f* { count }", host).messages(),
+              R"(error: `except` takes functions out, and an interval has none
+ --> test.rules:1:23
+  |
+1 | on interval:1s except f* { count }
+  |                       ^^
+  = help: remove it, or use `where`: `where comm != "python3"`
+)");
+}
+
 }  // namespace
 }  // namespace mlbcc::target

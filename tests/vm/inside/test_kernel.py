@@ -85,6 +85,22 @@ class Kernel(VmCase):
                                  [("zero", 4095, 4095)] * 25)
                 self.assertEqual([h["count"] for h in trace.hist("time to read")], [25])
 
+    def test_kernel_stacks(self):
+        """At entry and at return: who called, without the function itself and what probes it."""
+        rules = ("on entry kernel:vfs_read { where count == 4095  event in.read  stack kernel }\n"
+                 "on kernel:vfs_read { where count == 4095  event out.read  stack kernel  stack user }\n")
+        for way in ways():
+            with self.subTest(way=way):
+                dd = ("dd", "if=/dev/zero", "of=/dev/null", "bs=4095", "count=5")
+                trace = self.trace(rules, *dd, options=("--attach", way))
+                reads = trace.named("read")
+                self.assertEqual(len(reads), 10)
+                for event in reads:
+                    self.assertTrue(event["stack"][0].startswith("[kernel]:ksys_read+0x"), event)
+                    inside = [f for f in event["stack"] if f.startswith("[kernel]")]
+                    self.assertIn("do_syscall_64", " ".join(inside))
+                    self.assertEqual(len(inside) < len(event["stack"]), event["type"] == "out")
+
     def test_what_cannot_be_traced(self):
         said = self.refused("on kernel:vfs_raed { count }\n")
         self.assertRegex(said, r"^error: no function of the kernel matches `vfs_raed`\n")
