@@ -59,6 +59,12 @@ class Operators(TracerCase):
         self.assertTrue(said["failed"])
         self.assertEqual(self.counted(trace, said), said["counts"])
 
+    def test_what_is_called_without_types_is_the_profilers_alone(self):
+        trace, said = self.run_model("torch.rules", "boxed")
+        missing = collections.Counter(said["counts"])
+        missing.subtract(self.counted(trace, said))
+        self.assertEqual({name: n for name, n in missing.items() if n != 0}, {"aten::add": 2, "aten::mul": 1})
+
     def test_with_durations(self):
         trace, said = self.run_model("torch_time.rules")
         self.assertEqual(self.counted(trace, said), said["counts"])

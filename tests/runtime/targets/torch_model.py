@@ -28,6 +28,14 @@ def fail():
     return False
 
 
+def call_boxed():
+    """Operators by their schema, not by their C++ function."""
+    ones = torch.ones(3)
+    torch.ops.aten.add(ones, ones)
+    torch.ops.aten.add(ones, ones)
+    torch.jit.CompilationUnit("def f(x):\n  return torch.mul(x, x)\n").f(ones)
+
+
 def operators():
     """{class of the operator in libtorch: its name}: {"add_Tensor": "aten::add"}."""
     names = {}
@@ -43,6 +51,8 @@ if __name__ == "__main__":
     with torch.autograd.profiler.profile() as profiler:
         train(3)
         failed = sys.argv[2] == "fails" and fail()
+        if sys.argv[2] == "boxed":
+            call_boxed()
     counts = {}
     for event in profiler.function_events:
         if event.name.startswith("aten::"):
