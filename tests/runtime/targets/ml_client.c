@@ -9,11 +9,11 @@
 #include "../../../rules/types/hip.h"
 #include "../../../rules/types/nccl.h"
 
-cudaError_t cudaMallocAsync_ptsz(void **devPtr, size_t size, cudaStream_t stream);
-hipError_t hipMemcpy_spt(void *dst, const void *src, size_t bytes, hipMemcpyKind kind);
+cudaError_t cudaMallocAsync_ptsz(void** devPtr, size_t size, cudaStream_t stream);
+hipError_t hipMemcpy_spt(void* dst, const void* src, size_t bytes, hipMemcpyKind kind);
 
-#define AT(number) ((void *)(uintptr_t)(number))
-static char vector_add, scale; // what launches name
+#define AT(number) ((void*)(uintptr_t)(number))
+static char vector_add, scale;  // what launches name
 
 static void cudart(void) {
     void *a, *b;
@@ -71,7 +71,7 @@ static void cudnn(void) {
 }
 
 static void hip(void) {
-    void *block;
+    void* block;
     hipFunction_t function;
     __hipRegisterFunction(NULL, &vector_add, NULL, "_Z9vectorAddPKfPfi", -1, NULL, NULL, NULL, NULL,
                           NULL);
@@ -85,8 +85,8 @@ static void hip(void) {
     hipFree(NULL);
 }
 
-int main(int argc, char **argv) {
-    const char *which = argc == 2 ? argv[1] : "";
+int main(int argc, char** argv) {
+    const char* which = argc == 2 ? argv[1] : "";
     if (strcmp(which, "cudart") == 0)
         cudart();
     else if (strcmp(which, "nccl") == 0)
