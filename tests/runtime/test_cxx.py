@@ -1,5 +1,8 @@
 """Functions of C++ by the names that people write, and names of C++ that are only text."""
 
+import subprocess
+import sys
+
 from harness import TracerCase, target
 
 RULES = f'library shop = "{target("cxx_names")}"\n'
@@ -80,3 +83,23 @@ class Text(TracerCase):
         self.assertEqual(named[0], {"raw": "_Z6vecAddPKfS0_Pfi", "name": "_Z6vecAddPKfS0_Pfi"})
         self.assertEqual(used, ["_Z6vecAddPKfS0_Pfi"] * 2 + ["gemm"])
         self.assertEqual(counted, {("_Z6vecAddPKfS0_Pfi",): 2, ("gemm",): 1})
+
+
+class Late(TracerCase):
+    def test_a_library_that_comes_later(self):
+        source = self.write("late.cpp", "namespace shop { int add(int n) { return n + 1; } int other() { return 1; } }")
+        subprocess.run(["g++", "-shared", "-fPIC", "-o", self.dir / "made.so", source], check=True)
+        program = self.write("use.py", """
+            import ctypes, os
+            os.rename("made.so", "liblate.so")
+            late = ctypes.CDLL("./liblate.so")
+            late._ZN4shop3addEi(3)
+            late._ZN4shop3addEi(4)
+            late._ZN4shop5otherEv()
+            """.replace("\n            ", "\n"))
+        for pattern in ("shop::add", "shop::a*"):
+            with self.subTest(pattern=pattern):
+                trace = self.trace(f"""library late = "./liblate.so"
+                    on optional late:{pattern} {{ count by function as "Calls" }}""", sys.executable, program)
+                self.assertEqual(trace.stats("Calls"), {("shop::add",): 2})
+                (self.dir / "liblate.so").rename(self.dir / "made.so")

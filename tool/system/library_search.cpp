@@ -44,8 +44,14 @@ std::string_view without_version(std::string_view soname) {
 LibrarySearcher::LibrarySearcher(ProcessView view, std::string machine)
     : view_(std::move(view)), machine_(std::move(machine)) {}
 
-target::LibrarySearch LibrarySearcher::find(std::string_view name, std::string_view directory) {
+target::LibrarySearch LibrarySearcher::find(std::string_view written, std::string_view directory) {
     Found found;
+    const std::optional<std::string> whole = expanded(view_, written);
+    if (!whole) {
+        found.searched.push_back(fmt::format("{} (there is no such variable)", written));
+        return found;
+    }
+    const std::string_view name = *whole;
     if (name.find('/') != std::string_view::npos) {
         find_path(name, directory, found);
     } else {
@@ -79,8 +85,11 @@ std::vector<Place> LibrarySearcher::places_of_path(std::string_view path,
     return places;
 }
 
-std::vector<Place> LibrarySearcher::places(std::string_view name,
+std::vector<Place> LibrarySearcher::places(std::string_view written,
                                            std::string_view directory) const {
+    const std::optional<std::string> whole = expanded(view_, written);
+    if (!whole) return {};
+    const std::string_view name = *whole;
     if (name.find('/') != std::string_view::npos) return places_of_path(name, directory);
     std::vector<Place> places;
     for (const std::string& folder : view_.library_path) {

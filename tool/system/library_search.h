@@ -20,11 +20,11 @@ public:
     LibrarySearcher(ProcessView view, std::string machine);
 
     // Canonical paths, of which several may be one file.
-    target::LibrarySearch find(std::string_view name, std::string_view directory);
+    target::LibrarySearch find(std::string_view written, std::string_view directory);
 
     // Where a file would be found by that name if it came. Folders of the system only as far as
     // they are there.
-    std::vector<Place> places(std::string_view name, std::string_view directory) const;
+    std::vector<Place> places(std::string_view written, std::string_view directory) const;
 
 private:
     using Found = target::LibrarySearch;

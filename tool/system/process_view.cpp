@@ -79,14 +79,39 @@ std::vector<Mapping> executable_files(std::vector<Mapping> mappings) {
     return files;
 }
 
+// "python3" -> "/opt/venv/bin", the first folder of PATH that has it; "./app" -> "/home/me".
+std::string folder_of_program(const std::string& program, const std::vector<std::string>& path,
+                              const std::string& working_directory) {
+    if (program.empty()) return {};
+    if (const size_t slash = program.rfind('/'); slash != std::string::npos) {
+        return join_path(working_directory, program.substr(0, std::max<size_t>(slash, 1)));
+    }
+    const auto found = std::find_if(path.begin(), path.end(), [&](const std::string& folder) {
+        return access(join_path(folder, program).c_str(), X_OK) == 0;
+    });
+    return found == path.end() ? std::string() : *found;
+}
+
 }  // namespace
 
 ProcessView view_of_command(const std::vector<std::string>& environment,
-                            const std::string& working_directory) {
+                            const std::string& working_directory, const std::string& program) {
     ProcessView view;
+    view.environment = environment;
     view.library_path = folders(value_of(environment, "LD_LIBRARY_PATH"), ":;", working_directory);
     view.path = folders(value_of(environment, "PATH"), ":", working_directory);
+    view.program_folder = folder_of_program(program, view.path, working_directory);
     return view;
+}
+
+std::optional<std::string> expanded(const ProcessView& view, std::string_view name) {
+    if (!name.starts_with('$')) return std::string(name);
+    const size_t end = std::min(name.find('/'), name.size());
+    const std::string_view variable = name.substr(1, end - 1);
+    std::string value =
+        variable == "COMMAND_DIR" ? view.program_folder : value_of(view.environment, variable);
+    if (value.empty()) return std::nullopt;
+    return value.append(name.substr(end));
 }
 
 Result<ProcessView> view_of_process(int pid) {
@@ -98,9 +123,9 @@ Result<ProcessView> view_of_process(int pid) {
     }
     const Result<std::string> environment =
         read_file(fmt::format("/proc/{}/environ", pid), kMaxEnvironment);
-    ProcessView view =
-        view_of_command(environment ? split_at_zeros(*environment) : std::vector<std::string>(),
-                        link_text(fmt::format("/proc/{}/cwd", pid)));
+    ProcessView view = view_of_command(
+        environment ? split_at_zeros(*environment) : std::vector<std::string>(),
+        link_text(fmt::format("/proc/{}/cwd", pid)), link_text(fmt::format("/proc/{}/exe", pid)));
     view.pid = pid;
     view.root = root_of(pid);
     view.mapped = executable_files(std::move(mappings).value());

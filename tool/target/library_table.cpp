@@ -175,10 +175,14 @@ void LibraryTable::expect(
     }
 }
 
+// What lies in the program's own folders is one library, whatever they are called.
+bool LibraryName::grows() const {
+    return text.find('/') != std::string::npos && is_glob(text) && !text.starts_with('$');
+}
+
 bool SoughtLibrary::may_come() const {
-    return !found || std::any_of(names.begin(), names.end(), [](const LibraryName& name) {
-        return name.text.find('/') != std::string::npos && is_glob(name.text);
-    });
+    return !found || std::any_of(names.begin(), names.end(),
+                                 [](const LibraryName& name) { return name.grows(); });
 }
 
 std::vector<SoughtLibrary> LibraryTable::sought() const {

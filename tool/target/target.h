@@ -166,8 +166,10 @@ struct Probe {
 };
 
 struct LibraryName {
-    std::string text;       // a soname, a path or a glob
+    std::string text;       // a soname, a path or a glob; `$NAME/` at its beginning is a variable
     std::string directory;  // of the rule file that has it
+    // A folder of plugins: files may come beside those that are there.
+    bool grows() const;
 };
 
 // A library that rules name.

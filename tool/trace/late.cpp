@@ -77,7 +77,7 @@ Result<void> LateLibraries::watch() {
         if (!library.may_come()) continue;
         awaited_.push_back({&library, library.found});
         for (const target::LibraryName& name : library.names) {
-            if (library.found && !is_glob(name.text)) continue;
+            if (library.found && (!is_glob(name.text) || name.text.starts_with('$'))) continue;
             for (const system::Place& place : frontend_->host->places(name.text, name.directory)) {
                 if (auto done = guard_.watch(place); !done) return done;
             }

@@ -34,8 +34,8 @@ Result<std::vector<system::ProcessView>> views_of(const TraceOptions& options) {
     if (options.command.empty()) return views;
     auto environment = system::launch_environment(launch_options(options));
     if (!environment) return environment.error();
-    views.push_back(
-        system::view_of_command(*environment, std::filesystem::current_path().string()));
+    views.push_back(system::view_of_command(*environment, std::filesystem::current_path().string(),
+                                            options.command.front()));
     return views;
 }
 

@@ -42,6 +42,27 @@ TEST(FindLibrary, ASonameIsFoundInTheLoadersCache) {
     EXPECT_THAT(symbols->ifuncs, Contains("memcpy"));
 }
 
+TEST(FindLibrary, APathMayBeginWithAVariableOfTheProgram) {
+    Scratch scratch;
+    const std::string program = scratch.write("env/bin/program", "#!/bin/sh\n");
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    std::filesystem::create_directories(scratch.path("env/lib"));
+    const std::string library = scratch.compile("env/lib/libprobe.so", kText, kNamed);
+    const std::vector<std::string> environment{"PATH=/nowhere:" + scratch.path() + "/env/bin",
+                                               "ENV=" + scratch.path() + "/env"};
+    LiveHost host({view_of_command(environment, "/tmp", "program")});
+    const Paths found{library};
+    EXPECT_EQ(host.find_library("$COMMAND_DIR/../lib/libprobe.so", ".").paths, found);
+    EXPECT_EQ(host.find_library("$COMMAND_DIR/../l*/libprobe.so", ".").paths, found);
+    EXPECT_EQ(host.find_library("$ENV/lib/libprobe.so", ".").paths, found);
+    const auto missing = host.find_library("$NONE/lib/libprobe.so", ".");
+    EXPECT_THAT(missing.paths, IsEmpty());
+    EXPECT_THAT(missing.searched,
+                testing::ElementsAre("$NONE/lib/libprobe.so (there is no such variable)"));
+    EXPECT_EQ(view_of_command({}, "/home/me", "./app").program_folder, "/home/me/.");
+    EXPECT_EQ(view_of_command({}, "/home/me", "/opt/app").program_folder, "/opt");
+}
+
 // The loader itself says where it finds a library and where in the file a function is.
 TEST(FindLibrary, AgreesWithTheLoader) {
     LiveHost host({});
