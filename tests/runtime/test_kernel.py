@@ -161,6 +161,14 @@ class Tracepoints(TracerCase):
         fork = trace.args("fork", "i")[0]
         self.assertEqual((fork["parent_comm"], fork["child_comm"]), ("sh", "sh"))
 
+    def test_long_text(self):
+        path = self.dir / ("x" * 100)
+        os.symlink("/usr/bin/true", path)
+        trace = self.trace("on tracepoint:sched:sched_process_exec "
+                           "{ event t.exec(short = filename, long = str(filename, 300)) }", str(path))
+        (fields,) = trace.args("exec", "i")
+        self.assertEqual(fields, {"short": str(path)[:63], "long": str(path)})
+
     def test_of_every_process(self):
         """Beside a rule for traced processes on the same tracepoint, which sees only those."""
         live = self.start("on all tracepoint:sched:sched_process_exec { event any.exec(filename) }\n"
