@@ -101,6 +101,22 @@ static __always_inline u64 mlbcc_admit(struct call *call) {
     return 1;
 }
 
+// Whoever it is: some moments are of no process, and interrupt any.
+static __always_inline u64 mlbcc_admit_all(struct call *call) {
+    mlbcc_identify(&call->id);
+    if (!mlbcc_armed()) return 0;
+    call->all = mlbcc_accounts();
+    call->now = bpf_ktime_get_ns();
+    return call->all != 0;
+}
+static __always_inline u64 mlbcc_is_traced(struct call *call) {
+#if !MLBCC_EVERYONE
+    return mlbcc_slot(call->id.thread) || mlbcc_traced(&call->id);
+#else
+    return 1;
+#endif
+}
+
 static __always_inline void mlbcc_take_cookie(struct call *call, u64 cookie) {
     call->probe = MLBCC_PROBE(cookie);
     call->words = MLBCC_WORDS(cookie);

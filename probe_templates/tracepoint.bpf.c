@@ -3,7 +3,7 @@ int {{name}}(void *ctx) {
     struct call call MLBCC_UNSET;
     call.ctx = ctx;
     call.session = 0;
-    if (!mlbcc_admit(&call)) return 0;
+    if (!{{admit}}(&call)) return 0;
     mlbcc_take_cookie(&call, bpf_get_attach_cookie(ctx));
     call.sp = 0;
 {{body}}}

@@ -1,6 +1,9 @@
 /* What programs ask of NVIDIA's kernel modules by ioctl(), and the structures that they pass.
    Names and layouts: NVIDIA's open-gpu-kernel-modules (nv_escape.h, nv-ioctl-numbers.h, nvos.h,
    uvm_ioctl.h). */
+#ifndef NVIDIA_IOCTL_H
+#define NVIDIA_IOCTL_H
+
 #include "nvidia_controls.h"
 #include "nvidia_names.h"
 
@@ -186,3 +189,21 @@ typedef struct {
     unsigned long long base, length;
     nv_status_hex rmStatus;
 } UVM_CREATE_EXTERNAL_RANGE_PARAMS;
+
+/* Functions of the modules, for their parameters' names and sizes: modules are mostly built without
+   type information. What follows the parameters here differs from version to version. */
+struct file;
+struct inode;
+struct vm_area_struct;
+struct nv_state_t;
+long nvidia_unlocked_ioctl(struct file *file, unsigned int cmd, unsigned long i_arg);
+long nvidia_frontend_unlocked_ioctl(struct file *file, unsigned int cmd, unsigned long i_arg);
+long uvm_unlocked_ioctl_entry(struct file *filp, unsigned int cmd, unsigned long arg);
+int nvidia_open(struct inode *inode, struct file *file);
+int nvidia_close(struct inode *inode, struct file *file);
+int nvidia_mmap(struct file *file, struct vm_area_struct *vma);
+unsigned int nvidia_poll(struct file *file, void *wait);
+nv_status_hex nv_alloc_pages(struct nv_state_t *nv, unsigned int page_count);
+nv_status_hex nv_free_pages(struct nv_state_t *nv, unsigned int page_count);
+
+#endif

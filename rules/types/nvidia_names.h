@@ -1,5 +1,8 @@
 /* Names of the resource manager's classes and of its status.
    Numbers: NVIDIA's open-gpu-kernel-modules, src/common/sdk/nvidia/inc/class and nvstatuscodes.h. */
+#ifndef NVIDIA_NAMES_H
+#define NVIDIA_NAMES_H
+
 enum nv_class {
     NV01_ROOT = 0x0000,
     NV01_CONTEXT_DMA_FROM_MEMORY = 0x0002,
@@ -225,3 +228,5 @@ enum nv_status {
     NV_WARN_THRESHOLD_CROSSED = 0x10009
 };
 typedef enum nv_status nv_status_hex;
+
+#endif

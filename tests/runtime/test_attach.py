@@ -1,10 +1,13 @@
 """Processes that run already: --pid, --all, --duration and Ctrl-C."""
 
+import re
 import signal
 import subprocess
 import time
 
 from harness import Driver, TracerCase, target
+from harness.case import LIMIT
+from harness.machine import MLBCC
 
 RULES = 'int tick(int tag, int i);\non "{driver}":tick {{ event tick(tag, i) }}'
 ARMED, TOLD = 1, 2  # tags: calls made until probes are seen to be there, and those that count
@@ -63,6 +66,18 @@ class Attach(TracerCase):
         driver.end()
         self.assertEqual(live.wait(10), 0, live.said())
         self.assertEqual(len(told(live.trace())), 4)
+
+    def test_more_probes_than_open_files(self):
+        """One by one each takes a file. The command has the limit that it would have had."""
+        soft, hard = 64, 4096
+        limited = ["prlimit", f"--nofile={soft}:{hard}", str(MLBCC), "--attach", "perf", "--rules",
+                   self.rules('on "libc.so.6":str*, "libc.so.6":mem* except *_l { hist duration }'),
+                   "-v", "-o", self.out, "--", "sh", "-c", "ulimit -Sn"]
+        done = subprocess.run(limited, capture_output=True, text=True, timeout=LIMIT, cwd=self.dir)
+        self.assertEqual((done.returncode, done.stdout), (0, f"{soft}\n"), done.stderr)
+        links = int(re.search(r"by perf events, (\d+) links", done.stderr)[1])
+        self.assertGreater(links, soft)
+        self.assertNotIn("will not probe", done.stderr)
 
     def test_a_pid_that_is_not_there(self):
         gone = subprocess.Popen(["true"])

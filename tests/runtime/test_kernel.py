@@ -161,6 +161,32 @@ class Tracepoints(TracerCase):
         fork = trace.args("fork", "i")[0]
         self.assertEqual((fork["parent_comm"], fork["child_comm"]), ("sh", "sh"))
 
+    def test_long_text(self):
+        path = self.dir / ("x" * 100)
+        os.symlink("/usr/bin/true", path)
+        trace = self.trace("on tracepoint:sched:sched_process_exec "
+                           "{ event t.exec(short = filename, long = str(filename, 300)) }", str(path))
+        (fields,) = trace.args("exec", "i")
+        self.assertEqual(fields, {"short": str(path)[:63], "long": str(path)})
+
+    def test_of_every_process(self):
+        """Beside a rule for traced processes on the same tracepoint, which sees only those."""
+        live = self.start("on all tracepoint:sched:sched_process_exec { event any.exec(filename) }\n"
+                          "on tracepoint:sched:sched_process_exec { event own.exec(filename) }\n",
+                          "--", "sh", "-c", "read go; exec /usr/bin/true", stdin=subprocess.PIPE)
+        untraced = str(self.dir / "untraced")
+        os.symlink("/usr/bin/true", untraced)
+        live.wait_for(untraced, poke=lambda: subprocess.run([untraced], check=True))
+        live.process.stdin.write(b"go\n")
+        live.process.stdin.close()
+        self.assertEqual(live.wait(), 0, live.said())
+        ran = {kind: [(e["pid"], e["args"]["filename"]) for e in live.trace().events
+                      if e["type"] == kind] for kind in ("any", "own")}
+        self.assertEqual([os.path.basename(name) for _, name in ran["own"]], ["sh", "true"])
+        own = {pid for pid, _ in ran["own"]}
+        self.assertEqual([one for one in ran["any"] if one[0] in own], ran["own"])
+        self.assertIn(untraced, [name for pid, name in ran["any"] if pid not in own])
+
     def test_fields_as_conditions_and_groups(self):
         trace = self.trace('on tracepoint:raw_syscalls:sys_exit { where ret < 0 count by id as "n" }'
                            ' on syscall:openat { where ret < 0 count as "same" }',

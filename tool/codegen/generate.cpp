@@ -197,10 +197,7 @@ private:
                 add("syscall_entry.bpf.c", {{"name", name}, {"body", body}});
             }
             return syscall_program(one, name);
-        case plan::ProbeKind::tracepoint:
-            add("tracepoint.bpf.c", {{"name", name}, {"body", body}});
-            program_.functions.push_back({name, ProgramKind::tracepoint, one.id, {}});
-            return;
+        case plan::ProbeKind::tracepoint: return tracepoint_shape(one, name, body);
         case plan::ProbeKind::defined: return defined_shape(one, writer, body);
         case plan::ProbeKind::usdt:
             add("usdt.bpf.c", {{"name", name}, {"body", body}});
@@ -209,6 +206,14 @@ private:
         case plan::ProbeKind::interval: break;  // it has no shape
         }
         MLBCC_UNREACHABLE();
+    }
+
+    void tracepoint_shape(const plan::Shape& one, const std::string& name,
+                          const std::string& body) {
+        bool all = plan_.probes[static_cast<uint32_t>(one.example)].is_for_all();
+        add("tracepoint.bpf.c",
+            {{"name", name}, {"admit", all ? "mlbcc_admit_all" : "mlbcc_admit"}, {"body", body}});
+        program_.functions.push_back({name, ProgramKind::tracepoint, one.id, {}});
     }
 
     static std::string offset_define(std::string name, uint32_t offset) {

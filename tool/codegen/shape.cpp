@@ -67,7 +67,7 @@ void ShapeWriter::decide(Writer& w) {
     for (size_t i = 0; i < probe_.parts.size(); ++i) {
         const plan::RulePart& part = probe_.parts[i];
         w.open_block();
-        std::string all = "1";
+        std::string all = part.traced_only ? "mlbcc_is_traced(&call)" : "1";
         for (const rules::TypedPtr& condition : part.entry_where) {
             w.place(condition->span);
             all += " && " + w.condition(*condition);

@@ -296,6 +296,8 @@ std::string ProbePlanner::entry_key() const {
         if (part.sample > 1) {
             key += fmt::format(" 1/{} of {}", part.sample, static_cast<uint32_t>(part.rule));
         }
+        if (part.all) key += " all";
+        if (part.traced_only) key += " traced";
         for (const auto& one : part.entry_where) key += " e:" + value_key(one, places(), false);
     }
     if (probe_.entry) key += "|entry " + record_key(*probe_.entry, places());

@@ -104,6 +104,10 @@ uint32_t ProbePlan::saved_bytes() const {
     return bytes;
 }
 
+bool ProbePlan::is_for_all() const {
+    return std::ranges::any_of(parts, [](const RulePart& part) { return part.all; });
+}
+
 uint32_t ProbePlan::return_parts() const {
     uint32_t bits = 0;
     for (size_t i = 0; i < parts.size(); ++i) {

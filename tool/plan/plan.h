@@ -222,9 +222,11 @@ struct RulePart {  // one rule's decisions on one probe
     bool at_entry = false, at_return = false;  // has work at that end
     std::vector<rules::TypedPtr> entry_where;  // decided at entry
     std::vector<rules::TypedPtr> return_where;
-    bool late_where = false;  // the tracer decides more of it
-    uint32_t sample = 1;      // keep one call in N
-    bool conditional() const { return !entry_where.empty() || sample > 1; }
+    bool late_where = false;   // the tracer decides more of it
+    uint32_t sample = 1;       // keep one call in N
+    bool all = false;          // for every process
+    bool traced_only = false;  // for traced processes, where another rule is for all
+    bool conditional() const { return !entry_where.empty() || sample > 1 || traced_only; }
 };
 
 // A value that is known at entry and needed at return: kept in the call's frame, behind the words
@@ -261,6 +263,7 @@ struct ProbePlan {
     std::vector<Saved> saved;
     std::optional<ValueType> ret_type;  // null: void
 
+    bool is_for_all() const;        // some rule is for every process
     uint32_t return_parts() const;  // the bits of `parts` that act at return
     bool has_entry() const { return ends != target::Ends::completion; }
     bool has_return() const { return return_parts() != 0; }

@@ -219,6 +219,11 @@ void ProbePlanner::plan_rule(const target::RuleUse& use) {
     context.part.rule = static_cast<RuleId>(rule.index);
     context.part.entry = entry;
     context.part.sample = sample_of(rule);
+    context.part.all = rule.all;
+    context.part.traced_only =
+        !rule.all && std::ranges::any_of(probe_.probe->uses, [](const target::RuleUse& other) {
+            return other.rule->all;
+        });
     plan_where(context);
     for (const rules::Clause& one : rule.clauses) clause(context, one);
     if (context.part.at_entry || context.part.at_return) {

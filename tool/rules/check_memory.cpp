@@ -226,11 +226,22 @@ TypedPtr Checker::load(const Lvalue& place, const Expr& expr) {
                       false);
 }
 
+// A text of any length that is the parameter itself: `__data_loc char[] filename` of a tracepoint.
+const TextNode* Checker::unbounded_text(const Typed& value) const {
+    const auto* text = std::get_if<TextNode>(&value.node);
+    const auto* leaf = text != nullptr ? std::get_if<ParamLeaf>(&text->pointer->node) : nullptr;
+    if (leaf == nullptr || text->of_file) return nullptr;
+    const auto* array =
+        std::get_if<ArrayType>(&type(scope_.signature->params[leaf->index].type).kind);
+    return array != nullptr && array->count == 0 ? text : nullptr;
+}
+
 TypedPtr Checker::str(const StrExpr& node, const Expr& expr) {
     if (is_out_of_reach(expr, kNoMemory)) return fail();
     TypedPtr pointer = value(*node.pointer);
     if (!pointer || !in_kernel(pointer)) return fail();
-    if (pointer->is_text() || pointer->show == Show::boolean) {
+    const auto* in_place = unbounded_text(*pointer);
+    if (in_place == nullptr && (pointer->is_text() || pointer->show == Show::boolean)) {
         diagnostics_.error(expr.span,
                            quoted(source_text(node.pointer->span)) + " is not a pointer to text");
         return fail();
@@ -239,6 +250,12 @@ TypedPtr Checker::str(const StrExpr& node, const Expr& expr) {
         diagnostics_.error(expr.span, "the length of `str` is from 2 to " +
                                           std::to_string(kMaxText) + " bytes");
         return fail();
+    }
+    if (in_place != nullptr) {
+        return make({.node = TextNode{in_place->pointer, node.length},
+                     .stage = pointer->stage,
+                     .show = Show::text,
+                     .span = expr.span});
     }
     Stage stage = pointer->stage;
     if (pointer->type) {

@@ -54,6 +54,7 @@ private:
     std::optional<Lvalue> struct_param(const Expr& expr);
     TypedPtr load(const Lvalue& place, const Expr& expr);
     TypedPtr address(const Lvalue& place, const Span& span);
+    const TextNode* unbounded_text(const Typed& value) const;
     TypedPtr str(const StrExpr& node, const Expr& expr);
     TypedPtr file_name(const FileNameExpr& node, const Expr& expr);
     TypedPtr demangle(const DemangleExpr& node, const Expr& expr);

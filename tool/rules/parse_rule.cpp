@@ -11,15 +11,32 @@ namespace {
 
 // ---- the head: "on optional cuda:cu* except cuGetErrorName"
 
+bool* flag_at(Cursor& cursor, Rule& rule) {
+    if (cursor.at_word("entry")) return &rule.entry;
+    if (cursor.at_word("optional")) return &rule.optional;
+    return cursor.at_word("all") ? &rule.all : nullptr;
+}
+
 void parse_flags(Cursor& cursor, Rule& rule) {
     // A library may be called `entry`: then a colon follows.
     while (cursor.peek().kind != TokenKind::colon) {
-        bool& flag = cursor.at_word("entry") ? rule.entry : rule.optional;
-        if (!cursor.at_word("entry") && !cursor.at_word("optional")) return;
+        bool* flag = flag_at(cursor, rule);
+        if (flag == nullptr) return;
         Token word = cursor.take();
-        if (flag)
+        if (*flag)
             cursor.diagnostics().warning(word.span, fmt::format("`{}` stands twice", word.text()));
-        flag = true;
+        *flag = true;
+    }
+}
+
+// Of calls both ends have to be seen, and of a process that is not traced nobody knows its
+// beginning and its end.
+void check_all(Cursor& cursor, const Rule& rule) {
+    if (!rule.all) return;
+    for (const Target& target : rule.targets) {
+        if (std::holds_alternative<TracepointTarget>(target.node)) continue;
+        cursor.error(target.span, "`all` is for tracepoints only")
+            .help("remove `all`, and trace every process with `mlbcc --all`");
     }
 }
 
@@ -38,6 +55,7 @@ bool parse_head(Cursor& cursor, const RuleSet& rules, Rule& rule) {
     do {
         if (!parse_target(cursor, rules, rule)) return false;
     } while (cursor.accept(TokenKind::comma));
+    check_all(cursor, rule);
     return parse_except(cursor, rule);
 }
 

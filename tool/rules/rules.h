@@ -231,6 +231,7 @@ struct Glob {
 struct Rule {
     uint32_t index = 0;  // position among all rules of the set; later files come later
     bool entry = false, optional = false;
+    bool all = false;  // of every process, traced or not
     std::vector<Target> targets;
     std::vector<Glob> except;
     std::vector<ExprPtr> where;  // all must hold

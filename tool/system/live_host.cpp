@@ -139,8 +139,8 @@ Result<std::vector<target::SyscallName>> LiveHost::syscalls() {
     return all;
 }
 
-Result<target::KernelSearch> LiveHost::kernel_functions(const std::string& pattern) {
-    return kernel_.find(pattern);
+Result<target::KernelSearch> LiveHost::kernel_functions(const std::string& pattern, bool thorough) {
+    return kernel_.find(pattern, thorough);
 }
 
 std::vector<std::string> LiveHost::kernel_names() {

@@ -33,7 +33,8 @@ public:
     Result<target::TracepointFormat> tracepoint(const std::string& category,
                                                 const std::string& name) override;
     Result<std::vector<target::SyscallName>> syscalls() override;
-    Result<target::KernelSearch> kernel_functions(const std::string& pattern) override;
+    Result<target::KernelSearch> kernel_functions(const std::string& pattern,
+                                                  bool thorough) override;
     std::vector<std::string> kernel_names() override;
     const rules::Signature* kernel_signature(const target::KernelFunction& function,
                                              rules::TypeTable& types) override;

@@ -2,8 +2,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <tuple>
 #include <utility>
 
+#include "base/glob.h"
 #include "system/mounts.h"
 
 namespace mlbcc::system {
@@ -69,15 +72,30 @@ void LiveKernel::add_by_address(const KernelFunction& named, target::KernelSearc
     if (!is_known) add_name(search.ambiguous, named.symbol);
 }
 
-Result<target::KernelSearch> LiveKernel::find(const std::string& pattern) {
+// What ftrace does not list may still be there: of a pattern that matches nothing else, the kernel
+// has the last word.
+void LiveKernel::add_unlisted(const std::string& pattern, std::vector<KernelFunction>& found,
+                              target::KernelSearch& search) {
+    const KernelFunctions* all = kallsyms();
+    if (all == nullptr) return;
+    if (found.empty()) {
+        found = all->find(pattern);
+        return;
+    }
+    if (!is_glob(pattern)) return;
+    const auto key = [](const KernelFunction& f) { return std::tie(f.symbol, f.module); };
+    for (const KernelFunction& one : all->find(pattern)) {
+        if (one.module.empty() || std::ranges::binary_search(found, key(one), {}, key)) continue;
+        search.unprobed.push_back({one.symbol, one.name, one.module, 0});
+    }
+}
+
+Result<target::KernelSearch> LiveKernel::find(const std::string& pattern, bool thorough) {
     if (auto read = read_functions(); !read) return read.error();
     target::KernelSearch search;
     search.known = functions_->size();
     std::vector<KernelFunction> found = functions_->find(pattern);
-    // What ftrace has no place in may still be there: the kernel has the last word.
-    if (found.empty() && functions_->is_from_ftrace()) {
-        if (const KernelFunctions* all = kallsyms()) found = all->find(pattern);
-    }
+    if (thorough && functions_->is_from_ftrace()) add_unlisted(pattern, found, search);
     for (const KernelFunction& one : found) {
         if (one.is_blacklisted) {
             add_name(search.blacklisted, one.symbol);

@@ -15,7 +15,7 @@ namespace mlbcc::system {
 class LiveKernel {
 public:
     // As target::Host has them.
-    Result<target::KernelSearch> find(const std::string& pattern);
+    Result<target::KernelSearch> find(const std::string& pattern, bool thorough);
     std::vector<std::string> names();
     const rules::Signature* signature(const target::KernelFunction& function,
                                       rules::TypeTable& types);
@@ -25,6 +25,8 @@ private:
     Result<void> read_functions();
     Result<KernelBtf*> btf();
     const KernelFunctions* kallsyms();  // null: cannot be read
+    void add_unlisted(const std::string& pattern, std::vector<KernelFunction>& found,
+                      target::KernelSearch& search);
     void add_by_address(const KernelFunction& named, target::KernelSearch& search);
 
     std::optional<KernelFunctions> functions_;  // that ftrace can trace, where it says so

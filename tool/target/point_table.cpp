@@ -74,13 +74,19 @@ void PointTable::no_match(const rules::Rule& rule, const rules::Target& target,
     std::string message = excepted
                               ? fmt::format("`except` leaves no {} of {}", what, quoted(pattern))
                               : fmt::format("no {} matches {}", what, quoted(pattern));
-    Diagnostic& problem = rule.optional && !excepted ? diagnostics_.note(target.span, message)
-                                                     : diagnostics_.error(target.span, message);
-    if (excepted) return;
-    problem.note(fmt::format("looked at the {} {}s of this kernel", names.size(), what));
-    if (auto close = closest_name(pattern, names)) {
-        problem.help(fmt::format("there is one with a similar name: {}", quoted(*close)));
+    if (excepted) {
+        diagnostics_.error(target.span, message);
+        return;
     }
+    const auto close = closest_name(pattern, names);
+    if (rule.optional && !close) {
+        diagnostics_.note({}, message + ": left out, as the rule is `optional`");
+        return;
+    }
+    Diagnostic& problem = rule.optional ? diagnostics_.note(target.span, message)
+                                        : diagnostics_.error(target.span, message);
+    problem.note(fmt::format("looked at the {} {}s of this kernel", names.size(), what));
+    if (close) problem.help(fmt::format("there is one with a similar name: {}", quoted(*close)));
 }
 
 // ---- system calls

@@ -69,7 +69,9 @@ struct KernelSearch {
     std::vector<KernelFunction> functions;  // that match, by symbol
     std::vector<std::string> blacklisted;   // match, but the kernel keeps probes off them
     std::vector<std::string> ambiguous;  // several have the symbol, and their addresses are hidden
-    size_t known = 0;                    // functions looked at
+    // Of modules: match, but were built without places for probes, like NVIDIA's resource manager.
+    std::vector<KernelFunction> unprobed;
+    size_t known = 0;  // functions looked at
 };
 
 class Host {
@@ -92,8 +94,10 @@ public:
     }
     // By number.
     virtual Result<std::vector<SyscallName>> syscalls() { return Error{"none are known"}; }
-    // Those whose symbol or base matches the glob. Error: this kernel lets none be probed.
-    virtual Result<KernelSearch> kernel_functions(const std::string& /*pattern*/) {
+    // Those whose symbol or base matches the glob. `thorough`: also those that ftrace does not
+    // list, which takes some time. Error: this kernel lets none be probed.
+    virtual Result<KernelSearch> kernel_functions(const std::string& /*pattern*/,
+                                                  bool /*thorough*/) {
         return Error{"none are known"};
     }
     virtual std::vector<std::string> kernel_names() { return {}; }  // bases of all, sorted

@@ -142,6 +142,8 @@ std::vector<std::string> Frontend::wanted_functions() const {
     for (const rules::ProbeDefinition* one : wanted_definitions()) wanted.insert(one->prototype());
     for (const rules::Rule& rule : rules.rules) {
         for (const rules::Target& target : rule.targets) {
+            const auto* of_kernel = std::get_if<rules::KernelTarget>(&target.node);
+            if (of_kernel != nullptr) wanted.insert(of_kernel->function.text);
             const auto* function = std::get_if<rules::FunctionTarget>(&target.node);
             if (function == nullptr) continue;
             wanted.insert(CxxPattern::is_one(function->pattern) ? "_Z*" : function->pattern + "*");

@@ -46,6 +46,12 @@ bool has_functions(const plan::Plan& plan, Side side) {
                                [&](const plan::ProbePlan& probe) { return probe.kind == kind; });
 }
 
+// Whether the rules can do without it.
+bool is_optional(const plan::ProbePlan* probe) {
+    return std::ranges::all_of(probe->probe->uses,
+                               [](const target::RuleUse& use) { return use.rule->optional; });
+}
+
 constexpr size_t kShownLines = 25;
 
 std::string_view last_lines(std::string_view log) {
@@ -271,7 +277,12 @@ Result<void> Loader::attach_kernel_functions() {
             ? bpf::Attachment::kernel_functions_by_perf(probes, loaded_.kernel, loaded_.program)
             : bpf::Attachment::kernel_functions(probes, loaded_.programs(Side::kernel),
                                                 loaded_.kernel_mode);
-    if (!made) return made.error();
+    if (!made) {
+        if (!std::ranges::all_of(probes, is_optional)) return made.error();
+        const int code = made.error().code != 0 ? made.error().code : ENOTSUP;
+        for (const plan::ProbePlan* one : probes) loaded_.refused.push_back({one->id, code});
+        return {};
+    }
     size_t attached = probes.size() - made->refused.size();
     loaded_.probes += attached;
     loaded_.refused.insert(loaded_.refused.end(), made->refused.begin(), made->refused.end());

@@ -4,11 +4,30 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <cstring>
+#include <map>
 
 #include <fmt/format.h>
 
 namespace mlbcc::trace {
+namespace {
+
+constexpr size_t kShownNames = 3;
+
+// 12 functions: rm_alloc, rm_control, rm_free and 9 more
+std::string names_of(const std::vector<std::string>& symbols) {
+    if (symbols.size() == 1) return symbols.front();
+    const size_t shown = std::min(symbols.size(), kShownNames);
+    const auto end = symbols.begin() + static_cast<ptrdiff_t>(shown);
+    std::string text =
+        fmt::format("{} functions: {}", symbols.size(), fmt::join(symbols.begin(), end, ", "));
+    if (symbols.size() > shown) text += fmt::format(" and {} more", symbols.size() - shown);
+    return text;
+}
+
+}  // namespace
 
 int tell(const Error& error) {
     fmt::print(stderr, "error: {}\n", error.message());
@@ -26,6 +45,18 @@ bool tell(const Diagnostics& diagnostics, Verbosity verbosity) {
 
 void tell_note(Verbosity verbosity, const std::string& text) {
     if (verbosity != Verbosity::quiet) fmt::print(stderr, "mlbcc: {}\n", text);
+}
+
+void tell_refused(Verbosity verbosity, const std::vector<bpf::Refusal>& refused,
+                  const plan::Plan& plan) {
+    std::map<int, std::vector<std::string>> by_reason;
+    for (const bpf::Refusal& one : refused) {
+        by_reason[one.code].push_back(plan.probes[static_cast<uint32_t>(one.probe)].symbol);
+    }
+    for (const auto& [code, symbols] : by_reason) {
+        tell_note(verbosity, fmt::format("the kernel will not probe {}: {}", names_of(symbols),
+                                         std::strerror(code)));
+    }
 }
 
 bool may_trace() {

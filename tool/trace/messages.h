@@ -3,6 +3,8 @@
 
 #include "base/diagnostic.h"
 #include "base/result.h"
+#include "bpf/kernel.h"
+#include "plan/plan.h"
 #include "trace/options.h"
 
 namespace mlbcc::trace {
@@ -12,6 +14,9 @@ int tell(const Error& error);
 // Tells what is wrong with the rules; true if there are errors. Warnings and notes unless quiet.
 bool tell(const Diagnostics& diagnostics, Verbosity verbosity);
 void tell_note(Verbosity verbosity, const std::string& text);
+// Names the functions that could not be probed, in one note for each reason.
+void tell_refused(Verbosity verbosity, const std::vector<bpf::Refusal>& refused,
+                  const plan::Plan& plan);
 
 bool may_trace();  // CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN
 

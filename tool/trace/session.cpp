@@ -109,12 +109,7 @@ Result<void> Session::take(Loaded loaded, const std::string& output) {
     if (frontend_.plan.takes_kernel()) kernel_names_.read(options_.verbosity);
     start_ns_ = monotonic_ns();
     if (auto done = open_sinks(output); !done) return done;
-    for (const bpf::Refusal& one : loaded_.refused) {
-        tell_note(options_.verbosity,
-                  fmt::format("the kernel will not probe {}: {}",
-                              frontend_.plan.probes[static_cast<uint32_t>(one.probe)].symbol,
-                              std::strerror(one.code)));
-    }
+    tell_refused(options_.verbosity, loaded_.refused, frontend_.plan);
     return {};
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "system/file_limit.h"
 #include "system/process_view.h"
 #include "trace/messages.h"
 #include "trace/session.h"
@@ -88,6 +89,7 @@ int run_trace(const TraceOptions& options) {
         if (auto done = (*session)->hold_command(launch_options(options)); !done)
             return tell(done.error());
     }
+    system::allow_all_files();  // the command, which is there already, keeps its limit
     if (auto done = loader.attach(); !done) return tell(done.error());
     Result<Loaded> loaded = loader.finish();
     if (!loaded) return tell(loaded.error());

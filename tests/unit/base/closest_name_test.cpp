@@ -34,6 +34,16 @@ TEST(ClosestName, TheNearestAndAmongEqualsTheFirst) {
     EXPECT_EQ(closest_name("aaaaaa", names), "aaaaax");
 }
 
+TEST(ClosestName, AllThatAThirdMayBe) {
+    const std::vector<std::string> names{"abcdefghi"};
+    for (const char* near : {"abcdefghi", "badcfeghi", "abcdefghixyz", "abcdefg", "abcxyzghi",
+                             "xabcdefgi", "defghiabc"}) {
+        const bool is_near = std::string_view(near) != "defghiabc";
+        EXPECT_EQ(closest_name(near, names).has_value(), is_near) << near;
+    }
+    EXPECT_EQ(closest_name("badcfehgi", names), std::nullopt) << "four swaps";
+}
+
 TEST(ClosestName, NoCandidates) {
     EXPECT_EQ(closest_name("count", {}), std::nullopt);
 }

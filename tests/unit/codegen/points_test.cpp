@@ -30,6 +30,20 @@ TEST(GeneratePoints, ATracepoint) {
                                    "}\n");
 }
 
+TEST(GeneratePoints, ATracepointOfEveryProcess) {
+    const auto contains = [](const std::string& rules, const std::string& text) {
+        const std::string source = generated(rules, codegen::AttachMode::session);
+        return source.find(text) != std::string::npos;
+    };
+    const std::string all = "on all tracepoint:sched:sched_switch { event a(next_pid) }\n";
+    const std::string traced = "on tracepoint:sched:sched_switch { event b(next_pid) }\n";
+    EXPECT_TRUE(contains(all, "if (!mlbcc_admit_all(&call)) return 0;"));
+    EXPECT_FALSE(contains(all, "int wanted = mlbcc_is_traced(&call);"));
+    EXPECT_TRUE(contains(traced, "if (!mlbcc_admit(&call)) return 0;"));
+    EXPECT_TRUE(contains(all + traced, "if (!mlbcc_admit_all(&call)) return 0;"));
+    EXPECT_TRUE(contains(all + traced, "int wanted = mlbcc_is_traced(&call);"));
+}
+
 TEST(GeneratePoints, AFunctionOfTheKernel) {
     const std::string rules = "on kernel:vfs_read {\n"
                               "    where count > 100\n"

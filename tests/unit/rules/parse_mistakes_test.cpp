@@ -103,6 +103,17 @@ TEST(Mistakes, ABraceTooMany) {
 )");
 }
 
+TEST(Mistakes, AllProcessesForMoreThanAMoment) {
+    EXPECT_EQ(messages("on all tracepoint:sched:*, syscall:read { count }"),
+              R"(error: `all` is for tracepoints only
+ --> a.rules:1:28
+  |
+1 | on all tracepoint:sched:*, syscall:read { count }
+  |                            ^^^^^^^^^^^^
+  = help: remove `all`, and trace every process with `mlbcc --all`
+)");
+}
+
 TEST(Mistakes, AnUnknownLibrary) {
     EXPECT_EQ(messages("on cude:cuInit { count }"), R"(error: there is no library `cude`
  --> a.rules:1:4

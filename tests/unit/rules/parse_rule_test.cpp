@@ -18,6 +18,13 @@ TEST(Rule, FlagsInAnyOrder) {
     EXPECT_EQ(tree("on entry optional c:f { count }"), tree("on optional entry c:f { count }"));
 }
 
+TEST(Rule, OfAllProcesses) {
+    EXPECT_EQ(tree("on optional all tracepoint:nvidia:* { count }"),
+              "rule 0 at a.rules:1: optional all\n  on tracepoint:nvidia:*\n  count\n");
+    EXPECT_EQ(tree("library all = \"x.so\"\non all:f { count }"),
+              "rule 0 at a.rules:2:\n  on all:f\n  count\n");
+}
+
 TEST(Rule, ALibraryMayBeCalledAsAFlag) {
     EXPECT_EQ(tree("library entry = \"x.so\"\non entry:f, c:optional { count }"),
               "rule 0 at a.rules:2:\n  on entry:f\n  on c:optional\n  count\n");

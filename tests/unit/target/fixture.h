@@ -64,7 +64,7 @@ public:
         return std::vector<std::byte>();
     }
     std::string architecture() override { return "x86_64"; }
-    Result<KernelSearch> kernel_functions(const std::string& pattern) override {
+    Result<KernelSearch> kernel_functions(const std::string& pattern, bool thorough) override {
         if (kernel.functions.empty()) return Error{"there are no kprobes", 0, {}};
         KernelSearch found;
         found.known = kernel.functions.size();
@@ -79,6 +79,9 @@ public:
         };
         take(kernel.blacklisted, found.blacklisted);
         take(kernel.ambiguous, found.ambiguous);
+        for (const KernelFunction& one : kernel.unprobed) {
+            if (thorough && glob_match(pattern, one.base)) found.unprobed.push_back(one);
+        }
         return found;
     }
     std::vector<std::string> kernel_names() override {

@@ -68,6 +68,54 @@ TEST(Kernel, AnOptionalOneIsLeftOut) {
 )");
 }
 
+TEST(Kernel, FunctionsOfAnOptionalRuleAreAlternatives) {
+    EXPECT_EQ(points("on optional kernel:nv_old, kernel:vfs_read { count }"),
+              std::string(kRead) + " <- 0\n");
+    EXPECT_EQ(said("on optional kernel:nv_old, kernel:nv_new { count } "
+                   "on optional kernel:nv_open, kernel:vfs_read { count } "
+                   "on optional kernel:nv_mmap, kernel:nv_new { count }"),
+              "note: no function of the kernel matches `nv_old`, `nv_new` and `nv_mmap`: left out, as "
+              "the rules are `optional`\n");
+}
+
+TEST(Kernel, OfWhatIsExceptedNothingIsSaid) {
+    EXPECT_EQ(said("on kernel:vfs_* except vfs_never, vfs_tw* { count }"), "");
+}
+
+TEST(Kernel, WhatAModuleWasBuiltWithoutProbesForIsSaidOnce) {
+    FakeHost host;
+    add_kernel(host);
+    for (const char* name : {"rm_alloc", "rm_control", "rm_free", "rm_ioctl"}) {
+        host.kernel.unprobed.push_back({name, name, "nvidia", 0});
+    }
+    host.kernel.functions.push_back({"rm_all", "rm_all", "", 0});
+    const Resolved resolved("on kernel:rm_* except rm_free { count }", host);
+    EXPECT_EQ(resolved.messages(),
+              R"(note: `rm_*` leaves out 3 functions of nvidia: `rm_alloc`, `rm_control` and `rm_ioctl`
+ --> test.rules:1:4
+  |
+1 | on kernel:rm_* except rm_free { count }
+  |    ^^^^^^^^^^^
+  = note: they were built without places for probes
+)");
+}
+
+TEST(Kernel, OfWhatTheKernelDoesNotKnowAPrototypeMayBeGiven) {
+    FakeHost host;
+    add_kernel(host);
+    host.kernel.functions.push_back({"nvidia_open", "nvidia_open", "nvidia", 0});
+    rules::TypeTable types;
+    const auto number = types.add({"int", rules::IntType{4, true, false}});
+    types.add(rules::Signature{"nvidia_open", number, {{"minor", number}}, false, {}});
+    types.add(rules::Signature{"vfs_read", number, {{"fd", number}}, false, {}});
+    const Resolved resolved("on kernel:nvidia_open { sum minor } "
+                            "on kernel:vfs_read { sum count }",
+                            host, types);
+    EXPECT_EQ(resolved.messages(), "");
+    EXPECT_EQ(resolved.points(), "kernel:nvidia_open [nvidia] int(int minor) <- 0\n" +
+                                     std::string(kRead) + " <- 1\n");
+}
+
 TEST(Kernel, WhatTheKernelKeepsProbesOffIsSaid) {
     EXPECT_EQ(said("on kernel:vfs_never { count }"),
               R"(error: the kernel keeps probes off `vfs_never`
@@ -112,13 +160,7 @@ TEST(Kernel, WithoutKprobesThereAreNone) {
   = help: mark the rule `optional` to go on without this target
 )");
     EXPECT_EQ(said("on optional kernel:a { count } on optional kernel:b { count }", false),
-              R"(note: functions of the kernel cannot be traced on this machine
- --> test.rules:1:13
-  |
-1 | on optional kernel:a { count } on optional kernel:b { count }
-  |             ^^^^^^^^ left out
-  = note: there are no kprobes
-)");
+              "note: functions of the kernel cannot be traced on this machine: there are no kprobes\n");
 }
 
 }  // namespace

@@ -60,6 +60,21 @@ class Kernel(VmCase):
             self.assertEqual((loss["lost"], loss["unmatched_begin"], loss["unmatched_end"]),
                              (0, 0, 0), loss["rule"])
 
+    def test_functions_that_refuse_probes(self):
+        """They are named once, whatever the way to attach; the others are probed."""
+        rules = ('on kernel:rm_ioctl, kernel:rm_cleanup_file_private, kernel:nvidia_open '
+                 '{ count by function as "calls" }\non kernel:[nr][vm]_* { count as "others" }\n')
+        for way in ways():
+            with self.subTest(way=way):
+                with self.counted() as books:
+                    trace = self.trace(rules, *self.APP, options=("--attach", way))
+                self.assertEqual(trace.stats("calls"), {("nvidia_open",): books.calls("nvidia_open")})
+                said = self.last.stderr
+                self.assertEqual(said.count("will not probe"), 1, said)
+                self.assertIn("the kernel will not probe 2 functions: rm_cleanup_file_private, "
+                              "rm_ioctl: ", said)
+                self.assertRegex(said, r"(?m)^note: `\[nr\]\[vm\]_\*` leaves out \d functions of nvidia: `rm_")
+
     def test_a_call_is_in_the_call_that_made_it(self):
         rules = self.rules(f'import "{CUDA}"\n'
                            "on kernel:nvidia_unlocked_ioctl { span kernel(cmd) }\n"

@@ -25,6 +25,12 @@ fcntl.ioctl(os.dup2(uvm, control), 0x30000001, bytearray(16))
 """
 
 
+XID_PROGRAM = """
+for error in ("79 GPU has fallen off the bus.", "31 pid=7, name=app, Ch 00000008", "999"):
+    with open("/proc/nvidia_standin_xid", "w") as xid: xid.write(error)
+"""
+
+
 class Nvidia(VmCase):
     def requests(self, trace):
         """[(the function of the parent, what the trace says of the request)]"""
@@ -70,3 +76,20 @@ class Nvidia(VmCase):
                          [("nvidia-uvm", "UVM_INITIALIZE", "NV_OK")] * 3
                          + [("nvidiactl", "NV_ESC_RM_FREE", "0x0", "NV_ERR_OBJECT_NOT_FOUND")]
                          + [("nvidia-uvm", "UVM_INITIALIZE", "NV_OK")])
+
+    def test_errors_of_the_gpu(self):
+        """They are reported by a thread of the kernel: no traced process. Rules that are not for all
+        processes do not see them."""
+        other = self.rules("on tracepoint:nvidia:* { event own(error_code) }", "other.rules")
+        trace = self.trace(NVIDIA, "python3", "-c", XID_PROGRAM, options=("--rules", str(other)))
+        device = {"device": "0000:01:00.0"}
+        self.assertEqual(trace.args("xid", "i"), [
+            {**device, "code": "ROBUST_CHANNEL_GPU_HAS_FALLEN_OFF_THE_BUS",
+             "message": "GPU has fallen off the bus."},
+            {**device, "code": "ROBUST_CHANNEL_FIFO_ERROR_MMU_ERR_FLT",
+             "message": "pid=7, name=app, Ch 00000008"},
+            {**device, "code": 999, "message": ""}])
+        self.assertEqual({e["type"] for e in trace.events}, {"gpu"})
+        for event in trace.named("xid"):
+            self.assertRegex(event["comm"], "^kworker/")
+        self.assertEqual(sum(trace.stats("Errors of NVIDIA GPUs").values()), 3)

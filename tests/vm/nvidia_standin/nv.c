@@ -190,11 +190,15 @@ static int __init nvidia_init_module(void) {
     if (!shared_page) return -ENOMEM;
     status = books_open();
     if (status) goto no_books;
+    status = nv_xid_open();
+    if (status) goto no_xid;
     status = add_devices();
     if (status) goto no_devices;
     return 0;
 
 no_devices:
+    nv_xid_close();
+no_xid:
     books_close();
 no_books:
     free_page(shared_page);
@@ -204,6 +208,7 @@ no_books:
 static void __exit nvidia_exit_module(void) {
     cdev_del(&devices);
     unregister_chrdev_region(MKDEV(NV_MAJOR_DEVICE_NUMBER, 0), 256);
+    nv_xid_close();
     books_close();
     free_page(shared_page);
 }

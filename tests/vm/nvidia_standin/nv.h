@@ -51,6 +51,10 @@ NV_STATUS nv_alloc_pages(nv_state_t* nv, NvU32 page_count, NvU64 page_size, NvBo
 NV_STATUS nv_free_pages(nv_state_t* nv, NvU32 page_count, NvBool contiguous, NvU32 cache_type,
                         void* priv_data);
 
+/* nv_xid.c: errors, at the wish of tests. */
+int nv_xid_open(void);
+void nv_xid_close(void);
+
 /* rm.c: the resource manager, without ftrace sites. `cmd` is the number alone, 0x2b of 0xc030462b.
  */
 NV_STATUS rm_ioctl(nvidia_stack_t* sp, nv_state_t* nv, nv_file_private_t* nvfp, NvU32 cmd,

@@ -2,8 +2,8 @@
 
 from .kernel import KERNELS, Kernel, fetch
 from .machine import VM_FAILED, run, why_not
-from .standin import build_standin
+from .setups import JOB, SETUPS
 from .unavailable import Unavailable
 
-__all__ = ["KERNELS", "Kernel", "Unavailable", "VM_FAILED", "build_standin", "fetch", "run",
+__all__ = ["JOB", "KERNELS", "Kernel", "SETUPS", "Unavailable", "VM_FAILED", "fetch", "run",
            "why_not"]

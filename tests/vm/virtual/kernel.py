@@ -11,19 +11,17 @@ A kernel that is there is not looked for again; remove its folder to get a newer
 import fcntl
 import lzma
 import os
-import re
 import shutil
 import struct
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from .unavailable import Unavailable
+from .apt import Apt, unpack
 
 ROOT = Path(__file__).resolve().parents[3]
 CACHE = Path(os.environ.get("MLBCC_VM_CACHE", ROOT / "build" / "vm")).resolve()
 KERNELS = {"6.1": "bookworm", "6.12": "bookworm-backports"}  # version: Debian suite
-KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ def fetch(version):
             shutil.rmtree(work, ignore_errors=True)
             work.mkdir()
             try:
-                make_tree(Apt(work / "apt", folder.name), work / "tree")
+                make_tree(Apt(work / "apt", folder.name, "kernel"), work / "tree")
                 (work / "tree").rename(folder)
             finally:
                 shutil.rmtree(work)
@@ -73,68 +71,6 @@ def make_tree(apt, tree):
     subprocess.run(["depmod", "-b", tree, kernel.release], check=True)
     kernel.vmlinux.write_bytes(uncompressed(next(tree.glob("boot/vmlinuz-*")).read_bytes()))
     relocate(kernel.headers / "Makefile")
-
-
-class Apt:
-    """apt with a configuration of its own: one suite, of the archives that this machine uses."""
-
-    def __init__(self, work, suite):
-        self.work = work
-        for folder in ("lists/partial", "cache/archives/partial", "packages"):
-            (work / folder).mkdir(parents=True)
-        (work / "status").touch()
-        (work / "sources.list").write_text("\n".join(sources(suite)) + "\n")
-        settings = {"Dir::Etc::SourceList": work / "sources.list",
-                    "Dir::Etc::SourceParts": "/dev/null", "Dir::State::Lists": work / "lists",
-                    "Dir::State::Status": work / "status", "Dir::Cache": work / "cache",
-                    "APT::Sandbox::User": "root", "Acquire::Retries": "3",
-                    "APT::Architecture": "amd64", "APT::Architectures": "amd64"}
-        self.options = [f"-o{key}={value}" for key, value in settings.items()]
-        self.run("apt-get", "-qq", "update", "--error-on=any")
-
-    def run(self, program, *arguments):
-        done = subprocess.run([program, *self.options, *arguments], cwd=self.work / "packages",
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True)
-        if done.returncode != 0:
-            said = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-            raise Unavailable(f"no kernel from Debian: {program} {' '.join(arguments)}: {said}")
-        return done.stdout
-
-    def depends(self, package, prefix):
-        """What `package` depends on of the names that begin with `prefix`."""
-        text = self.run("apt-cache", "depends", "--important", package)
-        return re.findall(rf"Depends: ({prefix}\S+)", text)
-
-    def download(self, packages):
-        self.run("apt-get", "-qq", "download", *packages)
-        return sorted((self.work / "packages").glob("*.deb"))
-
-
-def sources(suite):
-    """The lines of sources.list; a suite that is not of a release has no security archive."""
-    lines = [f"deb [signed-by={KEYS}] {archive('Debian')} {suite} main"]
-    if "-" not in suite:
-        lines.append(f"deb [signed-by={KEYS}] {archive('Debian-Security')} {suite}-security main")
-    return lines
-
-
-def archive(label):
-    """Where this machine gets the packages of this label from."""
-    text = subprocess.run(["apt-get", "indextargets", "--format", "$(LABEL) $(REPO_URI)"],
-                          capture_output=True, text=True, check=True).stdout
-    found = [line.split()[1] for line in text.splitlines() if line.split()[0] == label]
-    if not found:
-        raise Unavailable(f"apt knows no archive of {label} here (apt-get update?)")
-    return found[0]
-
-
-def unpack(package, tree):
-    contents = subprocess.Popen(["dpkg", "--fsys-tarfile", package], stdout=subprocess.PIPE)
-    subprocess.run(["tar", "-x", "-C", tree, "--keep-directory-symlink", "--exclude=./usr/share"],
-                   stdin=contents.stdout, check=True)
-    contents.stdout.close()
-    if contents.wait() != 0:
-        raise RuntimeError(f"dpkg cannot read {package}")
 
 
 def uncompressed(image):

@@ -32,11 +32,13 @@ MACHINE = ["setpriv", "--pdeathsig", "KILL",  # or QEMU would outlive a killed t
            "-device", "virtconsole,chardev=out"]
 
 
-def run(kernel, command, folders, job, environment, say, limit):
+def run(kernel, command, folders, job, environment, say, limit, options=()):
     """Runs `command` (a list) in the first of `folders`, which are shared; returns its exit status.
-    `job` is shared as /run/job, for this run only. `say` takes each line that is printed."""
+    `job` is shared as /run/job, for this run only. `say` takes each line that is printed. `options`
+    are QEMU's, besides those that all have."""
     prepare(kernel, command, folders, job, environment)
-    in_time = emulate([*MACHINE, *boot(kernel, job), *shares(kernel, folders, job)], say, limit)
+    in_time = emulate([*MACHINE, *options, *boot(kernel, job), *shares(kernel, folders, job)], say,
+                      limit)
     status = job / "status"
     if in_time and status.exists():
         return int(status.read_text())

@@ -1,23 +1,34 @@
-"""Builds tests/vm/nvidia_standin for a kernel, on this machine: both modules, with BTF."""
+"""Modules that tests in the virtual machine need, built on this machine for its kernel: the stand-in
+for NVIDIA's driver, with BTF, or what makes a device look like NVIDIA's to the real one."""
 
 import os
 import shutil
 import subprocess
 from pathlib import Path
 
-SOURCES = Path(__file__).resolve().parents[1] / "nvidia_standin"
+VM = Path(__file__).resolve().parents[1]
+STANDIN, DEVICE = VM / "nvidia_standin", VM / "nvidia_device"
 MODULES = ("nvidia.ko", "nvidia-uvm.ko")
 
 
 def build_standin(kernel, folder):
-    """Builds in `folder`, which is made; raises RuntimeError with what the compiler said."""
-    shutil.copytree(SOURCES, folder)
-    command(["make", "-C", kernel.headers, f"M={folder}", f"-j{os.cpu_count()}", "modules"])
+    """Builds MODULES in `folder`, which is made; raises RuntimeError with what the compiler said."""
+    build(kernel, STANDIN, folder)
     for module in MODULES:
         # The headers of 6.12 have the kernel's BTF, so make has added the module's; not so 6.1.
         if ".BTF" not in command(["readelf", "-SW", folder / module]):
             command(["pahole", "-J", "--btf_base", kernel.vmlinux, folder / module])
         command(["strip", "--strip-debug", folder / module])
+
+
+def build_device(kernel, folder):
+    """Likewise nvidia_device.ko."""
+    build(kernel, DEVICE, folder)
+
+
+def build(kernel, sources, folder):
+    shutil.copytree(sources, folder)
+    command(["make", "-C", kernel.headers, f"M={folder}", f"-j{os.cpu_count()}", "modules"])
 
 
 def command(words):

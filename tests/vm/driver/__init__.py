@@ -1,0 +1,1 @@
+"""The tests that run in the virtual machine, as root, with NVIDIA's own modules loaded."""

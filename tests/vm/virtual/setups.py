@@ -1,0 +1,71 @@
+"""What the virtual machines are set up with: the stand-in for NVIDIA's driver on each kernel, and
+NVIDIA's own on one. A setup has the tests of one folder."""
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from .driver import fetch_driver
+from .kernel import KERNELS, fetch
+from .machine import run
+from .modules import MODULES, build_device, build_standin
+
+JOB = Path("/run/job")  # in the virtual machine
+NVIDIA_MAJOR = 195  # linux: Documentation/admin-guide/devices.txt
+# What looks like a graphics card to NVIDIA's module, and memory for the module itself.
+GPU = ("-device", "secondary-vga,vgamem_mb=16", "-m", "1536")
+
+
+@dataclass(frozen=True)
+class Setup:
+    name: str    # "6.1", "6.1-nvidia"
+    kernel: str  # one of KERNELS
+    is_real: bool
+
+    @property
+    def tests(self):
+        return "driver" if self.is_real else "inside"
+
+    def run(self, command, folders, job, environment, say, limit):
+        """Fetches and builds, then runs `command` in the virtual machine as machine.run() does."""
+        kernel = fetch(self.kernel)
+        if not self.is_real:
+            build_standin(kernel, job / "modules")
+            return run(kernel, command, folders, job, environment, say, limit)
+        driver = fetch_driver(self.kernel, kernel, say)
+        build_device(kernel, job / "modules")
+        return run(kernel, command, [*folders, driver], job,
+                   {**environment, "MLBCC_VM_DRIVER": driver}, say, limit, GPU)
+
+    def load(self):
+        """In the virtual machine: the modules, and the devices' nodes, as nvidia-modprobe does."""
+        modules = JOB / "modules"
+        if self.is_real:
+            subprocess.run(["modprobe", "drm"], check=True)
+            subprocess.run(["insmod", modules / "nvidia_device.ko"], check=True)
+            modules = Path(os.environ["MLBCC_VM_DRIVER"])
+        for module in MODULES:
+            subprocess.run(["insmod", modules / module], check=True)
+        make_node("nvidia0", NVIDIA_MAJOR, 0)
+        make_node("nvidiactl", NVIDIA_MAJOR, 255)
+        make_node("nvidia-uvm", major_of("nvidia-uvm"), 0)
+
+
+SETUPS = {setup.name: setup for setup in
+          [*(Setup(version, version, False) for version in KERNELS),
+           Setup("6.1-nvidia", "6.1", True)]}
+
+
+def major_of(device):
+    """In /proc/devices: `510 nvidia-uvm`."""
+    for line in Path("/proc/devices").read_text().splitlines():
+        number, _, name = line.strip().partition(" ")
+        if name == device:
+            return int(number)
+    raise RuntimeError(f"no device {device}")
+
+
+def make_node(name, major, minor):
+    Path("/dev", name).unlink(missing_ok=True)
+    os.mknod(Path("/dev", name), 0o20666, os.makedev(major, minor))
