@@ -138,8 +138,8 @@ class DriverApi(TracerCase):
                 self.assertEqual(event["ret"], "CUDA_ERROR_STUB_LIBRARY")
 
     def test_what_is_left_out(self):
-        """Floating-point parameters, which no probe can read, and structures by value, whose fields
-        a rule can ask for (below)."""
+        """Floating-point parameters, which no probe can read, and structures by value. A rule can ask
+        for the fields of those, as above; handles for other processes have none."""
         left_out = {(call["symbol"], name): why for call in self.calls
                     for name, why in call["left_out"].items()}
         self.assertEqual({why for why in left_out.values()},
@@ -148,6 +148,14 @@ class DriverApi(TracerCase):
                          [("cuParamSetf", "value"), ("cuTexRefSetMipmapLevelBias", "bias"),
                           ("cuTexRefSetMipmapLevelClamp", "maxMipmapLevelClamp"),
                           ("cuTexRefSetMipmapLevelClamp", "minMipmapLevelClamp")])
+        asked_for = {(call["symbol"], re.search(r"\w+", field).group())
+                     for call in json.loads((self.dir / "memory.json").read_text())
+                     for field in call["fields"]}
+        self.assertEqual(
+            sorted(key for key, why in left_out.items()
+                   if why == "a structure by value" and key not in asked_for),
+            [("cuIpcOpenEventHandle", "handle"), ("cuIpcOpenMemHandle", "handle"),
+             ("cuIpcOpenMemHandle_v2", "handle")])
 
 
 if __name__ == "__main__":
