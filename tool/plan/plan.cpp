@@ -122,14 +122,6 @@ uint64_t ProbePlan::asked_parameters() const {
         if (!*record) continue;
         for (const Capture& one : (*record)->captures) add_parameters(*one.value, bits);
     }
-    for (const RulePart& part : parts) {
-        for (const rules::TypedPtr& one : part.entry_where) add_parameters(*one, bits);
-        for (const rules::TypedPtr& one : part.return_where) add_parameters(*one, bits);
-    }
-    for (const AggregateUse& use : aggregates) {
-        for (const rules::TypedPtr& one : use.by) add_parameters(*one, bits);
-        if (use.value) add_parameters(*use.value, bits);
-    }
     return bits;
 }
 

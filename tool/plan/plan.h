@@ -267,8 +267,7 @@ struct ProbePlan {
     uint32_t return_parts() const;  // the bits of `parts` that act at return
     bool has_entry() const { return ends != target::Ends::completion; }
     bool has_return() const { return return_parts() != 0; }
-    // The parameters that some value of it is made of: bit i is parameter i; those from 64 on are
-    // left out.
+    // The parameters that its records have: bit i is parameter i; those from 64 on are left out.
     uint64_t asked_parameters() const;
     // Which parts act at return differs from call to call, so it is kept from entry to return.
     bool hits_vary() const;

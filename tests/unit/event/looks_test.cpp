@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "event/pipeline.h"
 #include "plan/planned.h"
 
@@ -109,58 +112,77 @@ TEST(Evaluate, WhatCouldNotBeReadIsNull) {
 
 // ---- what rules make of a look
 
-TEST(Looks, ARecordForTheRulesWhoseConditionsHold) {
-    const Planned p("on interval:1s { where threads > 4   event a.many }\n"
-                    "on interval:1s { where threads == 4 && comm == \"python3\"   event a.four }\n"
-                    "on interval:1s { where resident < 0   count }");
-    EXPECT_EQ(p.messages(), "");
+// The names of the events that looks give.
+struct Names : EventConsumer {
+    void event(const Event& event) override {
+        names.push_back(std::get<plan::EventEmit>(event.emit->what).name);
+    }
+    std::vector<std::string> names;
+};
+
+TEST(Looks, AreRecords) {
+    const Planned p("on interval:1s { event a.b(threads) }");
     Looks looks(p.plan());
     Process process;
-    std::span<const std::byte> bytes = looks.take(process.look());
-    ASSERT_FALSE(bytes.empty());
-    Record record(bytes);
-    EXPECT_EQ(record.hits(), 2u);
+    Record record(looks.take(process.look()));
+    EXPECT_EQ(record.hits(), 1u);
     EXPECT_EQ(record.header.time_ns, 5000u);
     EXPECT_EQ(record.header.pid, 70u);
     EXPECT_EQ(record.header.tid, 70u);
     EXPECT_EQ(record.comm(), "python3");
-    EXPECT_EQ(looks.submitted(plan::RuleId{1}), 1u);
-    EXPECT_EQ(looks.submitted(plan::RuleId{0}), 0u);
-    EXPECT_TRUE(looks.groups(plan::AggregateId{0}).empty());
+    EXPECT_EQ(looks.submitted(plan::RuleId{0}), 1u);
+}
+
+TEST(Looks, AreEventsOfTheRulesWhoseConditionsHold) {
+    const Planned p("on interval:1s { where threads > 4   event a.many }\n"
+                    "on interval:1s { where threads == 4 && comm == \"python3\"   event a.four }\n"
+                    "on interval:1s { where resident < 0   count }");
+    EXPECT_EQ(p.messages(), "");
+    Names names;
+    Pipeline pipeline(p.plan(), names);
+    Process process;
+    pipeline.add_look(process.look());
     process.values[kThreads] = 1;
-    EXPECT_TRUE(looks.take(process.look()).empty());
+    pipeline.add_look(process.look());
+    pipeline.finish();
+    EXPECT_EQ(names.names, std::vector<std::string>{"four"});
+    EXPECT_TRUE(pipeline.tallied(plan::AggregateId{0}).empty());
 }
 
 TEST(Looks, AConditionOnWhatIsUnreadDoesNotHold) {
     const Planned p("on interval:1s { where resident >= 0 || threads > 0   event a.b }");
-    Looks looks(p.plan());
+    Names names;
+    Pipeline pipeline(p.plan(), names);
     Process process;
     process.unread = 1u << kResident;
-    EXPECT_TRUE(looks.take(process.look()).empty());
+    pipeline.add_look(process.look());
+    pipeline.finish();
+    EXPECT_TRUE(names.names.empty());
 }
 
 TEST(Looks, AreCountedSummedAndMeasured) {
     const Planned p("on interval:1s { count   sum resident_change   hist resident by comm }");
     EXPECT_EQ(p.messages(), "");
-    Looks looks(p.plan());
+    Names names;
+    Pipeline pipeline(p.plan(), names);
     Process process;
-    EXPECT_TRUE(looks.take(process.look()).empty());
+    pipeline.add_look(process.look());
     process.values[kResident] = 3;
-    (void)looks.take(process.look());
+    pipeline.add_look(process.look());
     process.comm = "sh";
     process.unread = 1u << kResident;
-    (void)looks.take(process.look());
-    EXPECT_EQ(looks.groups(plan::AggregateId{0}).at({}).count, 3u);
-    EXPECT_EQ(static_cast<int64_t>(looks.groups(plan::AggregateId{1}).at({}).sum), -3000);
-    const LookGroups& hist = looks.groups(plan::AggregateId{2});
+    pipeline.add_look(process.look());
+    pipeline.finish();
+    EXPECT_EQ(pipeline.tallied(plan::AggregateId{0}).at(0).count, 3u);
+    EXPECT_EQ(static_cast<int64_t>(pipeline.tallied(plan::AggregateId{1}).at(0).sum), -3000);
+    std::vector<TallyGroup> hist = pipeline.tallied(plan::AggregateId{2});
     ASSERT_EQ(hist.size(), 1u) << "of `sh` the value is not known";
-    const auto& [key, group] = *hist.begin();
-    EXPECT_EQ(text_at(key, 0, 16), "python3");
-    EXPECT_EQ(group.count, 2u);
-    EXPECT_EQ(group.min, 3u);
-    EXPECT_EQ(group.max, 64u << 20);
-    EXPECT_EQ(group.buckets[2], 1u);
-    EXPECT_EQ(group.buckets[27], 1u);
+    EXPECT_EQ(hist[0].by.at(0).text, "python3");
+    EXPECT_EQ(hist[0].count, 2u);
+    EXPECT_EQ(hist[0].min, 3u);
+    EXPECT_EQ(hist[0].max, 64u << 20);
+    EXPECT_EQ(hist[0].buckets[2], 1u);
+    EXPECT_EQ(hist[0].buckets[27], 1u);
 }
 
 TEST(Looks, AreInNoCallOfTheMainThread) {
