@@ -1,5 +1,5 @@
 // For call.taken of a later fire_{{structure}}: the stack of the thread that runs now, if a rule wants
-// one. It stays in the thread's record until then.
+// one. It stays in the thread's state until then.
 static __always_inline u64 take_stack_{{structure}}(void *ctx, struct call *given) {
     given->ctx = ctx;
     given->sp = 0;

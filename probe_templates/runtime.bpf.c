@@ -132,6 +132,10 @@ struct thread_state {
     struct call_frame frames[MLBCC_FRAMES];
     // Where a record too large for BPF's stack is put together.
     u64 scratch[MLBCC_SCRATCH_BYTES / 8 + MLBCC_SYSCALL_RECORD / 8];
+#ifdef MLBCC_TAKEN
+    // And where a template's probe keeps the stack of its beginning, each its own.
+    u64 taken[MLBCC_TAKEN][MLBCC_SCRATCH_BYTES / 8];
+#endif
 #if MLBCC_PYTHON
     struct python_names python;
 #endif

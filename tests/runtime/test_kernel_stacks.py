@@ -72,6 +72,19 @@ class KernelStacks(TracerCase):
         self.assertIn("fault", kernel_part(faults[-1])[0] + kernel_part(faults[-1])[-1])
         self.assertTrue(all(ENTRY & set(kernel_part(e)) for e in waits))
 
+    def test_each_probe_keeps_its_own(self):
+        """A wait for a lock is time off the CPU, too: both have taken a stack when it is over."""
+        trace = self.trace("on lock:futex { where duration > 60ms  event lock.wait(address)"
+                           "  stack user  stack kernel }\n"
+                           "on sched:off_cpu { where duration > 60ms  event sched.off(state, waker)  stack user }\n"
+                           "on tracepoint:sched:sched_switch { event sched.switch  stack user }", target("waits"))
+        wait, = [e for e in trace.named("wait") if e["comm"] == "locker"]
+        off, = [e for e in trace.named("off") if e["comm"] == "locker"]
+        self.assertTrue(ENTRY & set(kernel_part(wait)), wait)
+        self.assertEqual(kernel_part(off), [])
+        self.assertEqual(wait["stack"][len(kernel_part(wait)):], off["stack"])
+        self.assertIn("waits:locker", " ".join(off["stack"]))
+
     def test_what_a_gauge_holds(self):
         trace = self.trace("on syscall:openat { where ret >= 0  gauge open[ret] = 1  stack kernel }",
                            "sh", "-c", "exec 9</dev/null; :")

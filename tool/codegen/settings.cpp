@@ -67,6 +67,9 @@ std::string settings(const plan::Plan& plan, const Options& options, bool frames
     }
     out +=
         fmt::format("#define MLBCC_DEFINED {}\n", has_kind(plan, plan::ProbeKind::defined) ? 1 : 0);
+    if (uint32_t taken = count_taken(plan); taken > 0) {
+        out += fmt::format("#define MLBCC_TAKEN {}\n", taken);
+    }
     if (plan.takes_python() && options.task_fsbase_offset) {
         out += fmt::format("#define MLBCC_PYTHON 1\n#define MLBCC_FSBASE {}\n",
                            *options.task_fsbase_offset);

@@ -38,6 +38,7 @@ private:
     std::string checks(const plan::RecordLayout& layout);
     void record(Writer& w, const plan::RecordPlan& record);
     void in_scratch(Writer& w, const plan::RecordPlan& record);
+    std::string room() const;
     void put_together(Writer& w, const plan::RecordPlan& record);
     void fill(Writer& w, const plan::RecordPlan& record);
     void stack(Writer& w, const plan::RecordPlan& record);
@@ -69,6 +70,9 @@ private:
 inline constexpr uint32_t kMaxStackRecord = 160;
 bool fits_on_stack(const plan::Plan& plan, plan::ProbeKind kind, const plan::RecordPlan& record);
 bool is_text(const plan::Field& field);
+// How many probes keep a stack from their beginning to their end, and the place of one of them.
+uint32_t count_taken(const plan::Plan& plan);
+std::optional<uint32_t> place_taken(const plan::Plan& plan, const plan::ProbePlan& probe);
 uint32_t rule_words(const plan::Plan& plan);  // of 4 rules: as many as a function has at most
 std::string shape_name(plan::ShapeId id);
 

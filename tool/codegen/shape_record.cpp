@@ -14,6 +14,14 @@ uint32_t emitting(const plan::RecordPlan& record) {
     return mask;
 }
 
+// Of probes that templates define.
+bool takes_stack(const plan::ProbePlan& probe) {
+    const std::optional<plan::RecordPlan>& record = probe.entry ? probe.entry : probe.ret;
+    if (probe.kind != plan::ProbeKind::defined || !record) return false;
+    const plan::RecordLayout& layout = record->layout;
+    return layout.stack || layout.python || layout.kernel;
+}
+
 bool is_stored(const plan::Field& field) {
     return field.type.kind != plan::ValueType::Kind::function &&
            field.type.kind != plan::ValueType::Kind::symbol;
@@ -35,6 +43,16 @@ bool fits_on_stack(const plan::Plan& plan, plan::ProbeKind kind, const plan::Rec
     }
     const plan::RecordLayout& layout = record.layout;
     return !layout.stack && !layout.python && !layout.kernel && layout.size <= most;
+}
+
+uint32_t count_taken(const plan::Plan& plan) {
+    return static_cast<uint32_t>(std::ranges::count_if(plan.probes, takes_stack));
+}
+
+std::optional<uint32_t> place_taken(const plan::Plan& plan, const plan::ProbePlan& probe) {
+    if (!takes_stack(probe)) return std::nullopt;
+    auto end = plan.probes.begin() + static_cast<uint32_t>(probe.id);
+    return static_cast<uint32_t>(std::count_if(plan.probes.begin(), end, takes_stack));
 }
 
 std::string ShapeWriter::declarations() {
@@ -93,6 +111,12 @@ void ShapeWriter::record(Writer& w, const plan::RecordPlan& record) {
     w.close_block();
 }
 
+// A template's probe takes its stack at the beginning; others may use the scratch before its end.
+std::string ShapeWriter::room() const {
+    auto place = place_taken(plan_, probe_);
+    return place ? fmt::format("taken[{}]", *place) : "scratch";
+}
+
 // What BPF's stack has no room for is put together in the thread's state.
 void ShapeWriter::in_scratch(Writer& w, const plan::RecordPlan& record) {
     w.line(fmt::format("_Static_assert(sizeof(struct {}_record) <= MLBCC_SCRATCH_BYTES, \"\");",
@@ -101,7 +125,8 @@ void ShapeWriter::in_scratch(Writer& w, const plan::RecordPlan& record) {
     w.line(fmt::format("struct thread_state *thread = {}call.thread{};",
                        known ? "" : "mlbcc_find_thread(&call) ? ", known ? "" : " : 0"));
     w.open_block("if (thread) {");
-    w.line(fmt::format("struct {0}_record *record = (struct {0}_record *)thread->scratch;", name_));
+    w.line(fmt::format("struct {0}_record *record = (struct {0}_record *)thread->{1};", name_,
+                       room()));
     put_together(w, record);
     w.close_block();
     w.open_block("else {");
@@ -189,7 +214,8 @@ std::string ShapeWriter::take_stack() {
     Writer w(plan_, probe_, shape_.end);
     w.line("struct thread_state *thread = mlbcc_find_thread(&call) ? call.thread : 0;");
     w.open_block("if (thread) {");
-    w.line(fmt::format("struct {0}_record *record = (struct {0}_record *)thread->scratch;", name_));
+    w.line(fmt::format("struct {0}_record *record = (struct {0}_record *)thread->{1};", name_,
+                       room()));
     if (layout.python) {
         w.line("call.python = &record->python;");
         w.line("mlbcc_take_python(&call, 1);");
