@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <tuple>
+#include <utility>
 
 #include "base/glob.h"
 #include "system/read_lines.h"
@@ -81,6 +82,19 @@ KernelNames functions_of(const Kallsyms& kallsyms) {
     return functions;
 }
 
+// uvm_ioctl.part.0 is what gcc moved out of uvm_ioctl, which calls it: together they would count
+// twice. Where all of it but this part was inlined, the part is what there is.
+void drop_parts(std::vector<KernelFunction>& found) {
+    const auto key = [](const KernelFunction& f) { return std::tie(f.symbol, f.module); };
+    std::vector<KernelFunction> kept;
+    for (const KernelFunction& one : found) {
+        const bool is_part = one.symbol.find(".part.") != std::string::npos;
+        const auto whole = std::tie(one.name, one.module);
+        if (!is_part || !std::ranges::binary_search(found, whole, {}, key)) kept.push_back(one);
+    }
+    found = std::move(kept);
+}
+
 }  // namespace
 
 std::string_view without_suffix(std::string_view symbol) {
@@ -130,6 +144,7 @@ std::vector<KernelFunction> KernelFunctions::find(std::string_view pattern) cons
     }
     std::ranges::sort(
         found, {}, [](const KernelFunction& f) { return std::tie(f.symbol, f.module, f.address); });
+    drop_parts(found);
     // All of a name match if one does.
     for (size_t i = 1; i < found.size(); ++i) {
         if (found[i].symbol != found[i - 1].symbol) continue;

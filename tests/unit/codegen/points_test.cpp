@@ -30,6 +30,13 @@ TEST(GeneratePoints, ATracepoint) {
                                    "}\n");
 }
 
+TEST(GeneratePoints, ATracepointsTextAsLongAsAskedFor) {
+    const std::string source =
+        generated("on tracepoint:sched:sched_process_exec { event a(long = str(filename, 200)) }",
+                  codegen::AttachMode::session);
+    EXPECT_NE(source.find("mlbcc_read_kernel_text(record->f0, 200, v0);"), std::string::npos);
+}
+
 TEST(GeneratePoints, ATracepointOfEveryProcess) {
     const auto contains = [](const std::string& rules, const std::string& text) {
         const std::string source = generated(rules, codegen::AttachMode::session);

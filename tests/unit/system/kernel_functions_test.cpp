@@ -104,6 +104,20 @@ TEST(KernelFunctions, AreFoundByTheirNameInTheSourceAndByTheirSymbol) {
     EXPECT_EQ(machine.find("vfs"), "");
 }
 
+TEST(KernelFunctions, PartsThatTheFunctionItselfCallsAreNotCountedBesideIt) {
+    const Machine machine;
+    machine.kallsyms("ffffffff81000000 T _text\n");
+    machine.tracefs("available_filter_functions", "uvm_ioctl [nvidia_uvm]\n"
+                                                  "uvm_ioctl.part.0 [nvidia_uvm]\n"
+                                                  "uvm_open.part.0 [nvidia_uvm]\n"
+                                                  "uvm_open\n");
+    EXPECT_EQ(machine.find("uvm_ioctl"), "uvm_ioctl [nvidia_uvm]\n");
+    EXPECT_EQ(machine.find("uvm_*"), "uvm_ioctl [nvidia_uvm]\n"
+                                     "uvm_open\n"
+                                     "uvm_open.part.0 (uvm_open) [nvidia_uvm]\n");
+    EXPECT_EQ(machine.find("uvm_ioctl.part.0"), "uvm_ioctl.part.0 (uvm_ioctl) [nvidia_uvm]\n");
+}
+
 TEST(KernelFunctions, OfFtraceComeFirst) {
     const Machine machine;
     machine.kallsyms(kKallsyms);

@@ -64,7 +64,6 @@ def build_modules(kernel, sources, log, say):
     common = kernel.headers.with_name(kernel.headers.name.replace("-amd64", "-common"))
     make = ["make", f"-j{os.cpu_count()}", "modules", f"SYSSRC={common}", f"SYSOUT={kernel.headers}",
             "NV_KERNEL_MODULES=nvidia nvidia-uvm", "IGNORE_CC_MISMATCH=1"]
-    files = sum(len(list((sources / name).glob("*.c"))) for name in ("nvidia", "nvidia-uvm"))
     say(f"NVIDIA's driver {sources.name.rsplit('-', 1)[1]} is built, which takes some minutes")
     with open(log, "w") as out:
         process = subprocess.Popen(make, cwd=sources, stdin=subprocess.DEVNULL, stdout=out,
@@ -75,9 +74,15 @@ def build_modules(kernel, sources, log, say):
                     status = process.wait(PROGRESS)
                     break
                 except subprocess.TimeoutExpired:
-                    say(f"NVIDIA's driver: {log.read_text().count('  CC [M]')} of {files} files")
+                    say(f"NVIDIA's driver: {last_step(log)}")
         finally:
             process.kill()
     if status != 0:
         tail = "\n".join(log.read_text(errors="replace").splitlines()[-20:])
         raise RuntimeError(f"NVIDIA's driver does not build:\n{tail}")
+
+
+def last_step(log):
+    """`  CC [M]  /work/nvidia/nv.o` -> `CC [M] nv.o`; first come 300 steps `CONFTEST: NAME`."""
+    *words, what = (log.read_text(errors="replace").splitlines() or ["begins"])[-1].split() or ["..."]
+    return " ".join([*words, what.rsplit("/", 1)[-1]])
