@@ -52,9 +52,20 @@ void add_place(Rows& rows, const Place& place, rules::Unit unit, bool name_proce
 
 }  // namespace
 
+//     peak 500 MiB at 1.204 s in cuMemAlloc (device 0)
 //     4.00 KiB  0x7f0000001000
 //               libffi.so.8:ffi_call+0x123
 void add_held(Rows& rows, const std::vector<const Gauge*>& gauges) {
+    for (size_t i = 0; i < std::min(gauges.size(), kPlaces); ++i) {
+        const Gauge& gauge = *gauges[i];
+        if (gauge.at_peak.function.empty()) continue;
+        std::string part = gauge.by.empty()
+                               ? ""
+                               : fmt::format(" ({} {})", gauge.by[0].first, group_label(gauge.by));
+        rows.line(fmt::format(
+            "    peak {} at {:.3f} s in {}{}", short_amount(gauge.peak, gauge.unit),
+            static_cast<double>(gauge.at_peak.time_ns) / 1e9, gauge.at_peak.function, part));
+    }
     std::vector<Place> places = places_of(gauges);
     for (size_t i = 0; i < std::min(places.size(), kPlaces); ++i) {
         add_place(rows, places[i], gauges[0]->unit, gauges.size() > 1);

@@ -86,11 +86,7 @@ bool larger(const Stat& a, const Stat& b) {
 }
 
 std::string held_text(const Gauge& gauge) {
-    std::string text = fmt::format(" still held, peak {}", short_amount(gauge.peak, gauge.unit));
-    if (gauge.at_peak.function.empty()) return text;
-    return text + fmt::format(" at {:.3f} s in {}",
-                              static_cast<double>(gauge.at_peak.time_ns) / 1e9,
-                              gauge.at_peak.function);
+    return fmt::format(" still held, peak {}", short_amount(gauge.peak, gauge.unit));
 }
 
 void add_stat(Rows& rows, const ClauseOf<Stat>& clause, const std::string& behind) {

@@ -18,7 +18,7 @@ TEST(IntervalPlan, IsNoProbeOfTheKernels) {
     EXPECT_EQ(probe.kind, plan::ProbeKind::interval);
     EXPECT_TRUE(p.plan().shapes.empty());
     EXPECT_EQ(p.entry("interval"),
-              "%1@56; comm@64+16; %29@80; "
+              "%1@56; comm@64+16; %29@80; %8@88; "
               "condition<1 r0> (b9 0 #1048576); condition<1 r0> (b11 1 \"python3\"); "
               "event process.sample<1 r0> resident=0 comm=1 cpu_time_change=2; tally 0<1 r0> by 3");
     EXPECT_EQ(probe.entry->layout.unread, 48u);
