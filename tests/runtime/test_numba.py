@@ -63,7 +63,10 @@ class Numba(TracerCase):
         copies = books["bytes_copied"]
         self.assertEqual(copies, {"host_to_device": 2 * BYTES, "device_to_host": BYTES,
                                   "device_to_device": BYTES})
-        self.assertEqual(self.read.stats("Copied to the device"), {(): 2 * BYTES})
-        self.assertEqual(self.read.stats("Copied to the host"), {(): BYTES})
-        self.assertEqual(self.read.stats("Copied within the device"), {(): BYTES})
+        self.assertEqual(self.read.stats("Copied to the device"), {("pageable",): BYTES})
+        self.assertEqual(self.read.stats("Copied to the device in stream order"),
+                         {("pinned",): BYTES})
+        self.assertEqual(self.read.stats("Copied to the host"), {("pageable",): BYTES})
+        self.assertEqual(self.read.stats("Copied between devices and within"), {(): BYTES})
+        self.assertEqual(self.read.stats("Kernels run"), {("vector_add",): 3})
         self.assertEqual(self.read.summary["lost"], 0)
