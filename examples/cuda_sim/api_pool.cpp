@@ -53,8 +53,7 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* out, size_t bytes, CUmemoryPool po
     if (CUresult error = check_stream(stream)) return error;
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     // A pool is its device's: what it gave stays when the context goes.
-    Block block{
-        .bytes = bytes, .family = Family::kAsync, .device = pool->device, .pool = pool};
+    Block block{.bytes = bytes, .family = Family::kAsync, .device = pool->device, .pool = pool};
     const std::uint64_t used = pool->attributes[CU_MEMPOOL_ATTR_USED_MEM_CURRENT];
     if (pool->max_bytes && (bytes > pool->max_bytes || used > pool->max_bytes - bytes))
         return CUDA_ERROR_OUT_OF_MEMORY;

@@ -71,11 +71,12 @@ TEST(Kernel, AnOptionalOneIsLeftOut) {
 TEST(Kernel, FunctionsOfAnOptionalRuleAreAlternatives) {
     EXPECT_EQ(points("on optional kernel:nv_old, kernel:vfs_read { count }"),
               std::string(kRead) + " <- 0\n");
-    EXPECT_EQ(said("on optional kernel:nv_old, kernel:nv_new { count } "
-                   "on optional kernel:nv_open, kernel:vfs_read { count } "
-                   "on optional kernel:nv_mmap, kernel:nv_new { count }"),
-              "note: no function of the kernel matches `nv_old`, `nv_new` and `nv_mmap`: left out, as "
-              "the rules are `optional`\n");
+    EXPECT_EQ(
+        said("on optional kernel:nv_old, kernel:nv_new { count } "
+             "on optional kernel:nv_open, kernel:vfs_read { count } "
+             "on optional kernel:nv_mmap, kernel:nv_new { count }"),
+        "note: no function of the kernel matches `nv_old`, `nv_new` and `nv_mmap`: left out, as "
+        "the rules are `optional`\n");
 }
 
 TEST(Kernel, OfWhatIsExceptedNothingIsSaid) {
@@ -90,8 +91,9 @@ TEST(Kernel, WhatAModuleWasBuiltWithoutProbesForIsSaidOnce) {
     }
     host.kernel.functions.push_back({"rm_all", "rm_all", "", 0});
     const Resolved resolved("on kernel:rm_* except rm_free { count }", host);
-    EXPECT_EQ(resolved.messages(),
-              R"(note: `rm_*` leaves out 3 functions of nvidia: `rm_alloc`, `rm_control` and `rm_ioctl`
+    EXPECT_EQ(
+        resolved.messages(),
+        R"(note: `rm_*` leaves out 3 functions of nvidia: `rm_alloc`, `rm_control` and `rm_ioctl`
  --> test.rules:1:4
   |
 1 | on kernel:rm_* except rm_free { count }
@@ -112,8 +114,8 @@ TEST(Kernel, OfWhatTheKernelDoesNotKnowAPrototypeMayBeGiven) {
                             "on kernel:vfs_read { sum count }",
                             host, types);
     EXPECT_EQ(resolved.messages(), "");
-    EXPECT_EQ(resolved.points(), "kernel:nvidia_open [nvidia] int(int minor) <- 0\n" +
-                                     std::string(kRead) + " <- 1\n");
+    EXPECT_EQ(resolved.points(),
+              "kernel:nvidia_open [nvidia] int(int minor) <- 0\n" + std::string(kRead) + " <- 1\n");
 }
 
 TEST(Kernel, WhatTheKernelKeepsProbesOffIsSaid) {
@@ -159,8 +161,9 @@ TEST(Kernel, WithoutKprobesThereAreNone) {
   = note: there are no kprobes
   = help: mark the rule `optional` to go on without this target
 )");
-    EXPECT_EQ(said("on optional kernel:a { count } on optional kernel:b { count }", false),
-              "note: functions of the kernel cannot be traced on this machine: there are no kprobes\n");
+    EXPECT_EQ(
+        said("on optional kernel:a { count } on optional kernel:b { count }", false),
+        "note: functions of the kernel cannot be traced on this machine: there are no kprobes\n");
 }
 
 }  // namespace
