@@ -29,7 +29,7 @@ std::vector<Mapping> parse_maps(std::string_view text);
 Result<std::vector<Mapping>> read_maps(int pid);
 
 Result<std::vector<int>>
-threads_of(int pid);  // thread ids, ascending, the process's own among them
+threads_of(int pid);                       // thread ids, ascending, the process's own among them
 Result<std::vector<int>> all_processes();  // ascending
 // Children, their children and so on, parents before their children; not `pid` itself.
 std::vector<int> descendants_of(int pid);

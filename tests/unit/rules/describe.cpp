@@ -152,9 +152,9 @@ std::string describe(const Clause& clause) {
 }
 
 std::string describe(const Rule& rule) {
-    std::string out = fmt::format("rule {} at {}:{}{}{}\n", rule.index, rule.place(),
-                                  rule.entry ? " entry" : "", rule.optional ? " optional" : "",
-                                  rule.all ? " all" : "");
+    std::string out =
+        fmt::format("rule {} at {}:{}{}{}\n", rule.index, rule.place(), rule.entry ? " entry" : "",
+                    rule.optional ? " optional" : "", rule.all ? " all" : "");
     for (const Target& target : rule.targets) {
         out += "  on " + std::visit(TargetText{}, target.node) + "\n";
     }
