@@ -66,7 +66,8 @@ class Numba(TracerCase):
         self.assertEqual(self.read.stats("Copied to the device"), {("pageable",): BYTES})
         self.assertEqual(self.read.stats("Copied to the device in stream order"),
                          {("pinned",): BYTES})
-        self.assertEqual(self.read.stats("Copied to the host"), {("pageable",): BYTES})
+        self.assertEqual(self.read.stats("Copied to the host in stream order"),
+                         {("pageable",): BYTES})
         self.assertEqual(self.read.stats("Copied between devices and within"), {(): BYTES})
         self.assertEqual(self.read.stats("Kernels run"), {("vector_add",): 3})
         self.assertEqual(self.read.summary["lost"], 0)
