@@ -8,10 +8,9 @@
 namespace mlbcc::event {
 namespace {
 
-using Kind = plan::ValueType::Kind;
-
 std::string shown(const OwnedValue& value) {
     if (!value.text.empty() || value.is_text) return value.text;
+    using Kind = plan::ValueType::Kind;
     if (value.type->kind == Kind::hex) return fmt::format("{:#x}", value.bits);
     if (value.type->kind == Kind::signed_int) {
         return fmt::format("{}", static_cast<int64_t>(value.bits));
@@ -23,8 +22,9 @@ std::string shown(const OwnedValue& value) {
 
 OwnedValue::OwnedValue(const Value& value)
     : type(value.type), bits(value.bits), text(value.text),
-      is_text(value.learnt || !value.text.empty() || value.type->kind == Kind::text ||
-              value.type->kind == Kind::comm) {}
+      is_text(value.learnt || !value.text.empty() ||
+              value.type->kind == plan::ValueType::Kind::text ||
+              value.type->kind == plan::ValueType::Kind::comm) {}
 
 Value OwnedValue::value() const {
     if (is_text) return {type, bits, text, true, false};

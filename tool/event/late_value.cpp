@@ -3,9 +3,8 @@
 namespace mlbcc::event {
 namespace {
 
-using Kind = plan::ValueType::Kind;
-
 bool is_text(const plan::ValueType& type) {
+    using Kind = plan::ValueType::Kind;
     return type.kind == Kind::text || type.kind == Kind::comm || type.kind == Kind::function ||
            type.kind == Kind::symbol;
 }
@@ -69,7 +68,7 @@ uint64_t compared(rules::BinaryOp op, std::string_view a, std::string_view b) {
 LateReader::LateReader(const plan::Late& late, const plan::RecordLayout& layout, EnumTable& enums,
                        const Tables& tables, const Gauges& gauges)
     : type_(&late.type), node_(Constant{}) {
-    if (type_->kind == Kind::enumeration && type_->enum_type) {
+    if (type_->kind == plan::ValueType::Kind::enumeration && type_->enum_type) {
         enum_ = enums.names(*type_->enum_type);
     }
     auto child = [&](const plan::LatePtr& one) -> Child {
