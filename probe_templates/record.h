@@ -74,13 +74,13 @@ _Static_assert(sizeof(struct process_record) == 56, "process_record");
 
 // A register that a probe was handed. Read by one instruction of its own: where many values are read
 // through one register, a compiler would keep its address, and the verifier takes no address that is
-// made of the context's.
+// made of the context's. Not volatile: what is read twice is read once, and the verifier knows of the
+// second what it has learnt of the first.
 #define MLBCC_REGISTER(registers, name)                                                            \
     ({                                                                                             \
         u64 register_;                                                                             \
-        asm volatile("%0 = *(u64 *)(%1 + %2)"                                                      \
-                     : "=r"(register_)                                                             \
-                     : "r"(registers), "i"(__builtin_offsetof(struct pt_regs, name))               \
-                     : "memory");                                                                  \
+        asm("%0 = *(u64 *)(%1 + %2)"                                                               \
+            : "=r"(register_)                                                                      \
+            : "r"(registers), "i"(__builtin_offsetof(struct pt_regs, name)));                      \
         register_;                                                                                 \
     })
