@@ -148,36 +148,34 @@ MLBCC_COMMON u64 common_know_caller(struct call *call) {
     return 0;
 }
 
-// The number of bits that are set, without a branch: each would double what the verifier follows.
-static __always_inline u32 mlbcc_bits(u32 v) {
-    v -= v >> 1 & 0x55555555;
-    v = (v & 0x33333333) + (v >> 2 & 0x33333333);
-    v = (v + (v >> 4)) & 0x0f0f0f0f;
-    return v * 0x01010101 >> 24;
-}
-
-static __always_inline void mlbcc_account_rules(struct call *call) {
+// How many rules the record is for, or with `account` set, counts it for each of them.
+static __always_inline u32 mlbcc_for_rules(struct call *call, int account) {
+    u32 counted = 0;
 #pragma unroll
     for (int word = 0; word < MLBCC_RULE_WORDS; word++) {
         u64 rules = call->rules[word], hits = call->hits >> (4 * word);
         for (u32 i = 0; i < 4 && rules != 0; i++, rules >>= 16, hits >>= 1) {
             asm volatile("" : "+r"(i));  // a loop, not four copies
-            u64 rule = rules & 0xffff, hit = hits & 1;
-            // A copy, so that the verifier learns nothing of `hits`: what comes after is one path.
-            asm volatile("" : "+r"(hit));
-            if (rule == 0 || rule > MLBCC_SHARED || !hit) continue;
-            mlbcc_account_one(&call->all->rules[rule - 1], 1, call->lost);
+            u64 rule = rules & 0xffff;
+            if (rule == 0 || rule > MLBCC_SHARED || !(hits & 1)) continue;
+            if (account) mlbcc_account_one(&call->all->rules[rule - 1], 1, call->lost);
+            counted++;
         }
     }
+    return counted;
 }
 
 // A record counts for each rule that asked for it; `shared` says how much more than once that was.
 // It comes first, so that who reads meanwhile never sees more records than there were. Inlined, for
 // another call would be another 32 bytes of stack.
 static __always_inline u64 mlbcc_account(struct call *call) {
-    u32 counted = mlbcc_bits(call->what >> 8);  // the rules that want a record of this end
-    if (counted > 1) mlbcc_account_one(&call->all->rules[MLBCC_SHARED], counted - 1, call->lost);
-    mlbcc_account_rules(call);
+    if (MLBCC_RULE_WORDS > 1 || call->rules[0] >> 16) {
+        u32 counted = mlbcc_for_rules(call, 0);
+        if (counted > 1) {
+            mlbcc_account_one(&call->all->rules[MLBCC_SHARED], counted - 1, call->lost);
+        }
+    }
+    mlbcc_for_rules(call, 1);
     return 0;
 }
 

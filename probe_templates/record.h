@@ -76,7 +76,7 @@ _Static_assert(sizeof(struct process_record) == 56, "process_record");
 // through one register, a compiler would keep its address, and the verifier takes no address that is
 // made of the context's. Not volatile: what is read twice is read once, and the verifier knows of the
 // second what it has learnt of the first.
-#define MLBCC_REGISTER(registers, name)                                                            \
+#define MLBCC_REGISTER_OF_PROBE(registers, name)                                                   \
     ({                                                                                             \
         u64 register_;                                                                             \
         asm("%0 = *(u64 *)(%1 + %2)"                                                               \
@@ -84,3 +84,5 @@ _Static_assert(sizeof(struct process_record) == 56, "process_record");
             : "r"(registers), "i"(__builtin_offsetof(struct pt_regs, name)));                      \
         register_;                                                                                 \
     })
+// Of a system call (syscall_entry.bpf.c) it is a copy on the stack, where the compiler may look itself.
+#define MLBCC_REGISTER(registers, name) MLBCC_REGISTER_OF_PROBE(registers, name)

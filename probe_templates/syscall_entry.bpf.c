@@ -1,3 +1,5 @@
+#undef MLBCC_REGISTER
+#define MLBCC_REGISTER(registers, name) ((u64)(registers)->name)
 // The beginning of a system call.
 int {{name}}(struct bpf_raw_tracepoint_args *at) {
     struct call call MLBCC_UNSET;
@@ -5,3 +7,5 @@ int {{name}}(struct bpf_raw_tracepoint_args *at) {
     call.session = 0;
     if (!mlbcc_syscall_begins(&call, &registers, at)) return 0;
 {{body}}}
+#undef MLBCC_REGISTER
+#define MLBCC_REGISTER(registers, name) MLBCC_REGISTER_OF_PROBE(registers, name)
