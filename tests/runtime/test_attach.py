@@ -1,9 +1,12 @@
 """Processes that run already: --pid, --all, --duration and Ctrl-C."""
 
+import contextlib
+import os
 import re
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 from harness import Driver, TracerCase, target
 from harness.case import LIMIT
@@ -149,6 +152,40 @@ class Interrupt(TracerCase):
         live.interrupt()
         live.wait(10)
         self.assertIn("TRACE SUMMARY", live.said())
+
+    def interrupted_as_it_ends(self, times):
+        """mlbcc that is held up as it writes its summary, and is interrupted then."""
+        driver = Driver(self)
+        read, write = os.pipe()
+        live = self.start(rules(), "--pid", driver.pid, stderr=write)
+        live.wait_for(f'"tag":{ARMED}', poke=lambda: driver.tell("call", 1, ARMED))
+        full = os.open(f"/proc/self/fd/{write}", os.O_WRONLY | os.O_NONBLOCK)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(full, b"\n")
+        os.close(full)
+        os.close(write)
+        driver.end()
+        end = time.monotonic() + 10
+        while Path(f"/proc/{live.process.pid}/syscall").read_text().split()[1:2] != ["0x2"]:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
+        for _ in range(times):
+            live.interrupt()
+            time.sleep(0.2)
+        with open(read, "rb") as said:
+            text = said.read().decode()
+        return live, text
+
+    def test_as_the_trace_ends_loses_nothing(self):
+        live, said = self.interrupted_as_it_ends(1)
+        self.assertEqual(live.wait(10), 0, said)
+        self.assertIn("TRACE SUMMARY", said)
+        self.assertEqual(live.trace().summary["end"], "the processes ended")
+
+    def test_twice_as_the_trace_ends_is_at_once(self):
+        live, said = self.interrupted_as_it_ends(2)
+        self.assertEqual(live.wait(10), -signal.SIGINT, said)
 
     def test_twice_ends_it_now(self):
         live = self.start(rules(), "--", "sh", "-c",

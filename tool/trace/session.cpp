@@ -312,7 +312,7 @@ int Session::run() {
 
 // Probes go first: once they are gone, what was counted and what is in the rings no longer changes.
 Result<void> Session::finish(End end) {
-    signals_->let_through();
+    signals_->let_through(interrupts_ == 0);  // a first Ctrl-C may come just as the trace ends
     if (late_) {
         for (const std::string& title : late_->never_came()) {
             tell_note(options_.verbosity, fmt::format("library {} never came", title));
@@ -375,6 +375,7 @@ int Session::status(End end) {
     }
     if (command_ && !command_status_ && end != End::interrupted) {
         tell_note(options_.verbosity, "the command goes on, untraced");
+        signals_->let_through(false);
         command_status_ = command_->wait();
     }
     if (failure_) return kExitFailure;

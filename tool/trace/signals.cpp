@@ -7,10 +7,12 @@
 namespace mlbcc::trace {
 namespace {
 
+constexpr int kInterrupts[] = {SIGINT, SIGTERM, SIGHUP};
+
 sigset_t interrupts() {
     sigset_t set;
     sigemptyset(&set);
-    for (int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
+    for (int signal : kInterrupts) sigaddset(&set, signal);
     return set;
 }
 
@@ -32,8 +34,12 @@ std::optional<Interrupt> Signals::next() {
     return Interrupt{static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL};
 }
 
-void Signals::let_through() {
+void Signals::let_through(bool forgive_one) {
+    struct sigaction action {};
+    action.sa_handler = forgive_one ? [](int) {} : SIG_DFL;
+    action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
     sigset_t set = interrupts();
+    for (int signal : kInterrupts) sigaction(signal, &action, nullptr);
     sigprocmask(SIG_UNBLOCK, &set, nullptr);
 }
 

@@ -18,7 +18,8 @@ public:
     static Result<Signals> block();  // SIGINT, SIGTERM, SIGHUP; SIGPIPE is ignored
     int fd() const { return fd_.get(); }
     std::optional<Interrupt> next();  // does not wait
-    void let_through();               // from now on they end the tracer at once
+    // From now on they end the tracer at once; of each the first does nothing if `forgive_one`.
+    void let_through(bool forgive_one);
 
 private:
     UniqueFd fd_;
