@@ -61,7 +61,7 @@ struct call {
     u8 in_kernel;                  // whether it is one of a function of the kernel
     u8 lost;                       // whether the record found no room
     u64 session;                   // whether a session runs both ends; the verifier must know
-    u64 rules[MLBCC_RULE_WORDS];   // 16 bits each: 1 + the rule, 0 where it wants no record
+    u64 at_return;                 // which of the probe's records it is
     struct identity id;
 };
 
@@ -148,34 +148,35 @@ MLBCC_COMMON u64 common_know_caller(struct call *call) {
     return 0;
 }
 
-// How many rules the record is for, or with `account` set, counts it for each of them.
-static __always_inline u32 mlbcc_for_rules(struct call *call, int account) {
-    u32 counted = 0;
-#pragma unroll
-    for (int word = 0; word < MLBCC_RULE_WORDS; word++) {
-        u64 rules = call->rules[word], hits = call->hits >> (4 * word);
-        for (u32 i = 0; i < 4 && rules != 0; i++, rules >>= 16, hits >>= 1) {
-            asm volatile("" : "+r"(i));  // a loop, not four copies
-            u64 rule = rules & 0xffff;
-            if (rule == 0 || rule > MLBCC_SHARED || !(hits & 1)) continue;
-            if (account) mlbcc_account_one(&call->all->rules[rule - 1], 1, call->lost);
-            counted++;
-        }
-    }
-    return counted;
+static __always_inline u64 mlbcc_count_bits(u64 bits) {  // of 24
+    bits = (bits & 0x555555) + (bits >> 1 & 0x555555);
+    bits = (bits & 0x333333) + (bits >> 2 & 0x333333);
+    bits = (bits + (bits >> 4)) & 0x0f0f0f;
+    return (bits + (bits >> 8) + (bits >> 16)) & 31;
 }
 
 // A record counts for each rule that asked for it; `shared` says how much more than once that was.
 // It comes first, so that who reads meanwhile never sees more records than there were. Inlined, for
 // another call would be another 32 bytes of stack.
 static __always_inline u64 mlbcc_account(struct call *call) {
-    if (MLBCC_RULE_WORDS > 1 || call->rules[0] >> 16) {
-        u32 counted = mlbcc_for_rules(call, 0);
-        if (counted > 1) {
-            mlbcc_account_one(&call->all->rules[MLBCC_SHARED], counted - 1, call->lost);
+    u32 index = 2 * call->probe + (call->at_return != 0);
+    struct record_rules *wanted = record_rules.lookup(&index);
+    if (!wanted) return 0;
+    u64 rules = call->hits & wanted->mask;
+    if (rules & (rules - 1)) {
+        u64 more = mlbcc_count_bits(rules) - 1;
+        mlbcc_account_one(&call->all->rules[MLBCC_SHARED], more, call->lost);
+    }
+#pragma unroll
+    for (int word = 0; word < MLBCC_RULE_WORDS; word++) {
+        u64 numbers = wanted->words[word];
+        for (u32 i = 0; i < 4; i++, numbers >>= 16, rules >>= 1) {
+            asm volatile("" : "+r"(i));  // a loop, not four copies
+            u64 rule = numbers & 0xffff;
+            if (!(rules & 1) || rule >= MLBCC_SHARED) continue;
+            mlbcc_account_one(&call->all->rules[rule], 1, call->lost);
         }
     }
-    mlbcc_for_rules(call, 1);
     return 0;
 }
 

@@ -133,7 +133,10 @@ MLBCC_COMMON u64 common_leave_frame(struct call *call) {
     struct call_frame *frame = 0;
     if (thread) frame = call->session ? mlbcc_pop_kept(thread, call) : mlbcc_pop_found(thread, call);
     if (!frame) {
-        if (call->session && call->start == MLBCC_NO_FRAME) mlbcc_lose(call);
+        if (call->session && call->start == MLBCC_NO_FRAME) {
+            call->probe = MLBCC_PROBE(bpf_get_attach_cookie(call->ctx));
+            mlbcc_lose(call);
+        }
         return 0;
     }
     call->thread = thread;

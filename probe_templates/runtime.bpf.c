@@ -13,6 +13,13 @@ struct accounts {
     u64 unread;            // bytes of records since the reader was woken last
 };
 BPF_PERCPU_ARRAY(accounts, struct accounts, 1);
+// Which rules a probe's record is for: of those whose bits are in `mask` the number is at their bit,
+// 16 bits each. The record of a probe's entry is at twice its number, the return's behind it.
+struct record_rules {
+    u64 mask;
+    u64 words[MLBCC_RULE_WORDS];
+};
+BPF_ARRAY(record_rules, struct record_rules, MLBCC_RECORDS);
 #if !MLBCC_EVERYONE
 BPF_F_TABLE("hash", u32, struct process, traced, 65536, BPF_F_NO_PREALLOC);
 // 1 where a traced process may have an id that ends in these bits: saves most others the hash table.

@@ -48,6 +48,7 @@ struct Options {
     std::optional<uint32_t> task_stack_offset;
     // Where `thread.fsbase` is there; without it no Python functions are found.
     std::optional<uint32_t> task_fsbase_offset;
+    uint32_t spare_probes = 0;            // room for what the plan may grow by
     size_t wake_bytes = size_t{4} << 20;  // the reader is woken when a CPU has written so much
     std::vector<uint32_t> file_offsets;   // of kFileMembers, where the plan asks for files
     const Templates* templates = nullptr;
@@ -118,6 +119,7 @@ inline constexpr const char* kSyscalls = "syscalls";  // by number: cookie, 0: n
 inline constexpr const char* kSyscallShapes = "syscall_shapes";  // programs
 inline constexpr const char* kSeeds = "seeds";               // ids in our namespace, to be adopted
 inline constexpr const char* kAccounts = "accounts";         // by rule and CPU
+inline constexpr const char* kRecordRules = "record_rules";  // by record_index()
 inline constexpr const char* kPythons = "pythons";           // process id to Python
 inline constexpr const char* kPythonFiles = "python_files";  // cookie to Python
 inline constexpr const char* kPythonCodes = "python_codes";  // frame to PythonCode
@@ -134,6 +136,11 @@ struct Account {
 struct Total {
     uint64_t count, sum;
 };
+// The rules that a record is accounted to, as `struct record_rules` has them.
+std::vector<uint64_t> record_rules(const plan::Plan& plan, const plan::RecordPlan& record);
+inline constexpr uint32_t record_index(plan::ProbeId probe, bool at_return) {
+    return 2 * static_cast<uint32_t>(probe) + (at_return ? 1 : 0);
+}
 struct Process {         // value of `traced` (by the kernel's pid) and `seeds` (by ours)
     uint32_t ppid, pid;  // as the tracer's namespace sees them; 0 until known
     int32_t threads;     // that run

@@ -15,7 +15,7 @@ constexpr uint32_t kThreadBytes = 16384;                 // of frames, at most
 constexpr uint32_t kSlots = 4096, kSlotsOfFrames = 256;  // threads with state of their own
 constexpr uint32_t kMaxFrames = 64;  // the kernel keeps as many open return probes a thread
 
-std::string sizes(const plan::Plan& plan, bool uses_frames) {
+std::string sizes(const plan::Plan& plan, const Options& options, bool uses_frames) {
     uint32_t registers = 8 * plan::argument_registers(plan.arch);
     uint32_t saved = std::max(registers, (plan.frame_save_bytes + 7) / 8 * 8);
     uint32_t frame = 32 + saved, frames = kMaxFrames;
@@ -24,9 +24,10 @@ std::string sizes(const plan::Plan& plan, bool uses_frames) {
     return fmt::format("#define MLBCC_SAVED_BYTES {}\n#define MLBCC_FRAMES {}\n"
                        "#define MLBCC_SCRATCH_BYTES {}\n#define MLBCC_SLOTS {}\n"
                        "#define MLBCC_SHARED {}\n#define MLBCC_PROCESS_RECORDS {}\n"
-                       "#define MLBCC_RULE_WORDS {}\n",
+                       "#define MLBCC_RULE_WORDS {}\n#define MLBCC_RECORDS {}\n",
                        saved, frames, (std::max(8u, plan.record_bytes) + 7) / 8 * 8,
-                       uses_frames ? kSlotsOfFrames : kSlots, rules, rules + 1, rule_words(plan));
+                       uses_frames ? kSlotsOfFrames : kSlots, rules, rules + 1, rule_words(plan),
+                       std::max<size_t>(1, 2 * (plan.probes.size() + options.spare_probes)));
 }
 
 // In the middle of the kernel's own work there may be no memory to be had for a new group.
@@ -81,7 +82,7 @@ std::string settings(const plan::Plan& plan, const Options& options, bool frames
             "#define MLBCC_NAMESPACE_DEVICE {}ULL\n#define MLBCC_NAMESPACE_INODE {}ULL\n",
             options.namespace_->device, options.namespace_->inode);
     }
-    return out + sizes(plan, frames);
+    return out + sizes(plan, options, frames);
 }
 
 std::string aggregate_map(const plan::Plan& plan, const plan::Aggregate& aggregate) {

@@ -59,7 +59,7 @@ bool ShapeWriter::hits_constant() const {
 // Which rules apply to this call, as far as that is known at its beginning.
 void ShapeWriter::decide(Writer& w) {
     if (hits_constant()) {
-        w.line(fmt::format("u32 hits = {};", (1u << probe_.parts.size()) - 1));
+        w.line("u32 hits = ~0u;");  // however many they are
         return;
     }
     w.line("u32 hits = 0;");
@@ -95,7 +95,7 @@ void ShapeWriter::begin_call(Writer& w) {
         w.line(fmt::format("return {};", skip()));
         return;
     }
-    w.line(fmt::format("if (!(hits & {})) return {};", later, skip()));
+    if (!hits_constant()) w.line(fmt::format("if (!(hits & {})) return {};", later, skip()));
     if (framed()) {
         save(w);
     } else {
@@ -106,7 +106,7 @@ void ShapeWriter::begin_call(Writer& w) {
 
 void ShapeWriter::save(Writer& w) {
     w.line("call.hits = hits;");
-    if (!is_session() && probe_.ret) set_rules(w, *probe_.ret);
+    if (!is_session()) w.line("call.at_return = 1;");  // what would be lost
     w.line("if (!mlbcc_push(&call)) return MLBCC_FRAMELESS();");
     if (probe_.saved_words == 0 && probe_.saved.empty()) return;
     w.line("struct call_frame *frame = call.frame;");
@@ -189,11 +189,11 @@ void ShapeWriter::find_call(Writer& w) {
     }
     // Of a call without a frame the beginning is not known: all that it may record is lost.
     w.line(fmt::format("call.hits = {};", probe_.ret ? probe_.return_parts() : 0));
-    if (probe_.ret) set_rules(w, *probe_.ret);
+    w.line("call.at_return = 1;");
     w.line("if (!mlbcc_leave_frame(&call)) return 0;");
     w.line("struct accounts *all = call.all;");
     w.line("struct call_frame *frame = call.frame;");
-    w.line("u32 hits = call.hits;");
+    w.line(fmt::format("u32 hits = call.hits & {};", probe_.return_parts()));
 }
 
 std::string ShapeWriter::leave() {

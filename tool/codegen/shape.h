@@ -44,7 +44,6 @@ private:
     void stack(Writer& w, const plan::RecordPlan& record);
     void python(Writer& w, const plan::RecordPlan& record);
     void kernel_stack(Writer& w, const plan::RecordPlan& record);
-    void set_rules(Writer& w, const plan::RecordPlan& record);
 
     // Aggregates (shape_aggregate.cpp)
     void aggregates(Writer& w);
@@ -55,6 +54,7 @@ private:
     bool is_return() const { return shape_.end == rules::Stage::ret; }
     bool framed() const { return probe_.has_entry() && (!is_session() || probe_.needs_frame()); }
     bool hits_constant() const;
+    uint32_t registers() const { return plan::argument_registers(plan_.arch); }
     const std::optional<plan::RecordPlan>& own_record() const {
         return is_return() ? probe_.ret : probe_.entry;
     }

@@ -61,8 +61,10 @@ std::string ShapeWriter::declarations() {
     std::string out = fmt::format("struct {}_record {{\n    struct record_header header;\n", name_);
     if (is_return()) out += "    u64 start_ns;\n";
     if (layout.unread) out += "    u64 unread;\n";
+    if (layout.words) out += fmt::format("    u64 words[{}];\n", registers());
     for (size_t i = 0; i < layout.fields.size(); ++i) {
         const plan::Field& field = layout.fields[i];
+        if (field.placed) continue;
         // Room is taken by what is not stored, too, but it is never read.
         out += is_stored(field) && is_text(field)
                    ? fmt::format("    char f{}[{}];\n", i, field.size)
@@ -80,8 +82,12 @@ std::string ShapeWriter::checks(const plan::RecordLayout& layout) {
     auto check = [&](size_t i) {
         out += fmt::format("MLBCC_SAME({}_record, f{}, {});\n", name_, i, layout.fields[i].offset);
     };
-    if (!layout.fields.empty()) check(0);
-    if (layout.fields.size() > 1) check(layout.fields.size() - 1);
+    std::vector<size_t> own;
+    for (size_t i = 0; i < layout.fields.size(); ++i) {
+        if (!layout.fields[i].placed) own.push_back(i);
+    }
+    if (!own.empty()) check(own.front());
+    if (own.size() > 1) check(own.back());
     if (layout.python) {
         out += fmt::format("MLBCC_SAME({}_record, python, {});\n", name_, *layout.python);
     }
@@ -97,7 +103,8 @@ void ShapeWriter::record(Writer& w, const plan::RecordPlan& record) {
     if (mask == 0) return;
     w.open_block(fmt::format("if (hits & {}) {{", mask));
     w.line("call.hits = hits;");
-    if (!is_return() || !framed()) set_rules(w, record);
+    if (!is_return() || !framed())
+        w.line(is_return() ? "call.at_return = 1;" : "call.at_return = 0;");
     w.line(fmt::format("call.what = {}(hits & {}) << 8;", is_return() ? "1 | " : "", mask));
     if (record.argument_words) {
         bool of_kernel = probe_.kind == plan::ProbeKind::syscall;
@@ -146,12 +153,15 @@ void ShapeWriter::fill(Writer& w, const plan::RecordPlan& record) {
     for (size_t i = 0; i < record.layout.fields.size(); ++i) {
         const plan::Field& field = record.layout.fields[i];
         // The verifier wants all bytes written that are submitted.
-        if (!is_stored(field)) w.line(fmt::format("record->f{} = 0;", i));
+        if (!is_stored(field) && !field.placed) w.line(fmt::format("record->f{} = 0;", i));
+    }
+    for (uint32_t i = 0; record.layout.words && i < registers(); ++i) {
+        w.line(fmt::format("record->words[{}] = MLBCC_SAVED(u64, {});", i, 8 * i));
     }
     w.read_stack_arguments();
     for (const plan::Capture& capture : record.captures) {
         const plan::Field& field = record.layout.fields[capture.field];
-        if (!is_stored(field)) continue;
+        if (!is_stored(field) || field.placed) continue;
         w.store(fmt::format("record->f{}", capture.field), field.size, *capture.value, true);
         if (std::string failed = w.failed(*capture.value); !failed.empty()) {
             w.line(fmt::format("if ({}) record->unread |= {}ULL;", failed,
@@ -231,18 +241,13 @@ std::string ShapeWriter::take_stack() {
     return w.take();
 }
 
-// Which rules the record is accounted to.
-void ShapeWriter::set_rules(Writer& w, const plan::RecordPlan& record) {
-    uint32_t mask = emitting(record);
-    for (uint32_t word = 0; word < rule_words(plan_); ++word) {
-        uint64_t four = 0;
-        for (size_t i = size_t{4} * word; i < std::min<size_t>(4 * (word + 1), record.rules.size());
-             ++i) {
-            if ((mask & 1u << i) == 0) continue;
-            four |= (static_cast<uint64_t>(record.rules[i]) + 1) << (16 * (i % 4));
-        }
-        w.line(fmt::format("call.rules[{}] = {:#x}ULL;", word, four));
+std::vector<uint64_t> record_rules(const plan::Plan& plan, const plan::RecordPlan& record) {
+    std::vector<uint64_t> words(1 + rule_words(plan));
+    words[0] = emitting(record);
+    for (size_t i = 0; i < record.rules.size(); ++i) {
+        words[1 + i / 4] |= static_cast<uint64_t>(record.rules[i]) << (16 * (i % 4));
     }
+    return words;
 }
 
 uint32_t rule_words(const plan::Plan& plan) {

@@ -74,10 +74,22 @@ uint32_t ProbePlanner::capture(RecordPlan& record, const rules::TypedPtr& value)
     for (const Capture& known : record.captures) {
         if (rules::to_text(*known.value) == text) return known.field;
     }
+    if (auto offset = in_header(*value)) {
+        return header_field(record, {value_type(*value), *offset, stored_size(*value), true});
+    }
     auto index = static_cast<uint32_t>(record.layout.fields.size());
     record.layout.fields.push_back({.type = value_type(*value), .size = stored_size(*value)});
     record.captures.push_back({value, index});
     return index;
+}
+
+uint32_t ProbePlanner::header_field(RecordPlan& record, Field field) {
+    std::vector<Field>& all = record.layout.fields;
+    auto known = std::ranges::find_if(all, [&](const Field& one) {
+        return one.placed && one.offset == field.offset && one.type == field.type;
+    });
+    if (known == all.end()) known = all.insert(known, std::move(field));
+    return static_cast<uint32_t>(known - all.begin());
 }
 
 std::vector<ProbePlanner::Named> ProbePlanner::all_args(const RuleContext& context) {
@@ -111,7 +123,7 @@ std::vector<ProbePlanner::Named> ProbePlanner::fields(RuleContext& context,
 
 NamedField ProbePlanner::named_field(RecordPlan& record, const Named& named,
                                      const RuleContext& context) {
-    if (!in_record(*named.value)) {
+    if (!in_record(*named.value) || is_left_to_tracer(*named.value)) {
         return {named.name, 0, context.bit, late(record, named.value)};
     }
     return {named.name, capture(record, named.value), context.bit, nullptr};

@@ -1,5 +1,7 @@
 // Values of which the kernel can compute only a part, and the clauses that keep what was seen for
 // later: gauges and learnt tables.
+#include <cstddef>
+
 #include "plan/planner.h"
 
 namespace mlbcc::plan {
@@ -14,6 +16,32 @@ bool ProbePlanner::in_record(const rules::Typed& value) const {
            std::holds_alternative<rules::BuiltinLeaf>(value.node);
 }
 
+// The kernel could compute it, too. Records of the operands alone are alike for more functions, so
+// that there are fewer programs to compile.
+bool ProbePlanner::is_left_to_tracer(const rules::Typed& value) const {
+    if (!is_function(probe_.kind)) return false;
+    if (const auto* leaf = std::get_if<rules::BuiltinLeaf>(&value.node)) {
+        return leaf->which == rules::Builtin::duration;
+    }
+    const auto* unary = std::get_if<rules::UnaryNode>(&value.node);
+    const auto* binary = std::get_if<rules::BinaryNode>(&value.node);
+    if (unary != nullptr) {
+        return unary->op != rules::UnaryOp::deref && unary->op != rules::UnaryOp::address;
+    }
+    return binary != nullptr && !binary->left->is_text() && !binary->right->is_text();
+}
+
+LatePtr ProbePlanner::late_duration(RecordPlan& record, const rules::Typed& value) {
+    const auto field = [&](uint32_t offset) {
+        uint32_t index = header_field(record, {.offset = offset, .placed = true});
+        return std::make_shared<const Late>(Late{LateField{index}, ValueType()});
+    };
+    LatePtr end = field(offsetof(RecordHeader, time_ns));
+    LatePtr start = field(sizeof(RecordHeader) + offsetof(ReturnHeader, start_ns));
+    LateBinary node{rules::BinaryOp::sub, std::move(end), std::move(start)};
+    return std::make_shared<const Late>(Late{std::move(node), value_type(value)});
+}
+
 LatePtr ProbePlanner::late(RecordPlan& record, const rules::TypedPtr& value) {
     auto made = [&](decltype(Late::node) node) {
         return std::make_shared<const Late>(Late{std::move(node), value_type(*value)});
@@ -24,7 +52,11 @@ LatePtr ProbePlanner::late(RecordPlan& record, const rules::TypedPtr& value) {
     if (const auto* text = std::get_if<rules::TextLeaf>(&value->node)) {
         return made(LateText{text->text});
     }
-    if (in_record(*value)) return made(LateField{capture(record, value)});
+    const bool to_tracer = is_left_to_tracer(*value);
+    if (to_tracer && std::holds_alternative<rules::BuiltinLeaf>(value->node)) {
+        return late_duration(record, *value);
+    }
+    if (in_record(*value) && !to_tracer) return made(LateField{capture(record, value)});
     if (std::holds_alternative<rules::LearntNode>(value->node)) {
         return late_look_up(record, *value);
     }

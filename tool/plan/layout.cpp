@@ -1,6 +1,7 @@
 // Where values stand: in records, in aggregate keys, in the frame that lives from entry to return;
 // and which probes are of one shape.
 #include <algorithm>
+#include <cstddef>
 
 #include <fmt/format.h>
 
@@ -57,9 +58,11 @@ std::string record_key(const RecordPlan& record, const Places& places) {
     std::string key = record.ret_field ? "ret;" : "";
     if (record.layout.unread) key += "unread;";
     if (record.argument_words) key += "arguments;";
+    if (record.layout.words) key += "words;";
     for (const Capture& capture : record.captures) {
         if (record.argument_words) break;
         const Field& field = record.layout.fields[capture.field];
+        if (field.placed) continue;
         key += fmt::format("{}@{}+{};", value_key(capture.value, places, true), field.offset,
                            field.size);
     }
@@ -69,10 +72,6 @@ std::string record_key(const RecordPlan& record, const Places& places) {
         if (emit.stack) stack |= emit.mask;
         if (emit.python) python |= emit.mask;
         if (emit.kernel) kernel |= emit.mask;
-    }
-    for (size_t i = 0; i < record.rules.size(); ++i) {
-        if ((emitting & 1u << i) == 0) continue;
-        key += fmt::format("r{},", static_cast<uint32_t>(record.rules[i]));
     }
     return key + fmt::format("m{:x}s{:x}p{:x}k{:x}", emitting, stack, python, kernel);
 }
@@ -119,7 +118,12 @@ void ProbePlanner::lay_out(RecordPlan& record, bool is_return) {
         record.layout.unread = offset;
         offset += 8;
     }
+    if (is_return && probe_.has_entry() && is_function(probe_.kind)) {
+        place_words(record, offset);
+        if (record.layout.words) offset += 8 * argument_registers(builder_.plan.arch);
+    }
     for (Field& field : record.layout.fields) {
+        if (field.placed) continue;
         field.offset = offset;
         offset += field.size;
     }
@@ -184,6 +188,40 @@ std::optional<uint32_t> ProbePlanner::argument_word(const rules::Typed& value) c
     }
     bool word = slot.kind == ArgSlot::Kind::reg || slot.kind == ArgSlot::Kind::stack;
     return word ? std::make_optional(word_index(slot, builder_.plan.arch)) : std::nullopt;
+}
+
+std::optional<uint32_t> ProbePlanner::in_header(const rules::Typed& value) const {
+    const auto* leaf = std::get_if<rules::BuiltinLeaf>(&value.node);
+    if (leaf == nullptr || probe_.kind == ProbeKind::interval) return std::nullopt;
+    switch (leaf->which) {
+    case rules::Builtin::time: return offsetof(RecordHeader, time_ns);
+    case rules::Builtin::pid: return offsetof(RecordHeader, pid);
+    case rules::Builtin::tid: return offsetof(RecordHeader, tid);
+    case rules::Builtin::comm: return offsetof(RecordHeader, comm);
+    case rules::Builtin::ret:
+    case rules::Builtin::duration:
+    case rules::Builtin::ppid:
+    case rules::Builtin::cpu:
+    case rules::Builtin::function:
+    case rules::Builtin::symbol: break;
+    }
+    return std::nullopt;
+}
+
+// What are words of the arguments needs no code of its own where all of them are copied. So is what
+// looks its name up: the key, if it is a whole word.
+void ProbePlanner::place_words(RecordPlan& record, uint32_t offset) {
+    for (const Capture& capture : record.captures) {
+        const auto* learnt = std::get_if<rules::LearntNode>(&capture.value->node);
+        if (learnt != nullptr && learnt->key->size != 8) continue;
+        const std::optional<uint32_t> word =
+            argument_word(learnt == nullptr ? *capture.value : *learnt->key);
+        if (!word || *word >= argument_registers(builder_.plan.arch)) continue;
+        Field& field = record.layout.fields[capture.field];
+        field.offset = offset + 8 * *word;
+        field.placed = true;
+        record.layout.words = offset;
+    }
 }
 
 // Where the record can be one of arguments as they are, its fields move to the words' places.
@@ -291,15 +329,20 @@ std::string ProbePlanner::aggregates_key(bool at_entry) const {
 // Rules that act only at return are told apart there.
 std::string ProbePlanner::entry_key() const {
     std::string key = frame_key() + aggregates_key(true);
+    const bool conditional = std::ranges::any_of(probe_.parts, &RulePart::conditional);
+    bool later = false;
     for (const RulePart& part : probe_.parts) {
+        later |= part.at_return;
+        if (part.all) key += " all";
+        if (!conditional) continue;
         key += fmt::format("|part {}", part.at_return);
         if (part.sample > 1) {
             key += fmt::format(" 1/{} of {}", part.sample, static_cast<uint32_t>(part.rule));
         }
-        if (part.all) key += " all";
         if (part.traced_only) key += " traced";
         for (const auto& one : part.entry_where) key += " e:" + value_key(one, places(), false);
     }
+    if (later) key += "|later";
     if (probe_.entry) key += "|entry " + record_key(*probe_.entry, places());
     return key;
 }
@@ -307,7 +350,7 @@ std::string ProbePlanner::entry_key() const {
 std::string ProbePlanner::return_key() const {
     std::string key = frame_key() + aggregates_key(false);
     for (const RulePart& part : probe_.parts) {
-        key += fmt::format("|rule {} {}", static_cast<uint32_t>(part.rule), part.at_return);
+        key += fmt::format("|rule {}", part.at_return);
         for (const auto& one : part.return_where) {
             key += " r:" + value_key(one, places(), false);
         }

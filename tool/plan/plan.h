@@ -68,6 +68,7 @@ struct Field {
     ValueType type;
     uint32_t offset = 0;  // from the record's beginning, bytes
     uint32_t size = 8;    // 8, or the text's bytes
+    bool placed = false;  // in what the record has anyway: its header, its words
 };
 
 // What the user stack is unwound from, at the record's end; programs have no frame pointers, so the
@@ -107,6 +108,8 @@ struct RecordLayout {
     std::optional<uint32_t> unread;
     std::optional<uint32_t> python;  // where the PythonStack is
     std::optional<uint32_t> kernel;  // where the KernelStack is
+    // Of a return: where the registers of the arguments are, all of them as they were at entry.
+    std::optional<uint32_t> words;
     std::optional<StackField> stack;
     uint32_t size = 0;  // without the user stack, bytes
 };

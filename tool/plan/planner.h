@@ -93,6 +93,11 @@ private:
     RecordPlan& record(rules::Stage stage);
     RecordPlan& work_record(RuleContext& context);  // entry or return, by the rule's kind
     uint32_t capture(RecordPlan& record, const rules::TypedPtr& value);
+    uint32_t header_field(RecordPlan& record, Field field);
+    std::optional<uint32_t> in_header(const rules::Typed& value) const;
+    LatePtr late_duration(RecordPlan& record, const rules::Typed& value);
+    bool is_left_to_tracer(const rules::Typed& value) const;
+    void place_words(RecordPlan& record, uint32_t offset);
     // Whether a record can have it as it is; else the tracer computes it, of parts that are.
     bool in_record(const rules::Typed& value) const;
     // Captures what of a value the kernel can compute; the rest is the tracer's.

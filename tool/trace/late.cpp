@@ -125,8 +125,8 @@ void LateLibraries::take(const std::string& path, Loaded& loaded, LateArrival& a
     const std::string name = name_of(path);
     Result<plan::Growth> growth =
         frontend_->add_late(host, std::string(system::file_name(name)), found);
-    Result<Attached> attached = growth ? loaded.attach_functions(*frontend_, growth->first_probe)
-                                       : Result<Attached>(growth.error());
+    Result<Attached> attached =
+        growth ? attach(loaded, growth->first_probe) : Result<Attached>(growth.error());
     if (!attached) {
         arrival.notes.push_back(
             fmt::format("{} came and is not traced: {}", name, attached.error().message()));
@@ -147,6 +147,11 @@ void LateLibraries::take(const std::string& path, Loaded& loaded, LateArrival& a
     mark_as_come(*file);
     traced_.insert(*file);
     arrival.traced = file;
+}
+
+Result<Attached> LateLibraries::attach(Loaded& loaded, size_t first) const {
+    if (auto done = loaded.tell_rules(frontend_->plan, first); !done) return done.error();
+    return loaded.attach_functions(*frontend_, first);
 }
 
 void LateLibraries::mark_as_come(const system::FileId& file) {

@@ -47,6 +47,7 @@ private:
     Result<void> watch();
     void look_again();
     void take(const std::string& path, Loaded& loaded, LateArrival& arrival);
+    Result<Attached> attach(Loaded& loaded, size_t first) const;
     void mark_as_come(const system::FileId& file);
 
     Frontend* frontend_;

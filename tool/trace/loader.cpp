@@ -53,6 +53,8 @@ bool is_optional(const plan::ProbePlan* probe) {
 }
 
 constexpr size_t kShownLines = 25;
+// Libraries that come later are seldom more than a few, of some hundred functions each.
+constexpr uint32_t kSpareProbes = 8192;
 
 std::string_view last_lines(std::string_view log) {
     size_t at = log.size();
@@ -120,6 +122,7 @@ Result<void> Loader::start(const TraceOptions& options, const bpf::Map& rings) {
     find_features();
     Result<codegen::Options> generation = generation_options(options, frontend_.plan, *features_);
     if (!generation) return generation.error();
+    if (frontend_.grows()) generation->spare_probes = kSpareProbes;
     Result<codegen::Program> program = frontend_.generate(*generation);
     if (!program) return program.error();
     loaded_.mode = generation->mode;
@@ -210,6 +213,7 @@ Result<Loaded> Loader::finish() {
     for (bpf::CompiledProgram& one : compiled->programs) {
         loaded_.kernel.programs.emplace(one.name, std::move(one.fd));
     }
+    if (auto done = loaded_.tell_rules(frontend_.plan, 0); !done) return done.error();
     for (Side side : {Side::user, Side::kernel}) {
         if (loaded_.is_dispatched(side)) continue;
         if (auto done = attach_functions(side); !done) return done.error();
@@ -290,6 +294,22 @@ Result<void> Loader::attach_kernel_functions() {
                             mode_name(Side::kernel, loaded_.kernel_mode), made->links()));
     loaded_.attachments.push_back(std::move(*made));
     steps_.done("attach to the kernel");
+    return {};
+}
+
+Result<void> Loaded::tell_rules(const plan::Plan& plan, size_t first) {
+    bpf::Map* map = kernel.map(codegen::maps::kRecordRules);
+    if (map == nullptr) return Error{"the programs have no table of rules"};
+    for (size_t i = first; i < plan.probes.size(); ++i) {
+        const plan::ProbePlan& probe = plan.probes[i];
+        for (bool at_return : {false, true}) {
+            const std::optional<plan::RecordPlan>& record = at_return ? probe.ret : probe.entry;
+            if (!record) continue;
+            const uint32_t index = codegen::record_index(probe.id, at_return);
+            const std::vector<uint64_t> words = codegen::record_rules(plan, *record);
+            if (auto done = map->update(&index, words.data()); !done) return done;
+        }
+    }
     return {};
 }
 

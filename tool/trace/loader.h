@@ -33,7 +33,9 @@ struct Loaded {
     codegen::AttachMode mode_of(codegen::Side side) const;
     // Whether calls reach their shapes through the dispatcher.
     bool is_dispatched(codegen::Side side) const;
-    // Those of the plan from index `first` on.
+    // Of the plan's probes from index `first` on: which rules their records are for, ...
+    Result<void> tell_rules(const plan::Plan& plan, size_t first);
+    // ... and their places. The programs must know the former when they run.
     Result<Attached> attach_functions(const Frontend& frontend, size_t first);
 
     bpf::Programs programs(codegen::Side side) const;

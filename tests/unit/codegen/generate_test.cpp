@@ -68,7 +68,7 @@ std::string source(const std::string& rules, codegen::Options options = {},
 }
 
 TEST(Generate, EveryFragmentNamesItsRule) {
-    std::string text = source("on cuda:cuInit {\n where Flags > 1\n event a(Flags)\n}\n");
+    std::string text = source("on cuda:cuMemAlloc {\n where bytesize > 1\n event a(*dptr)\n}\n");
     EXPECT_EQ(count_of(text, "#line 2 \"a.rules\""), 1u);
     EXPECT_EQ(count_of(text, "#line 3 \"a.rules\""), 1u);
     EXPECT_EQ(count_of(text, "{{"), 0u) << "no slot is left";
@@ -89,9 +89,9 @@ TEST(Generate, AConditionOfSeveralRulesIsDecidedOnce) {
 
 TEST(Generate, ALayoutIsAsserted) {
     std::string text = source("on cuda:cuModuleGetFunction { event a(name, hmod) stack user }");
-    EXPECT_EQ(count_of(text, "MLBCC_SAME(shape_1_record, f0, 56);"), 1u);
-    EXPECT_EQ(count_of(text, "MLBCC_SAME(shape_1_record, f2, 128);"), 1u);
-    EXPECT_EQ(count_of(text, "MLBCC_SAME(shape_1_record, stack, 136);"), 1u);
+    EXPECT_EQ(count_of(text, "MLBCC_SAME(shape_1_record, f0, 104);"), 1u);
+    EXPECT_EQ(count_of(text, "MLBCC_SAME(shape_1_record, f2, 168);"), 1u);
+    EXPECT_EQ(count_of(text, "MLBCC_SAME(shape_1_record, stack, 176);"), 1u);
 }
 
 TEST(Generate, TheSettingsFollowTheOptions) {
@@ -192,9 +192,9 @@ TEST(Generate, SharedFunctionsAreInlinedIntoAFewShapes) {
 
 TEST(Generate, SharedFunctionsOfManyShapesAreCalledByNumber) {
     const Planned planned("on cuda:cuInit { event a(Flags + 1) stack user }\n"
-                          "on cuda:cuMemFree { event b(dptr + 1) }\n"
-                          "on cuda:cuMemAlloc { event c(bytesize * 2) }\n"
-                          "on cuda:cuMemcpyHtoD { event d(ByteCount * 3) }");
+                          "on cuda:cuMemFree { sum dptr }\n"
+                          "on cuda:cuMemAlloc { hist bytesize * 2 }\n"
+                          "on cuda:cuMemcpyHtoD { sum ByteCount * 3 }");
     ASSERT_GT(planned.plan().shapes.size(), 4u);
     auto program = codegen::generate(planned.plan(), {.templates = &shipped_templates()});
     ASSERT_TRUE(program) << program.error().message();
@@ -224,10 +224,10 @@ TEST(Generate, APlanOfOneShapeAnEndNeedsNoDispatcher) {
 }
 
 TEST(Generate, DivisionFollowsTheSign) {
-    const std::string text = source("on entry cuda:cuMemAlloc { event a(x = bytesize / 2) }\n"
-                                    "on entry cuda:cuLaunchKernel { event a(x = gridDimX / 2) }\n"
-                                    "on entry cuda:cuInit { event a(x = Flags / "
-                                    "CUDA_ERROR_INVALID_VALUE) }");
+    const std::string text =
+        source("on entry cuda:cuMemAlloc { sum bytesize / 2 }\n"
+               "on entry cuda:cuLaunchKernel { sum gridDimX / 2 }\n"
+               "on entry cuda:cuInit { sum Flags / CUDA_ERROR_INVALID_VALUE }");
     EXPECT_EQ(count_of(text, "record->f0 = mlbcc_unsigned_div((u64)(MLBCC_ARG1(ctx)), (s64)2ULL)"),
               0u)
         << "long expressions have a name";

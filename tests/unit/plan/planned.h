@@ -58,7 +58,7 @@ public:
         std::string out;
         for (size_t i = 0; i < record->layout.fields.size(); ++i) {
             const plan::Field& field = record->layout.fields[i];
-            std::string value = record->ret_field == i ? "ret" : "?";
+            std::string value = record->ret_field == i ? "ret" : field.placed ? "header" : "?";
             for (const plan::Capture& one : record->captures) {
                 if (one.field == i) value = tree(*one.value);
             }
