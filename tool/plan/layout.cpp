@@ -16,22 +16,6 @@ uint32_t aligned(uint32_t bytes) {
     return (bytes + 7) / 8 * 8;
 }
 
-ValueType::Kind kind_of(rules::Show show) {
-    switch (show) {
-    case rules::Show::signed_int: return ValueType::Kind::signed_int;
-    case rules::Show::unsigned_int: return ValueType::Kind::unsigned_int;
-    case rules::Show::hex: return ValueType::Kind::hex;
-    case rules::Show::boolean: return ValueType::Kind::boolean;
-    case rules::Show::enumeration: return ValueType::Kind::enumeration;
-    case rules::Show::text: return ValueType::Kind::text;
-    case rules::Show::character: return ValueType::Kind::character;
-    case rules::Show::comm: return ValueType::Kind::comm;
-    case rules::Show::function: return ValueType::Kind::function;
-    case rules::Show::symbol: return ValueType::Kind::symbol;
-    }
-    return ValueType::Kind::unsigned_int;
-}
-
 void collect_places(const rules::Typed& value, const Places& places, std::string& out) {
     auto add = [&](uint32_t param) { out += places.of(param); };
     if (const auto* leaf = std::get_if<rules::ParamLeaf>(&value.node)) add(leaf->index);
@@ -87,8 +71,7 @@ bool reads_memory(const rules::Typed& value) {
 }  // namespace
 
 ValueType value_type(const rules::Typed& value) {
-    ValueType type{kind_of(value.show), value.size,    {}, {}, value.unit,
-                   value.hex_unnamed,   value.demangle};
+    ValueType type{value.show, value.size, {}, {}, value.unit, value.hex_unnamed, value.demangle};
     if (type.kind == ValueType::Kind::enumeration) type.enum_type = value.type;
     if (rules::is_name_of_key(value)) {
         type.learnt_table = std::get<rules::LearntNode>(value.node).table;

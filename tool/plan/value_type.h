@@ -5,24 +5,12 @@
 #include <optional>
 #include <string>
 
-#include "rules/rules.h"
-#include "rules/types.h"
+#include "rules/check.h"
 
 namespace mlbcc::plan {
 
 struct ValueType {
-    enum class Kind {
-        signed_int,
-        unsigned_int,
-        hex,
-        boolean,
-        enumeration,
-        text,
-        character,
-        comm,
-        function,
-        symbol
-    };
+    using Kind = rules::Show;
     // comm is text of 16 bytes; function and symbol take no room in the record: they are the
     // probe's
     Kind kind = Kind::unsigned_int;

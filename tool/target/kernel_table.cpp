@@ -15,18 +15,18 @@ namespace {
 
 const Variants kNoVariants;
 
-bool is_excepted(const rules::Rule& rule, std::string_view symbol) {
-    const std::string_view base = symbol.substr(0, symbol.find('.', 1));
-    return std::ranges::any_of(rule.except, [&](const rules::Glob& glob) {
-        return glob_match(glob.pattern, base) || glob_match(glob.pattern, symbol);
-    });
+// The compiler's own suffix need not be named.
+bool is_excepted_in_any_form(const rules::Rule& rule, std::string_view symbol) {
+    return is_excepted(rule, symbol.substr(0, symbol.find('.', 1))) || is_excepted(rule, symbol);
 }
 
 // What the rule does not want cannot be missed.
 void forget_excepted(const rules::Rule& rule, KernelSearch& search) {
-    const auto of_name = [&](const std::string& name) { return is_excepted(rule, name); };
+    const auto of_name = [&](const std::string& name) {
+        return is_excepted_in_any_form(rule, name);
+    };
     const auto of_function = [&](const KernelFunction& one) {
-        return is_excepted(rule, one.symbol);
+        return is_excepted_in_any_form(rule, one.symbol);
     };
     std::erase_if(search.functions, of_function);
     std::erase_if(search.unprobed, of_function);
@@ -125,13 +125,7 @@ std::vector<Probe> KernelTable::take() {
         none_of(missing_);
     }
     missing_.clear();
-    std::vector<Probe> all;
-    for (auto& [key, probe] : probes_) {
-        std::ranges::sort(probe.uses, is_weaker);
-        all.push_back(std::move(probe));
-    }
-    probes_.clear();
-    return all;
+    return take_all(probes_);
 }
 
 Diagnostic& KernelTable::problem(const rules::Rule& rule, const rules::Target& target,

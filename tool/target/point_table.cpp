@@ -17,11 +17,6 @@ namespace {
 
 const Variants kNoVariants;
 
-bool is_excepted(const rules::Rule& rule, std::string_view name) {
-    return std::ranges::any_of(
-        rule.except, [&](const rules::Glob& glob) { return glob_match(glob.pattern, name); });
-}
-
 // The description of a field that every tracepoint of system calls begins with.
 bool is_parameter(const TraceField& field) {
     return field.name != "__syscall_nr";
@@ -58,12 +53,7 @@ Probe& PointTable::probe(const std::string& key, const rules::Rule& rule, uint32
 }
 
 std::vector<Probe> PointTable::take() {
-    std::vector<Probe> all;
-    for (auto& [key, probe] : probes_) {
-        std::ranges::sort(probe.uses, is_weaker);
-        all.push_back(std::move(probe));
-    }
-    probes_.clear();
+    std::vector<Probe> all = take_all(probes_);
     std::ranges::move(usdt_.take(), std::back_inserter(all));
     return all;
 }

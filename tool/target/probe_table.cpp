@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/cxx_names.h"
+#include "base/glob.h"
 
 namespace mlbcc::target {
 
@@ -19,6 +20,11 @@ void add_use(std::vector<RuleUse>& uses, const RuleUse& use) {
 bool is_weaker(const RuleUse& a, const RuleUse& b) {
     if (a.exactness != b.exactness) return a.exactness < b.exactness;
     return a.rule->index < b.rule->index;
+}
+
+bool is_excepted(const rules::Rule& rule, std::string_view name) {
+    return std::ranges::any_of(
+        rule.except, [&](const rules::Glob& glob) { return glob_match(glob.pattern, name); });
 }
 
 void ProbeTable::want(const RuleUse& use, const TracedLibrary& library, const LibraryFile& file,

@@ -2,8 +2,11 @@
 // one probe.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "target/library_table.h"
@@ -15,6 +18,20 @@ namespace mlbcc::target {
 void add_use(std::vector<RuleUse>& uses, const RuleUse& use);
 // The order of Probe::uses.
 bool is_weaker(const RuleUse& a, const RuleUse& b);
+
+// Whether a rule's `except` names it.
+bool is_excepted(const rules::Rule& rule, std::string_view name);
+
+// All probes of a table by any key, in its order; the table is empty then.
+template <typename Key> std::vector<Probe> take_all(std::map<Key, Probe>& probes) {
+    std::vector<Probe> all;
+    for (auto& [key, probe] : probes) {
+        std::ranges::sort(probe.uses, is_weaker);
+        all.push_back(std::move(probe));
+    }
+    probes.clear();
+    return all;
+}
 
 class ProbeTable {
 public:

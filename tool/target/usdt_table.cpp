@@ -33,11 +33,6 @@ std::string key(const std::string& path, const UsdtProbe& probe, uint32_t place)
     return fmt::format("{} {}:{} {:06}", path, probe.provider, probe.name, place);
 }
 
-bool is_excepted(const rules::Rule& rule, std::string_view name) {
-    return std::ranges::any_of(
-        rule.except, [&](const rules::Glob& glob) { return glob_match(glob.pattern, name); });
-}
-
 }  // namespace
 
 void UsdtTable::want(const rules::Rule& rule, const rules::Target& target) {
@@ -166,13 +161,7 @@ rules::TypeId UsdtTable::argument_type(const UsdtArgument& argument) {
 }
 
 std::vector<Probe> UsdtTable::take() {
-    std::vector<Probe> all;
-    for (auto& [key, probe] : probes_) {
-        std::ranges::sort(probe.uses, is_weaker);
-        all.push_back(std::move(probe));
-    }
-    probes_.clear();
-    return all;
+    return take_all(probes_);
 }
 
 }  // namespace mlbcc::target
