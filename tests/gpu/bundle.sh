@@ -27,6 +27,7 @@ done | sort -u | while read -r library; do
 done
 cp -L "$(ldd "$build/mlbcc" | awk '/ld-linux/ { print $1 }')" "$bundle/lib/ld.so"
 for program in $programs; do
+    strip "$program"  # before it is patched: the other way round it would not load
     patchelf --set-interpreter "$place/lib/ld.so" --force-rpath --set-rpath "$place/lib" "$program"
 done
 cp "$root"/tests/gpu/{run.sh,job.py,compare.py} "$bundle/gpu/"
