@@ -24,13 +24,13 @@ class Largest(TracerCase):
         self.assertEqual([(one["value"], one["args"]) for one in few["entries"]],
                          [(size, {"ret": size, "fd": 1}) for size in (9, 9, 7)])
         self.assertLess(few["entries"][0]["ts"], few["entries"][1]["ts"], "of equal ones the first")
-        self.assertEqual((few["calls"], few["by"], few["unit"], few["units"]), (5, "count", "bytes", {"ret": "bytes"}))
+        self.assertEqual((few["calls"], few["by"], few["unit"], few["units"]), (5, "count", "bytes", {}))
         self.assertEqual([one["value"] for one in all_["entries"]], [1024 * size for size in (9, 9, 7, 5, 3)])
         self.assertEqual({one["comm"] for one in all_["entries"]}, {"dd"})
         self.assertEqual(len({one["pid"] for one in all_["entries"]}), 5)
-        self.assertRegex(self.last.stderr, r"Writes +5\n +count +ret +fd +at +thread\n +9 B +9 B +1 +\d+\.\d{3} s +dd \d+\n")
+        self.assertRegex(self.last.stderr, r"Writes +5\n +count +ret +fd +at +thread\n +9 B +9 +1 +\d+\.\d{3} s +dd \d+\n")
         shown = self.last.stderr
-        self.assertEqual(self.mlbcc("report", self.out).stdout, shown[shown.index("=== TRACE"):])
+        self.assertEqual(self.mlbcc("report", self.out).stdout, shown[:shown.index("mlbcc: trace written")])
 
     def test_a_stack_that_was_learnt(self):
         trace = self.trace("""
@@ -47,13 +47,22 @@ class Largest(TracerCase):
             }
             on entry syscall:exit { where comm == "locker" && slept[tid] == ""  event awake(slept = slept[tid] != "") }
             """, target("waits"))
-        left, awake = trace.events
+        left, = [event for event in trace.events if event["type"] == "left"]
+        awake, = [event for event in trace.events if event["type"] == "awake"]
         self.assertGreaterEqual(left["args"]["times"], 5)
         self.assertTrue(any(frame.startswith("waits:pause_ms") for frame in left["args"]["slept"]), left)
         self.assertEqual(awake["args"], {"slept": False})
         one, = self.list_of(trace, "Sleepers")["entries"]
         self.assertEqual(one["args"]["slept"], left["args"]["slept"])
-        self.assertRegex(self.last.stderr, r"\n +slept: .*waits:pause_ms < waits:sleeper")
+        self.assertRegex(self.last.stderr, r"\n +slept: .*waits:pause_ms <\s+waits:sleeper")
+
+    def test_of_looks_at_processes(self):
+        trace = self.trace('on interval:10ms { largest 2 by resident as "Most memory" (threads, elapsed) }', "sleep", "0.2")
+        list_ = self.list_of(trace, "Most memory")
+        self.assertEqual((list_["unit"], list_["units"], len(list_["entries"])), ("bytes", {"elapsed": "ns"}, 2))
+        self.assertGreaterEqual(list_["calls"], 5)
+        self.assertEqual({one["args"]["threads"] for one in list_["entries"]}, {1})
+        self.assertGreater(list_["entries"][1]["value"], 100_000)
 
     def test_explain_says_who_keeps_them(self):
         rules = self.rules('on syscall:write { largest 3 by count as "Writes" }')
@@ -108,7 +117,7 @@ class Idle(TracerCase):
         self.assertEqual(sum(sums.values()), hist["sum"])
         self.assertEqual(sum(one["value"] for one in list_["entries"]), hist["sum"])
         self.assertIn("Longest gaps between launches", self.last.stderr)
-        self.assertRegex(self.last.stderr, r"\n +off_in: .* < idle:sleep_for_30_ms < idle:gap")
+        self.assertRegex(self.last.stderr, r"(?s)\n +off_in: .*idle:pause_ms <\s+idle:sleep_for_30_ms <\s+idle:gap")
 
     def test_beside_all_rules_of_the_driver(self):
         _, said, list_ = self.idle("cuda", "cuda_idle", "offcpu")

@@ -10,6 +10,7 @@ namespace mlbcc::sink {
 namespace {
 
 constexpr size_t kWidestText = 28;  // of a column
+constexpr size_t kFunctions = 8;    // of a stack
 
 struct Cell {
     std::string text;
@@ -132,17 +133,23 @@ std::string text_of(const Line& line, const std::vector<size_t>& widths) {
     return text;
 }
 
-void add_stacks(Rows& rows, const Largest::Entry& entry, size_t width) {
-    auto add = [&](const std::string& name, const std::vector<std::string>& functions) {
-        std::string line = fmt::format("        {}: {}", name, fmt::join(functions, " < "));
-        rows.line(shortened(line, width));
-    };
+// "off_in: libc.so.6:nanosleep < app:idle < ..."
+void add_stack(Rows& rows, const std::string& name, const std::vector<std::string>& functions) {
+    std::vector<std::string> words{name + ":"};
+    for (size_t i = 0; i < std::min(functions.size(), kFunctions); ++i) {
+        words.push_back(functions[i] + (i + 1 < functions.size() ? " <" : ""));
+    }
+    if (functions.size() > kFunctions) words.emplace_back("...");
+    rows.wrapped(8, words);
+}
+
+void add_stacks(Rows& rows, const Largest::Entry& entry) {
     for (const Largest::Field& field : entry.fields) {
-        if (is_stack(field)) add(field.name, functions_in(field.json));
+        if (is_stack(field)) add_stack(rows, field.name, functions_in(field.json));
     }
     std::vector<std::string> functions;
     for (const std::string& frame : entry.stack) functions.push_back(function_of(frame));
-    if (!functions.empty()) add("stack", functions);
+    if (!functions.empty()) add_stack(rows, "stack", functions);
 }
 
 }  // namespace
@@ -151,7 +158,7 @@ void add_stacks(Rows& rows, const Largest::Entry& entry, size_t width) {
 //         gap  io  until            at  thread
 //     30.1 ms   0  relu        0.031 s  python3 70
 //         off_in: libc.so.6:nanosleep < app:idle
-void add_largest(Rows& rows, const Largest& list, size_t width) {
+void add_largest(Rows& rows, const Largest& list) {
     rows.add(2, list.title, {grouped(list.calls), ""});
     if (list.entries.empty()) return;
     const std::vector<Line> table = table_of(list);
@@ -164,7 +171,7 @@ void add_largest(Rows& rows, const Largest& list, size_t width) {
     rows.line(text_of(table[0], widths));
     for (size_t i = 0; i < list.entries.size(); ++i) {
         rows.line(text_of(table[i + 1], widths));
-        add_stacks(rows, list.entries[i], width);
+        add_stacks(rows, list.entries[i]);
     }
 }
 

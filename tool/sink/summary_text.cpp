@@ -44,7 +44,7 @@ std::string layer_text(const TraceEnd& end, const Layer& layer, size_t width) {
     add_metrics(rows, end.metrics, layer.rules);
     for (const Largest& list : end.metrics.largest) {
         bool is_here = std::ranges::find(layer.rules, list.rule) != layer.rules.end();
-        if (is_here) add_largest(rows, list, width);
+        if (is_here) add_largest(rows, list);
     }
     add_slowest(rows, end.metrics.functions, layer.type);
     if (rows.empty()) return {};

@@ -57,12 +57,12 @@ TEST(LargestPlan, IsByANumber) {
               "1 | on cuda:cuInit { largest 3 by comm as \"Names\" }\n"
               "  |                               ^^^^ this is text\n");
     EXPECT_EQ(Planned("on entry cuda:cuInit { largest 3 by duration as \"Slowest\" }").messages(),
-              "error: `duration` is not known when the function is entered\n"
+              "error: `duration` is not known at entry\n"
               " --> a.rules:1:37\n"
               "  |\n"
               "1 | on entry cuda:cuInit { largest 3 by duration as \"Slowest\" }\n"
               "  |                                     ^^^^^^^^\n"
-              "  = help: remove `entry` from the rule\n");
+              "  = help: remove `entry`: the rule then acts when the call returns\n");
 }
 
 TEST(LargestPlan, AStackIsLearntFromTheRule) {

@@ -31,7 +31,7 @@ Largest sample() {
 
 std::string table(const Largest& list, size_t width = 100) {
     Rows rows(width);
-    add_largest(rows, list, width);
+    add_largest(rows, list);
     return "\n" + rows.text();
 }
 
@@ -46,14 +46,15 @@ TEST(LargestTable, HasAlignedColumnsWithUnits) {
 )");
 }
 
-TEST(LargestTable, KeepsStacksToItsWidth) {
+TEST(LargestTable, BreaksStacks) {
     Largest list = sample();
     list.entries.pop_back();
     EXPECT_EQ(table(list, 40), R"(
   Longest gaps       41
         gap    io  until       at  thread
     30.1 ms  0 ns  relu   0.031 s  python3 70
-        off_in: libc.so.6:nanosleep < app...
+        off_in: libc.so.6:nanosleep <
+            app:idle(a, \"b\")
 )");
 }
 
