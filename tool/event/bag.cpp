@@ -24,15 +24,17 @@ OwnedValue::OwnedValue(const Value& value)
     : type(value.type), bits(value.bits), text(value.text),
       is_text(value.learnt || !value.text.empty() ||
               value.type->kind == plan::ValueType::Kind::text ||
-              value.type->kind == plan::ValueType::Kind::comm) {}
+              value.type->kind == plan::ValueType::Kind::comm),
+      unread(value.unread), stack(value.stack) {}
 
 Value OwnedValue::value() const {
-    if (is_text) return {type, bits, text, true, false};
-    return {type, bits, {}, false, false};
+    if (is_text) return {type, bits, text, true, unread, stack.get()};
+    return {type, bits, {}, false, unread};
 }
 
 // What is shown alike is the same: a name stands for any number of handles.
 bool OwnedValue::operator<(const OwnedValue& other) const {
+    if (unread != other.unread) return unread;
     if (is_text != other.is_text) return is_text;
     return is_text ? text < other.text : bits < other.bits;
 }

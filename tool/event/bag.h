@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "event/event.h"
+#include "event/stacks.h"
 
 namespace mlbcc::event {
 
@@ -18,7 +19,8 @@ struct OwnedValue {
     const plan::ValueType* type = nullptr;
     uint64_t bits = 0;
     std::string text;
-    bool is_text = false;
+    bool is_text = false, unread = false;
+    HeldStack stack;
 
     explicit OwnedValue(const Value& value);
     OwnedValue() = default;

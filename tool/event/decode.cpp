@@ -105,7 +105,7 @@ void Decoder::add_emit(const plan::Emit& emit, RecordMeaning& meaning) {
             meaning.learns.push_back({emit.mask, *decoder.tables_.table(learn.table), learn.op,
                                       decoder.late(record, learn.key),
                                       decoder.late_if(record, learn.end),
-                                      decoder.late_if(record, learn.value)});
+                                      decoder.late_if(record, learn.value), learn.takes_stack});
         }
         void operator()(const plan::TallyEmit& tally) {
             TallyMeaning& out = meaning.tallies.emplace_back();
@@ -114,6 +114,11 @@ void Decoder::add_emit(const plan::Emit& emit, RecordMeaning& meaning) {
             for (const auto& part : tally.by) out.by.push_back(decoder.late(record, part));
             out.value = decoder.late_if(record, tally.value);
             out.over = decoder.late_if(record, tally.over);
+        }
+        void operator()(const plan::LargestEmit& largest) {
+            meaning.largest.push_back({emit.mask, largest.list, emit.has_stack(),
+                                       decoder.late(record, largest.by),
+                                       decoder.describe_fields(largest.fields, record)});
         }
         void operator()(const plan::ConditionEmit& condition) {
             meaning.conditions.push_back({emit.mask, decoder.late(record, condition.holds)});
@@ -128,16 +133,22 @@ ClauseMeaning Decoder::describe_clause(const plan::Emit& emit,
     ClauseMeaning clause;
     clause.id = static_cast<ClauseId>(clauses_++);
     clause.emit = &emit;
+    clause.fields = describe_fields(fields, record);
+    return clause;
+}
+
+std::vector<FieldMeaning> Decoder::describe_fields(const std::vector<plan::NamedField>& fields,
+                                                   const plan::RecordPlan& record) {
+    std::vector<FieldMeaning> out;
     for (uint32_t i = 0; i < fields.size(); ++i) {
-        if (fields[i].late) {
-            clause.fields.push_back(
-                {fields[i].name, i, fields[i].mask, late(record, fields[i].late)});
+        const plan::NamedField& one = fields[i];
+        if (one.late) {
+            out.push_back({one.name, i, one.mask, late(record, one.late)});
         } else {
-            clause.fields.push_back(
-                {fields[i].name, i, fields[i].mask, reader(record, fields[i].field)});
+            out.push_back({one.name, i, one.mask, reader(record, one.field)});
         }
     }
-    return clause;
+    return out;
 }
 
 const RecordMeaning* Decoder::meaning(const Record& record) const {
@@ -153,10 +164,10 @@ const RecordMeaning* Decoder::meaning(const Record& record) const {
     return &**end;
 }
 
-void Decoder::values(const ClauseMeaning& clause, uint32_t hits, const ValueContext& context,
-                     std::vector<NamedValue>& out) {
+void Decoder::values(const std::vector<FieldMeaning>& fields, uint32_t hits,
+                     const ValueContext& context, std::vector<NamedValue>& out) {
     out.clear();
-    for (const FieldMeaning& field : clause.fields) {
+    for (const FieldMeaning& field : fields) {
         if ((field.mask & hits) == 0) continue;
         NamedValue one{field.name, field.read(context), field.field};
         bool again = !out.empty() && out.back().name == field.name;  // another rule's

@@ -41,6 +41,7 @@ struct LearnMeaning {
     rules::LearnOp op{};
     LateReader key;
     std::optional<LateReader> end, value;
+    bool takes_stack = false;
 };
 
 struct TallyMeaning {
@@ -48,6 +49,14 @@ struct TallyMeaning {
     plan::AggregateId aggregate{};
     std::vector<LateReader> by;
     std::optional<LateReader> value, over;
+};
+
+struct LargestMeaning {
+    uint32_t mask = 0;
+    plan::ListId list{};
+    bool stack = false;
+    LateReader by;
+    std::vector<FieldMeaning> fields;
 };
 
 struct ConditionMeaning {  // of the hits in `mask`: false takes them out
@@ -78,6 +87,7 @@ struct RecordMeaning {
     std::vector<LearnMeaning> learns;
     std::vector<GaugeMeaning> gauges;
     std::vector<TallyMeaning> tallies;
+    std::vector<LargestMeaning> largest;
     std::vector<ConditionMeaning> conditions;
     std::optional<ValueReader> ret;
 };
@@ -90,9 +100,10 @@ public:
     // Null for a record that the plan does not know or that is too short: malformed.
     const RecordMeaning* meaning(const Record& record) const;
 
-    // The values that `clause` shows of a record, in `out`, which is emptied first.
-    static void values(const ClauseMeaning& clause, uint32_t hits, const ValueContext& context,
-                       std::vector<NamedValue>& out);
+    // The values that a clause with these fields shows of a record, in `out`, which is emptied
+    // first.
+    static void values(const std::vector<FieldMeaning>& fields, uint32_t hits,
+                       const ValueContext& context, std::vector<NamedValue>& out);
 
     // A part of an aggregate's key. `function` and `symbol` are stored as the ProbeId. Null-valued
     // (unread) where the bytes are too few or name no probe.
@@ -108,6 +119,8 @@ private:
     ClauseMeaning describe_clause(const plan::Emit& emit,
                                   const std::vector<plan::NamedField>& fields,
                                   const plan::RecordPlan& record);
+    std::vector<FieldMeaning> describe_fields(const std::vector<plan::NamedField>& fields,
+                                              const plan::RecordPlan& record);
     ValueReader reader(const plan::RecordPlan& record, uint32_t field);
     LateReader late(const plan::RecordPlan& record, const plan::LatePtr& value);
     std::optional<LateReader> late_if(const plan::RecordPlan& record, const plan::LatePtr& value);

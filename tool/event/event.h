@@ -14,6 +14,8 @@
 
 namespace mlbcc::event {
 
+struct Stack;
+
 enum class Phase : uint8_t { begin, end, complete, instant };  // B, E, X, i
 
 // A value of an event. `text` points into the record or into the learnt tables and lives as long
@@ -24,8 +26,9 @@ struct Value {
     // Kind::text, comm, function, symbol; the name learnt; or the enum constant's name, "" where
     // no constant has this value.
     std::string_view text;
-    bool learnt = false;  // `text` is the name learnt for `bits`
-    bool unread = false;  // the memory could not be read: shown as null
+    bool learnt = false;     // `text` is the name learnt for `bits`
+    bool unread = false;     // the memory could not be read: shown as null
+    Stack* stack = nullptr;  // what was learnt is a stack, and `text` its innermost function
 };
 
 struct NamedValue {
@@ -117,6 +120,16 @@ struct TallyGroup {
     uint64_t count = 0, sum = 0, min = 0, max = 0;
     uint64_t over_ns = 0;  // the time that the sum took, where its clause says it
     std::array<uint64_t, 64> buckets{};
+};
+
+// One of the largest of a list.
+struct LargestEntry {
+    uint64_t bits = 0;     // signed as its list says
+    uint64_t time_ns = 0;  // CLOCK_MONOTONIC: of a call its beginning
+    uint32_t pid = 0, tid = 0;
+    std::string_view comm;
+    std::vector<NamedValue> values;
+    std::span<const std::string_view> stack;  // symbolised frames, innermost first
 };
 
 struct RuleCounts {

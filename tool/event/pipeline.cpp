@@ -9,8 +9,9 @@ Pipeline::Pipeline(const plan::Plan& plan, EventConsumer& consumer, PipelineOpti
     : plan_(plan), consumer_(consumer), options_(std::move(options)),
       symbolizer_(plan.arch, stacks_, options_.symbols, options_.python_names,
                   options_.kernel_names),
-      tables_(plan), gauges_(plan), tallies_(plan), decoder_(plan, tables_, gauges_),
-      tracker_(plan.rules.size()), looks_(plan), received_(plan.rules.size()) {
+      tables_(plan), gauges_(plan), tallies_(plan), largest_(plan),
+      decoder_(plan, tables_, gauges_), tracker_(plan.rules.size()), looks_(plan),
+      received_(plan.rules.size()) {
     grow();
 }
 

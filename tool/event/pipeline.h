@@ -14,6 +14,7 @@
 #include "event/decode.h"
 #include "event/event.h"
 #include "event/gauges.h"
+#include "event/largest.h"
 #include "event/looks.h"
 #include "event/order.h"
 #include "event/stacks.h"
@@ -66,6 +67,7 @@ public:
     std::vector<TallyGroup> tallied(plan::AggregateId aggregate) const {
         return tallies_.groups(aggregate);
     }
+    const Largest& largest() const { return largest_; }
     // Of functions that were called, in the plan's order.
     std::vector<FunctionTime> function_times() const;
     // A part of an aggregate's key, with the name that process `pid` learnt for it. Its text points
@@ -96,6 +98,7 @@ private:
     void change_gauges(const Current& current);
     void tally(const Current& current);
     void tally_each(const TallyMeaning& one, const Current& current);
+    void keep_largest(const Current& current);
     void begins(Current& current);
     void ends(Current& current);
     void whole_calls(Current& current);
@@ -114,6 +117,7 @@ private:
     CxxNames names_;
     Gauges gauges_;
     Tallies tallies_;
+    Largest largest_;
     Decoder decoder_;
     SpanTracker tracker_;
     Merger merger_;

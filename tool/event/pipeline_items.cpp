@@ -7,6 +7,8 @@
 
 namespace mlbcc::event {
 
+const plan::ValueType kStackType{plan::ValueType::Kind::text};
+
 struct Pipeline::Current {
     const Merger::Item& item;
     const Record& record;
@@ -40,6 +42,7 @@ void Pipeline::item(const Merger::Item& item) {
         if (!meaning.gauges.empty()) change_gauges(current);
     }
     if (item.last && !meaning.tallies.empty()) tally(current);
+    if (item.last && !meaning.largest.empty()) keep_largest(current);
     if (item.last && current.stack != nullptr) StackTable::release(current.stack);
 }
 
@@ -98,7 +101,10 @@ void Pipeline::learn(const Current& current) {
             if (end.unread) continue;
             change.end = end.bits;
         }
-        if (one.value && one.value->is_look_up()) {
+        if (one.takes_stack) {
+            if (current.stack == nullptr || current.stack->frames.empty()) continue;
+            change.value = {&kStackType, 0, current.stack->frames[0], true, false, current.stack};
+        } else if (one.value && one.value->is_look_up()) {
             change.from = one.value->entry(current.context);
             change.each = one.value->is_each();
             if (change.from == nullptr) continue;  // nothing is known there, nor here
@@ -178,10 +184,26 @@ Event Pipeline::event_of(const Current& current, const ClauseMeaning& clause, Ph
     event.tid = header.tid;
     event.cpu = current.item.cpu;
     event.comm = current.record.comm();
-    Decoder::values(clause, current.hits, current.context, values_);
+    Decoder::values(clause.fields, current.hits, current.context, values_);
     event.values = values_;
     if (clause.emit->has_stack() && current.stack != nullptr) event.stack = current.stack->frames;
     return event;
+}
+
+void Pipeline::keep_largest(const Current& current) {
+    for (const LargestMeaning& one : current.meaning.largest) {
+        if ((one.mask & current.hits) == 0) continue;
+        Value by = one.by.read(current.context);
+        if (by.unread || !largest_.wants(one.list, by.bits)) continue;
+        const plan::RecordHeader& header = current.record.header;
+        Decoder::values(one.fields, current.hits, current.context, values_);
+        LargestEntry entry{by.bits, header.time_ns, header.pid, header.tid, current.record.comm()};
+        if (current.meaning.is_return) {
+            entry.time_ns = std::min(current.record.start_ns(), header.time_ns);
+        }
+        entry.values = values_;
+        largest_.add(one.list, entry, one.stack ? current.stack : nullptr);
+    }
 }
 
 // A look at a process is in none of its calls, whatever its main thread does.

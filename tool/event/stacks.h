@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace mlbcc::event {
@@ -64,6 +65,28 @@ private:
     size_t capacity_;
     uint64_t refused_ = 0;
     std::unordered_set<std::unique_ptr<Stack>, Hash, Equal> stacks_;
+};
+
+// A stack in use, or none. The table that it is of must live longer.
+class HeldStack {
+public:
+    HeldStack() = default;
+    explicit HeldStack(Stack* stack) : stack_(stack) {
+        if (stack_ != nullptr) StackTable::retain(stack_);
+    }
+    HeldStack(const HeldStack& other) : HeldStack(other.stack_) {}
+    HeldStack(HeldStack&& other) noexcept : stack_(std::exchange(other.stack_, nullptr)) {}
+    HeldStack& operator=(HeldStack other) noexcept {
+        std::swap(stack_, other.stack_);
+        return *this;
+    }
+    ~HeldStack() {
+        if (stack_ != nullptr) StackTable::release(stack_);
+    }
+    Stack* get() const { return stack_; }
+
+private:
+    Stack* stack_ = nullptr;
 };
 
 }  // namespace mlbcc::event

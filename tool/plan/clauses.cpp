@@ -29,6 +29,7 @@ void ProbePlanner::clause(RuleContext& context, const rules::Clause& one) {
         }
         void operator()(const rules::GaugeClause& c) { self.gauge(context, c); }
         void operator()(const rules::LearnClause& c) { self.learn(context, c); }
+        void operator()(const rules::LargestClause&) { self.largest(context, one); }
         void operator()(const rules::StackClause& c) { self.stack(c, one.span); }
         void operator()(const rules::SampleClause&) {  // RulePart::sample
             self.refuse_of_looks(one.span, "`sample` keeps some calls of many, and an interval "

@@ -1,5 +1,6 @@
 // Values of which the kernel can compute only a part, and the clauses that keep what was seen for
-// later: gauges and learnt tables.
+// later: gauges, learnt tables, lists of the largest.
+#include <algorithm>
 #include <cstddef>
 
 #include "plan/planner.h"
@@ -124,19 +125,77 @@ void ProbePlanner::gauge(RuleContext& context, const rules::GaugeClause& clause)
                                           context.python, std::move(emit), context.kernel});
 }
 
+// `learn t[key] = stack`, where no parameter is called so.
+bool ProbePlanner::is_stack(const rules::LearnClause& clause) const {
+    const auto* name = clause.value ? std::get_if<rules::NameExpr>(&clause.value->node) : nullptr;
+    if (name == nullptr || name->name != "stack") return false;
+    auto is_it = [](const rules::Param& param) { return param.name == "stack"; };
+    return probe_.signature == nullptr || std::ranges::none_of(probe_.signature->params, is_it);
+}
+
+bool ProbePlanner::can_take_stack(const RuleContext& context, const rules::LearnClause& clause) {
+    Diagnostics found;
+    const Span& where = clause.value->span;
+    if (!context.stack && !context.python && !context.kernel) {
+        found.error(where, "the rule takes no stack that could be learnt")
+            .help("add `stack user`, `stack kernel` or `stack python` to the rule");
+    }
+    if (clause.op != rules::LearnOp::set) {
+        found.error(where, "a stack is learnt by `=`");
+    }
+    builder_.report(found);
+    return !found.has_errors();
+}
+
 void ProbePlanner::learn(RuleContext& context, const rules::LearnClause& clause) {
     LearnEmit emit{clause.table, clause.op, nullptr, nullptr, nullptr};
     emit.key = late_number(context, clause.key, "the key of a learnt table");
     if (clause.end) emit.end = late_number(context, clause.end, "the end of a range of keys");
-    rules::TypedPtr value = clause.value ? checked(context, *clause.value) : nullptr;
-    bool whole = emit.key && !clause.end == !emit.end && !clause.value == !value;
+    emit.takes_stack = is_stack(clause);
+    rules::TypedPtr value =
+        clause.value && !emit.takes_stack ? checked(context, *clause.value) : nullptr;
+    bool whole = emit.key && !clause.end == !emit.end &&
+                 (emit.takes_stack ? can_take_stack(context, clause) : !clause.value == !value);
     if (!whole) return;
     RecordPlan& plan = work_record(context);
+    if (emit.takes_stack) {
+        plan.emits.push_back({context.bit, context.part.rule, context.stack, context.python,
+                              std::move(emit), context.kernel});
+        return;
+    }
     if (value) {
         bool look_up = std::holds_alternative<rules::LearntNode>(value->node);
         emit.value = look_up ? late_look_up(plan, *value) : late(plan, value);
     }
     add_emit(plan, context, std::move(emit));
+}
+
+void ProbePlanner::largest(RuleContext& context, const rules::Clause& one) {
+    const auto& clause = std::get<rules::LargestClause>(one.node);
+    LargestEmit emit;
+    emit.by = late_number(context, clause.by.value, "what is largest");
+    std::vector<Named> named = fields(context, clause.fields);
+    if (!emit.by) return;
+    RecordPlan& plan = work_record(context);
+    emit.list = list_id(context, one, emit.by->type);
+    for (const Named& field : named) emit.fields.push_back(named_field(plan, field, context));
+    plan.emits.push_back({context.bit, context.part.rule, context.stack, context.python,
+                          std::move(emit), context.kernel});
+}
+
+ListId ProbePlanner::list_id(const RuleContext& context, const rules::Clause& one,
+                             const ValueType& by) {
+    const auto& clause = std::get<rules::LargestClause>(one.node);
+    std::vector<LargestList>& lists = builder_.plan.lists;
+    auto [id, is_new] = builder_.plan.list_ids.try_emplace(&one, static_cast<ListId>(lists.size()));
+    if (is_new) {
+        lists.push_back({context.part.rule, clause.title, clause.by.name, clause.count, by.unit,
+                         by.kind == ValueType::Kind::signed_int});
+    }
+    LargestList& list = lists[static_cast<uint32_t>(id->second)];
+    // Of a function's forms an old one may have a plain number.
+    if (list.unit == rules::Unit::none) list.unit = by.unit;
+    return id->second;
 }
 
 }  // namespace mlbcc::plan

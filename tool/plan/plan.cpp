@@ -46,7 +46,7 @@ template <class Test> bool any_layout(const Plan& plan, Test test) {
 // What programs and maps were made for.
 struct Room {
     explicit Room(const Plan& plan)
-        : shapes(plan.shapes.size()), aggregates(plan.aggregates.size()),
+        : shapes(plan.shapes.size()), aggregates(plan.aggregates.size()), lists(plan.lists.size()),
           frame_bytes(plan.frame_save_bytes), record_bytes(plan.record_bytes) {}
     bool has(const Plan& plan, const ProbePlan& probe) const {
         return plan.shapes.size() == shapes && plan.aggregates.size() == aggregates &&
@@ -57,13 +57,16 @@ struct Room {
     void restore(Plan& plan) const {
         plan.shapes.resize(shapes);
         plan.aggregates.resize(aggregates);
+        plan.lists.resize(lists);
         std::erase_if(plan.shape_ids,
                       [&](const auto& one) { return static_cast<size_t>(one.second) >= shapes; });
         std::erase_if(plan.aggregate_ids, [&](const auto& one) {
             return static_cast<size_t>(one.second) >= aggregates;
         });
+        std::erase_if(plan.list_ids,
+                      [&](const auto& one) { return static_cast<size_t>(one.second) >= lists; });
     }
-    size_t shapes, aggregates;
+    size_t shapes, aggregates, lists;
     uint32_t frame_bytes, record_bytes;
 };
 

@@ -31,6 +31,7 @@ enum class ProbeId : uint32_t {};  // index into Plan::probes, and the probe's B
 enum class ShapeId : uint32_t {};
 enum class RuleId : uint32_t {};  // Rule::index
 enum class AggregateId : uint32_t {};
+enum class ListId : uint32_t {};  // index into Plan::lists
 
 // ---- the record on the wire (little endian, as the kernel's ring carries it)
 
@@ -144,11 +145,17 @@ struct LearnEmit {
     std::string table;
     rules::LearnOp op{};
     LatePtr key, end, value;  // end: null for a single key; value: null where the operator has none
+    bool takes_stack = false;  // in place of a value the record's stack is learnt
 };
 struct TallyEmit {  // one use of an aggregate that the tracer keeps
     AggregateId aggregate{};
     std::vector<LatePtr> by;  // values of the key, in order
     LatePtr value, over;      // sum and hist; sum
+};
+struct LargestEmit {  // one call that may be among the largest
+    ListId list{};
+    LatePtr by;
+    std::vector<NamedField> fields;
 };
 struct ConditionEmit {  // what of `where` only the tracer can decide: else the rule's bit is no hit
     LatePtr holds;
@@ -159,7 +166,8 @@ struct Emit {
     RuleId rule{};        // the rule it is accounted to (the winning one where several joined)
     bool stack = false;   // with the record's user stack
     bool python = false;  // with its Python functions
-    std::variant<SpanEmit, EventEmit, GaugeEmit, LearnEmit, TallyEmit, ConditionEmit> what;
+    std::variant<SpanEmit, EventEmit, GaugeEmit, LearnEmit, TallyEmit, LargestEmit, ConditionEmit>
+        what;
     bool kernel = false;  // with the kernel's part of the stack
     bool has_stack() const { return stack || python || kernel; }
 };
@@ -215,6 +223,15 @@ struct AggregateUse {
     bool at_entry = false;
     std::vector<rules::TypedPtr> by;  // values of the key, in order
     rules::TypedPtr value;            // sum and hist
+};
+
+// The largest of what one clause of one rule sees, over all its probes: the tracer keeps them.
+struct LargestList {
+    RuleId rule{};
+    std::string title, by;  // "Longest gaps", "gap"
+    uint32_t count = 0;     // how many are kept
+    rules::Unit unit = rules::Unit::none;
+    bool is_signed = false;
 };
 
 // ---- probes and shapes
@@ -296,8 +313,10 @@ struct Plan {
     std::deque<ProbePlan> probes;
     std::vector<Shape> shapes;
     std::vector<Aggregate> aggregates;
+    std::vector<LargestList> lists;
     std::map<std::string, ShapeId> shape_ids;  // by what is done, in words
     std::map<const rules::Clause*, AggregateId> aggregate_ids;
+    std::map<const rules::Clause*, ListId> list_ids;
     std::vector<RuleInfo> rules;  // by RuleId
     const rules::TypeTable* types = nullptr;
     Arch arch = Arch::x86_64;

@@ -159,6 +159,7 @@ bool ProbePlanner::needs_beginning() const {
     if (probe_.ret) {
         for (const Emit& emit : probe_.ret->emits) {
             if (std::holds_alternative<EventEmit>(emit.what)) return true;
+            if (std::holds_alternative<LargestEmit>(emit.what)) return true;  // has its time
         }
         for (const Capture& capture : probe_.ret->captures) {
             if (asks_for_beginning(*capture.value)) return true;

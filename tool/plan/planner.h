@@ -69,6 +69,10 @@ private:
     void event(RuleContext& context, const rules::EventClause& clause);
     void gauge(RuleContext& context, const rules::GaugeClause& clause);
     void learn(RuleContext& context, const rules::LearnClause& clause);
+    bool is_stack(const rules::LearnClause& clause) const;
+    bool can_take_stack(const RuleContext& context, const rules::LearnClause& clause);
+    void largest(RuleContext& context, const rules::Clause& clause);
+    ListId list_id(const RuleContext& context, const rules::Clause& clause, const ValueType& by);
     struct Aggregation {  // a count, a sum or a hist
         const rules::Clause& clause;
         AggregateKind kind{};

@@ -11,16 +11,22 @@ std::string string_of(const Json& object, const char* name) {
     return std::string(text_of(object, name));
 }
 
-rules::Unit unit_of(const Json& object) {
-    std::string_view unit = text_of(object, "unit");
+rules::Unit unit_of(const Json& object, const char* name = "unit") {
+    std::string_view unit = text_of(object, name);
     if (unit == "ns") return rules::Unit::nanoseconds;
     return unit == "bytes" ? rules::Unit::bytes : rules::Unit::none;
 }
 
-// A value back to its JSON text. Integers, texts, booleans and null are all that is written.
+// A value back to its JSON text. Integers, texts, lists of texts, booleans and null are all that is
+// written.
 std::string json_of(const Json& value) {
     uint64_t natural = 0;
     int64_t integer = 0;
+    if (value.IsArray()) {
+        std::string list;
+        for (const Json& one : value.GetArray()) list += (list.empty() ? "" : ",") + json_of(one);
+        return "[" + list + "]";
+    }
     if (value.IsString()) {
         event::Value text;
         text.text = as_text(value);
@@ -33,9 +39,9 @@ std::string json_of(const Json& value) {
     return value.IsDouble() ? std::to_string(value.GetDouble()) : "null";
 }
 
-sink::Group group_of(const Json& object) {
+sink::Group group_of(const Json& object, const char* name = "by") {
     sink::Group group;
-    auto by = object.FindMember("by");
+    auto by = object.FindMember(name);
     if (by == object.MemberEnd() || !by->value.IsObject()) return group;
     for (const auto& one : by->value.GetObject()) {
         group.emplace_back(as_text(one.name), json_of(one.value));
@@ -126,6 +132,8 @@ void read(const Json& json, sink::Layer& layer) {
 }
 
 void read(const Json& json, sink::Gauge& gauge);
+void read(const Json& json, sink::Largest& list);
+void read(const Json& json, sink::Largest::Entry& entry);
 
 template <class T> std::vector<T> read_all(const Json& json, const char* name) {
     std::vector<T> out;
@@ -149,6 +157,35 @@ void read(const Json& json, sink::Gauge& gauge) {
                      texts_of(json, "peak_stack")};
     gauge.held = read_all<sink::Gauge::Held>(json, "held");
     gauge.held_count = std::max<uint64_t>(gauge.held.size(), unsigned_of(json, "held_count"));
+}
+
+void read(const Json& json, sink::Largest::Entry& entry) {
+    auto value = json.FindMember("value");
+    entry.value.json = value == json.MemberEnd() ? "null" : json_of(value->value);
+    entry.time_ns = nanoseconds_of(json, "ts", 1e9);
+    entry.pid = static_cast<uint32_t>(unsigned_of(json, "pid"));
+    entry.tid = static_cast<uint32_t>(unsigned_of(json, "tid"));
+    entry.comm = string_of(json, "comm");
+    for (auto& [name, text] : group_of(json, "args")) entry.fields.push_back({name, text, {}});
+    entry.stack = texts_of(json, "stack");
+}
+
+void read(const Json& json, sink::Largest& list) {
+    list.rule = string_of(json, "rule");
+    list.title = string_of(json, "label");
+    list.by = string_of(json, "by");
+    list.unit = unit_of(json);
+    list.calls = unsigned_of(json, "calls");
+    list.entries = read_all<sink::Largest::Entry>(json, "entries");
+    auto units = json.FindMember("units");
+    bool has_units = units != json.MemberEnd() && units->value.IsObject();
+    for (sink::Largest::Entry& entry : list.entries) {
+        entry.value.name = list.by;
+        entry.value.unit = list.unit;
+        for (sink::Largest::Field& field : entry.fields) {
+            if (has_units) field.unit = unit_of(units->value, field.name.c_str());
+        }
+    }
 }
 
 // A line shows signs, not types: a clause with one negative group sums signed values.
@@ -180,6 +217,7 @@ sink::TraceEnd saved_end(const Json& summary) {
     end.metrics.stats = read_all<sink::Stat>(summary, "stats");
     end.metrics.hists = read_all<sink::Hist>(summary, "hists");
     end.metrics.gauges = read_all<sink::Gauge>(summary, "gauges");
+    end.metrics.largest = read_all<sink::Largest>(summary, "largest");
     end.metrics.losses = read_all<sink::RuleLoss>(summary, "losses");
     end.metrics.functions = read_all<sink::FunctionTime>(summary, "functions");
     end.metrics.nested = read_all<sink::NestedTime>(summary, "nested");

@@ -242,6 +242,7 @@ constexpr auto kClauses = std::to_array<ClauseRow>({
     {"count", parse_count},
     {"sum", parse_sum},
     {"hist", parse_hist},
+    {"largest", parse_largest},
     {"gauge", parse_gauge},
     {"learn", parse_learn},
     {"forget", parse_forget},

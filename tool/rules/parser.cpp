@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "rules/parser.h"
 
@@ -20,6 +21,7 @@ public:
     // `place` is the string that names the file, no place for one of the command line.
     void read(std::string_view name, std::string_view directory, Span place);
     void check_libraries(size_t first_rule);
+    void check_titles();
 
 private:
     struct OpenFile {
@@ -103,6 +105,23 @@ void Reader::check_libraries(size_t first_rule) {
     }
 }
 
+// Two lists of one title could not be told apart.
+void Reader::check_titles() {
+    std::map<std::string_view, Span> titles;
+    for (const Rule& rule : rules_.rules) {
+        for (const Clause& clause : rule.clauses) {
+            const auto* largest = std::get_if<LargestClause>(&clause.node);
+            if (largest == nullptr || largest->title.empty()) continue;
+            auto [first, is_new] = titles.try_emplace(largest->title, clause.span);
+            if (is_new) continue;
+            diagnostics_
+                .error(clause.span, fmt::format("there are two lists \"{}\"", largest->title))
+                .at("the first is here", first->second.where())
+                .help("give one of them another title");
+        }
+    }
+}
+
 void Reader::unknown_library(const FunctionTarget& target) {
     auto& error =
         diagnostics_
@@ -125,6 +144,7 @@ void parse(std::span<const std::string> names, const LoadFile& load, RuleSet& ru
     Reader reader(load, rules, diagnostics);
     for (const std::string& name : names) reader.read(name, "", {});
     reader.check_libraries(first_rule);
+    reader.check_titles();
 }
 
 void parse(std::string_view name, const LoadFile& load, RuleSet& rules, Diagnostics& diagnostics) {

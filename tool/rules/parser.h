@@ -79,6 +79,9 @@ void skip_clause(Cursor& cursor);
 // "{ ... }", which the next token begins.
 void skip_braces(Cursor& cursor);
 
+// Behind the word `largest`, which stood at `begin` (parse_largest.cpp).
+bool parse_largest(Cursor& cursor, Rule& rule, uint32_t begin);
+
 // ---- fields (parse_fields.cpp)
 
 // What stands in parentheses behind `span` and `event`; they may be absent.

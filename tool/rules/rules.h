@@ -169,6 +169,14 @@ struct LearnClause {
     ExprPtr end;    // null, or of t[key : end]: known for all from `key` to before `end`
     ExprPtr value;  // of `pop` and `forget`: null
 };
+// largest 10 by gap = gap[tid] as "Longest gaps" (until = function)
+struct LargestClause {
+    uint32_t count = 0;  // how many are kept
+    Field by;
+    std::string title;
+    std::vector<Field> fields;
+};
+inline constexpr uint32_t kMaxLargest = 1000;  // LargestClause::count
 enum class StackKind { user, kernel, python };
 struct StackClause {
     StackKind kind{};
@@ -180,7 +188,7 @@ struct SampleClause {
 struct Clause {
     Span span;
     std::variant<SpanClause, EventClause, CountClause, SumClause, HistClause, GaugeClause,
-                 LearnClause, StackClause, SampleClause>
+                 LearnClause, LargestClause, StackClause, SampleClause>
         node;
 };
 

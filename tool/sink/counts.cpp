@@ -29,6 +29,30 @@ Gauge gauge_of(const event::GaugeState& state, const plan::Plan& plan, uint64_t 
     return gauge;
 }
 
+Largest::Field field_of(const event::NamedValue& one) {
+    return {std::string(one.name), json_text(one.value), one.value.type->unit};
+}
+
+Largest largest_of(const event::Pipeline& pipeline, const plan::Plan& plan, plan::ListId id,
+                   uint64_t start_ns) {
+    const plan::LargestList& list = plan.lists[static_cast<uint32_t>(id)];
+    Largest out{plan.rules[static_cast<uint32_t>(list.rule)].place, list.title, list.by, list.unit};
+    out.calls = pipeline.largest().calls(id);
+    plan::ValueType type;
+    if (list.is_signed) type.kind = plan::ValueType::Kind::signed_int;
+    for (const event::LargestEntry& one : pipeline.largest().entries(id)) {
+        Largest::Entry& entry = out.entries.emplace_back();
+        entry.time_ns = one.time_ns - std::min(start_ns, one.time_ns);
+        entry.pid = one.pid;
+        entry.tid = one.tid;
+        entry.comm = one.comm;
+        entry.value = {list.by, json_text({&type, one.bits, {}, false, false}), list.unit};
+        for (const event::NamedValue& value : one.values) entry.fields.push_back(field_of(value));
+        entry.stack.assign(one.stack.begin(), one.stack.end());
+    }
+    return out;
+}
+
 std::vector<FunctionTime> functions_of(const event::Pipeline& pipeline) {
     std::map<std::tuple<std::string, std::string, std::string>, FunctionTime> joined;
     for (const event::FunctionTime& one : pipeline.function_times()) {
@@ -81,6 +105,11 @@ void add_counts(TraceEnd& end, const event::Pipeline& pipeline, const plan::Plan
     end.metrics.gauges.clear();
     for (const event::GaugeState& state : pipeline.gauges()) {
         end.metrics.gauges.push_back(gauge_of(state, plan, start_ns));
+    }
+    end.metrics.largest.clear();
+    for (uint32_t i = 0; i < plan.lists.size(); ++i) {
+        auto id = static_cast<plan::ListId>(i);
+        end.metrics.largest.push_back(largest_of(pipeline, plan, id, start_ns));
     }
     end.metrics.functions = functions_of(pipeline);
     add_rule_counts(pipeline, plan, end.metrics.losses);

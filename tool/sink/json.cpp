@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "event/pipeline.h"
 #include "sink/sink.h"
 
 namespace mlbcc::sink {
@@ -130,8 +131,22 @@ void write_signed(Buffer& out, int64_t value) {
     if (!exact) out.append('"');
 }
 
+namespace {
+
+void write_frames(Buffer& out, const event::Stack& stack) {
+    out.append('[');
+    for (size_t i = 0; i < stack.frames.size(); ++i) {
+        if (i > 0) out.append(',');
+        write_text(out, stack.frames[i]);
+    }
+    out.append(']');
+}
+
+}  // namespace
+
 void write_value(Buffer& out, const event::Value& value) {
     if (value.unread) return out.append("null");
+    if (value.stack != nullptr) return write_frames(out, *value.stack);
     if (value.learnt) return write_text(out, value.text);
     write_number(out, value);
 }

@@ -1,5 +1,7 @@
 #include "sink/jsonl_records.h"
 
+#include <map>
+
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 
@@ -42,13 +44,16 @@ void member(Writer& json, const char* name, const std::vector<std::string>& valu
     json.EndArray();
 }
 
-void unit_member(Writer& json, rules::Unit unit) {
-    json.Key("unit");
+void unit_value(Writer& json, rules::Unit unit) {
     switch (unit) {
     case rules::Unit::none: json.Null(); break;
     case rules::Unit::nanoseconds: json.String("ns"); break;
     case rules::Unit::bytes: json.String("bytes"); break;
     }
+}
+void unit_member(Writer& json, rules::Unit unit) {
+    json.Key("unit");
+    unit_value(json, unit);
 }
 
 void by_member(Writer& json, const Group& by) {
@@ -99,11 +104,15 @@ void write(Writer& json, const Hist& hist) {
     json.EndArray();
 }
 
-void write(Writer& json, const Gauge::Peak& peak) {
+void seconds_member(Writer& json, const char* name, uint64_t time_ns) {
     Buffer seconds(32);
-    write_seconds(seconds, peak.time_ns, 0);
-    json.Key("peak_ts");
+    write_seconds(seconds, time_ns, 0);
+    json.Key(name);
     raw(json, seconds.view(), rapidjson::kNumberType);
+}
+
+void write(Writer& json, const Gauge::Peak& peak) {
+    seconds_member(json, "peak_ts", peak.time_ns);
     member(json, "peak_in", peak.function);
     if (!peak.stack.empty()) member(json, "peak_stack", peak.stack);
 }
@@ -132,6 +141,40 @@ void write(Writer& json, const Gauge& gauge) {
     }
     json.EndArray();
     if (gauge.held_count > gauge.held.size()) member(json, "held_count", gauge.held_count);
+}
+
+void write(Writer& json, const Largest::Entry& entry) {
+    json.Key("value");
+    raw(json, entry.value.json);
+    seconds_member(json, "ts", entry.time_ns);
+    member(json, "pid", entry.pid);
+    member(json, "tid", entry.tid);
+    member(json, "comm", entry.comm);
+    json.Key("args");
+    json.StartObject();
+    for (const Largest::Field& field : entry.fields) {
+        raw(json, quoted(field.name));
+        raw(json, field.json);
+    }
+    json.EndObject();
+    if (!entry.stack.empty()) member(json, "stack", entry.stack);
+}
+
+// Those that have one.
+void units_member(Writer& json, const Largest& list) {
+    std::map<std::string, rules::Unit> units;
+    for (const Largest::Entry& entry : list.entries) {
+        for (const Largest::Field& field : entry.fields) {
+            if (field.unit != rules::Unit::none) units[field.name] = field.unit;
+        }
+    }
+    json.Key("units");
+    json.StartObject();
+    for (const auto& [name, unit] : units) {
+        raw(json, quoted(name));
+        unit_value(json, unit);
+    }
+    json.EndObject();
 }
 
 void write(Writer& json, const RuleLoss& loss) {
@@ -172,6 +215,8 @@ void write(Writer& json, const Layer& layer) {
     member(json, "rules", layer.rules);
 }
 
+void write(Writer& json, const Largest& list);
+
 template <class T> void list(Writer& json, const char* name, const std::vector<T>& all) {
     json.Key(name);
     json.StartArray();
@@ -181,6 +226,16 @@ template <class T> void list(Writer& json, const char* name, const std::vector<T
         json.EndObject();
     }
     json.EndArray();
+}
+
+void write(Writer& json, const Largest& largest) {
+    member(json, "rule", largest.rule);
+    member(json, "label", largest.title);
+    member(json, "by", largest.by);
+    unit_member(json, largest.unit);
+    member(json, "calls", largest.calls);
+    units_member(json, largest);
+    list(json, "entries", largest.entries);
 }
 
 // What could not be kept is said only where there was something.
@@ -225,6 +280,7 @@ void write_summary_members(Buffer& out, const TraceEnd& end, const std::vector<L
     list(json, "stats", end.metrics.stats);
     list(json, "hists", end.metrics.hists);
     list(json, "gauges", end.metrics.gauges);
+    if (!end.metrics.largest.empty()) list(json, "largest", end.metrics.largest);
     list(json, "losses", end.metrics.losses);
     list(json, "functions", end.metrics.functions);
     if (!end.metrics.nested.empty()) list(json, "nested", end.metrics.nested);

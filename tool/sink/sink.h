@@ -66,6 +66,25 @@ struct Gauge {
         std::vector<std::string> stack;
     } at_peak;
 };
+// The largest of what one clause saw, the largest first; values are signed as JSON has them.
+struct Largest {
+    std::string rule, title, by;
+    rules::Unit unit{};
+    uint64_t calls = 0;  // of which these are the largest
+    struct Field {
+        std::string name, json;  // JSON value text
+        rules::Unit unit{};
+    };
+    struct Entry {
+        uint64_t time_ns = 0;  // since the trace began
+        uint32_t pid = 0, tid = 0;
+        std::string comm;
+        Field value;
+        std::vector<Field> fields;
+        std::vector<std::string> stack;
+    };
+    std::vector<Entry> entries;
+};
 struct RuleLoss {
     std::string rule;
     uint64_t submitted = 0, lost = 0, received = 0, unmatched_begin = 0, unmatched_end = 0;
@@ -88,6 +107,7 @@ struct MetricSnapshot {
     std::vector<Stat> stats;
     std::vector<Hist> hists;
     std::vector<Gauge> gauges;
+    std::vector<Largest> largest;         // by list, in the plan's order
     std::vector<RuleLoss> losses;         // by rule, in the plan's order
     std::vector<FunctionTime> functions;  // the slowest single call first
     std::vector<NestedTime> nested;       // the longest first; only those with calls inside

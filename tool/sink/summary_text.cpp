@@ -42,6 +42,10 @@ void add_slowest(Rows& rows, const std::vector<FunctionTime>& functions, const s
 std::string layer_text(const TraceEnd& end, const Layer& layer, size_t width) {
     Rows rows(width);
     add_metrics(rows, end.metrics, layer.rules);
+    for (const Largest& list : end.metrics.largest) {
+        bool is_here = std::ranges::find(layer.rules, list.rule) != layer.rules.end();
+        if (is_here) add_largest(rows, list);
+    }
     add_slowest(rows, end.metrics.functions, layer.type);
     if (rows.empty()) return {};
     std::string name = upper(layer.type);
@@ -113,6 +117,7 @@ Layer rest_of(const MetricSnapshot& metrics, const std::vector<Layer>& layers) {
     for (const Stat& stat : metrics.stats) add(stat.rule);
     for (const Hist& hist : metrics.hists) add(hist.rule);
     for (const Gauge& gauge : metrics.gauges) add(gauge.rule);
+    for (const Largest& list : metrics.largest) add(list.rule);
     return rest;
 }
 

@@ -28,6 +28,8 @@ std::string summary_text(const TraceEnd& end, uint64_t start_ns, const std::vect
 // Counts, sums and histograms of the rules of one layer; gauges; what is still held.
 void add_metrics(Rows& rows, const MetricSnapshot& metrics, const std::vector<std::string>& rules);
 void add_hist(Rows& rows, const std::vector<const Hist*>& groups);
+// The largest of one list, as a table.
+void add_largest(Rows& rows, const Largest& list);
 // Where what gauges of one name still hold came from, the most first.
 void add_held(Rows& rows, const std::vector<const Gauge*>& gauges);
 

@@ -158,6 +158,11 @@ void describe_tallies(const Frontend& frontend, const std::optional<plan::Record
                       std::string& out) {
     if (!record) return;
     for (const plan::Emit& emit : record->emits) {
+        if (const auto* largest = std::get_if<plan::LargestEmit>(&emit.what)) {
+            const auto& list = frontend.plan.lists[static_cast<uint32_t>(largest->list)];
+            out += fmt::format("  tracer  {}: the {} largest by {}, from the record\n", list.title,
+                               list.count, list.by);
+        }
         const auto* tally = std::get_if<plan::TallyEmit>(&emit.what);
         if (tally == nullptr) continue;
         const auto& shared = frontend.plan.aggregates[static_cast<uint32_t>(tally->aggregate)];

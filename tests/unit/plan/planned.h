@@ -144,6 +144,7 @@ private:
                 if (e.end) text += ":" + late(*e.end);
                 if (e.op != rules::LearnOp::set)
                     text += fmt::format(" op{}", static_cast<int>(e.op));
+                if (e.takes_stack) return text + "=stack";
                 return e.value ? text + "=" + late(*e.value) : text;
             }
             std::string operator()(const plan::TallyEmit& e) const {
@@ -153,6 +154,10 @@ private:
                 if (e.over) text += " over " + late(*e.over);
                 for (const plan::LatePtr& one : e.by) text += " by " + late(*one);
                 return text;
+            }
+            std::string operator()(const plan::LargestEmit& e) const {
+                return fmt::format("largest {}{} {}{}", static_cast<uint32_t>(e.list), head(),
+                                   late(*e.by), fields(e.fields, emit.mask));
             }
             std::string operator()(const plan::ConditionEmit& e) const {
                 return fmt::format("condition{} {}", head(), late(*e.holds));

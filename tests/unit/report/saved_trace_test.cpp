@@ -95,6 +95,15 @@ sink::TraceEnd full_end() {
                            7},
                           {"a:9", "level", {}, 70, -5, -1, {}, 0},
                           {"a:9", "level", {}, 71, 5, 9, {}, 0}};
+    sink::Largest::Entry entry{5'000'000, 70, 71, "worker \xff"};
+    entry.value = {"gap", "30123000", kTime};
+    entry.fields = {{"io", "-2000", kTime},
+                    {"until", "\"relu \\u00ff\"", {}},
+                    {"known", "null", {}},
+                    {"off_in", R"(["libc.so.6:nanosleep+0x12","app:f(a, \"b\")+0x5"])", {}}};
+    entry.stack = {"app:g", "app:main"};
+    end.metrics.largest = {{"a:9", "Longest gaps", "gap", kTime, 3, {entry, entry}},
+                           {"a:9", "None", "size", kBytes, 0, {}}};
     end.metrics.losses = {{"a:5", 100, 17, 83, 3, 1, 1}, {"a:9", 10, 0, 10, 0, 0, 10}};
     end.metrics.functions = {{"cuCtxCreate", "libcuda.so.1", "userspace", 1, 81200000, 81200000},
                              {"cuInit", "libcuda.so.1", "userspace", 12, 300, 90}};

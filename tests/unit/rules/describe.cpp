@@ -78,6 +78,11 @@ std::string describe_by(const std::vector<Field>& by, const std::optional<std::s
     return label ? out + " as " + *label : out;
 }
 
+std::string describe_by_one(const LargestClause& n) {
+    std::string name = n.by.name == n.by.value->span.text() ? "" : n.by.name + " = ";
+    return fmt::format(" by {}{} as {}", name, describe(*n.by.value), n.title);
+}
+
 struct ClauseText {
     std::string operator()(const SpanClause& n) const {
         return fmt::format("span {} {}", n.type, describe_fields(n.fields));
@@ -109,6 +114,10 @@ struct ClauseText {
         std::string out = fmt::format("learn {}[{}{}] {}", n.table, describe(*n.key), end,
                                       kOps[static_cast<size_t>(n.op)]);
         return n.value ? out + " " + describe(*n.value) : out;
+    }
+    std::string operator()(const LargestClause& n) const {
+        return fmt::format("largest {}{} {}", n.count, describe_by_one(n),
+                           describe_fields(n.fields));
     }
     std::string operator()(const StackClause& n) const {
         constexpr std::array kKinds{"user", "kernel", "python"};
