@@ -22,8 +22,8 @@ TEST(LargestPlan, IsOneListForAllFunctionsOfItsRule) {
     EXPECT_EQ(p.plan().lists[1].by, "time");
     for (const char* symbol : {"cuMemAlloc_v2", "cuMemcpyHtoD_v2"}) {
         std::string record = p.ret(symbol);
-        EXPECT_NE(record.find("largest 0<1 r0> 0 function=1"), std::string::npos) << record;
-        EXPECT_NE(record.find("largest 1<1 r0> 2"), std::string::npos) << record;
+        EXPECT_NE(record.find("largest 0<1 r0> (b4 0 1) function=2"), std::string::npos) << record;
+        EXPECT_NE(record.find("largest 1<1 r0> 3"), std::string::npos) << record;
     }
 }
 
