@@ -50,7 +50,7 @@ TEST(LargestTable, BreaksStacks) {
     Largest list = sample();
     list.entries.pop_back();
     EXPECT_EQ(table(list, 40), R"(
-  Longest gaps       41
+  Longest gaps  41
         gap    io  until       at  thread
     30.1 ms  0 ns  relu   0.031 s  python3 70
         off_in: libc.so.6:nanosleep <
