@@ -177,7 +177,7 @@ void LibraryTable::expect(
 
 // What lies in the program's own folders is one library, whatever they are called.
 bool LibraryName::grows() const {
-    return text.find('/') != std::string::npos && is_glob(text) && !text.starts_with('$');
+    return has_folder() && is_glob(text) && !text.starts_with('$');
 }
 
 bool SoughtLibrary::may_come() const {
@@ -185,11 +185,16 @@ bool SoughtLibrary::may_come() const {
                                  [](const LibraryName& name) { return name.grows(); });
 }
 
+bool SoughtLibrary::may_come_anywhere() const {
+    return optional && std::any_of(names.begin(), names.end(),
+                                   [](const LibraryName& name) { return !name.has_folder(); });
+}
+
 std::vector<SoughtLibrary> LibraryTable::sought() const {
     std::vector<SoughtLibrary> all;
     for (const TracedLibrary* library : in_order_) {
         const bool found = !library->awaited && !library->files.empty();
-        all.push_back({title_of(library->names), library->names, found});
+        all.push_back({title_of(library->names), library->names, found, !library->required});
     }
     return all;
 }

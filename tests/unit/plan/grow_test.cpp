@@ -62,6 +62,20 @@ TEST(Grow, AnAbsentLibraryOfOptionalRulesIsExpected) {
     EXPECT_EQ(late.libraries[0].title, "`libcuda.so.1`");
     EXPECT_FALSE(late.libraries[0].found);
     EXPECT_TRUE(late.libraries[0].may_come());
+    EXPECT_TRUE(late.libraries[0].may_come_anywhere());
+}
+
+TEST(Grow, ALibraryThatSomeRuleNeedsMayNotComeAnywhere) {
+    Late late("on cuda:cuInit { count }\non optional cuda:cuMemAlloc { count }");
+    ASSERT_EQ(late.libraries.size(), 1u);
+    EXPECT_FALSE(late.libraries[0].may_come_anywhere());
+}
+
+TEST(Grow, OneWithAFolderMayNotComeAnywhere) {
+    Late late("on optional \"/opt/libx.so\":f { count }");
+    ASSERT_EQ(late.libraries.size(), 1u);
+    EXPECT_TRUE(late.libraries[0].may_come());
+    EXPECT_FALSE(late.libraries[0].may_come_anywhere());
 }
 
 TEST(Grow, WithoutOptionalItIsAMistake) {
