@@ -82,7 +82,7 @@ class Folders(TracerCase):
 
     def test_two_libraries_that_are_one_file(self):
         """The rules of both see each call, once."""
-        text = ('library a = "liblate.so*"\nlibrary b = "liblatelib.so"\n'
+        text = ('library a = "liblate.so*"\nlibrary b = "liblate.so.1"\n'
                 'int late_work(int i);\nint late_other(int i);\n'
                 'on optional a:late_work { event work(i, ret)   count as "A" }\n'
                 'on optional b:late_* { count as "B" }\n')

@@ -17,6 +17,7 @@ public:
     }
     Growth comes(std::string_view functions) {
         host_.add("libcuda.so.1", functions);
+        host_.libraries["libcuda.so*"] = host_.libraries["libcuda.so.1"];
         Diagnostics found;
         Growth growth =
             grow(plan, target::resolve_late(parsed_.rules, types_.table(), host_, found),
@@ -95,6 +96,18 @@ TEST(Grow, WhatComesHasTheShapesThatWereExpected) {
     EXPECT_EQ(&late.plan.probes[0], before) << "what events refer to stays where it is";
     EXPECT_EQ(late.plan.probes[1].entry_shape, late.plan.probes[0].entry_shape);
     EXPECT_EQ(late.plan.probes[1].id, ProbeId{1});
+}
+
+// Each library may come alone, too.
+TEST(Grow, OneFileMayBeTwoLibraries) {
+    Late late("on optional cuda:cuInit { span driver(args) }\n"
+              "on optional \"libcuda.so*\":cu* { count by function }");
+    const size_t shapes = late.plan.shapes.size();
+    const Growth growth = late.comes("cuInit@10");
+    EXPECT_EQ(growth.left_out.size(), 0u);
+    EXPECT_EQ(late.functions(growth.first_probe), "cuInit");
+    EXPECT_EQ(late.plan.shapes.size(), shapes);
+    EXPECT_EQ(late.plan.probes[growth.first_probe].probe->uses.size(), 2u);
 }
 
 TEST(Grow, FormsAreThoseOfTheBaseName) {
