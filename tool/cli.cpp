@@ -107,6 +107,8 @@ void add_options(CLI::App& app, CommandLine& line, Texts& texts) {
         ->check(CLI::IsMember({"auto", "session", "multi", "perf"}));
     app.add_flag("--exact-entry", o.rules.exact_entry,
                  "Probe the very first byte of each function, even where that is dear");
+    app.add_flag("--late-anywhere", o.rules.late_anywhere,
+                 "Wait for libraries of optional rules by their file's name, in whatever folder");
     app.add_flag("--mangled", o.rules.keep_mangled,
                  "Show names of C++ functions as the compiler writes them");
     app.add_option("--buffer", texts.buffer, "Size of the event buffer of each CPU; default 16MiB")

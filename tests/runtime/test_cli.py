@@ -29,8 +29,8 @@ class Subcommands(TracerCase):
     def test_help_shows_every_option(self):
         text = self.ok("--help")
         for word in ("--rules", "--pid", "--all", "--duration", "--user", "--root", "--attach",
-                     "--exact-entry", "--buffer", "--templates", "--folded", "--quiet", "--verbose", "check",
-                     "list", "explain", "emit", "report", "--version"):
+                     "--exact-entry", "--late-anywhere", "--buffer", "--templates", "--folded", "--quiet",
+                     "--verbose", "check", "list", "explain", "emit", "report", "--version"):
             self.assertIn(word, text)
 
     def test_help_is_quick(self):

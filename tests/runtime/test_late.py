@@ -124,13 +124,16 @@ class OtherMounts(TracerCase):
 
     def trace_of(self, process, text):
         live = self.start(text, "--pid", process.pid)
+        self.run_traced(process, live)
+        return live
+
+    def run_traced(self, process, live):
         end = time.monotonic() + 60
         while "Ctrl-C ends the trace" not in live.said() and time.monotonic() < end:
             time.sleep(0.05)
         process.communicate("go\n", timeout=60)
         self.assertEqual(process.returncode, 0)
         self.assertEqual(live.wait(), 0, live.said())
-        return live
 
     def test_a_library_that_only_it_sees(self):
         folder = self.dir / "own"
@@ -183,10 +186,13 @@ note: library `{file}` is not there yet: it is waited for
 class NobodyWaits(TracerCase):
     """Whatever becomes of the tracer, programs go on."""
 
+    wanted, options = "late/liblate.so", ()
+
     def begin(self):
         self.file = self.dir / "late/liblate.so"
-        rule = rules(self.file) + 'on "libc.so.6":getppid { count }\non syscall:getppid { event ready }\n'
-        live = self.start(rule, "--", "python3", "-c",
+        rule = rules(self.dir / self.wanted if "/" in self.wanted else self.wanted)
+        rule += 'on "libc.so.6":getppid { count }\non syscall:getppid { event ready }\n'
+        live = self.start(rule, *self.options, "--", "python3", "-c",
                           "import os, time\nwhile True: os.getppid(); time.sleep(0.05)")
         live.wait_for('"ready"')
         return live
@@ -208,6 +214,12 @@ class NobodyWaits(TracerCase):
             except ProcessLookupError:
                 pass
 
+    def kill_guardian(self, live):
+        for pid in children(live.process.pid):
+            with open(f"/proc/{pid}/comm", encoding="utf-8") as comm:
+                if comm.read().strip() == "mlbcc":
+                    os.kill(pid, signal.SIGKILL)
+
     def test_after_the_tracer_was_killed(self):
         live = self.begin()
         self.load()
@@ -222,11 +234,7 @@ class NobodyWaits(TracerCase):
 
     def test_after_the_guardian_was_killed(self):
         live = self.begin()
-        command = str(live.process.pid)
-        for pid in children(command):
-            with open(f"/proc/{pid}/comm", encoding="utf-8") as comm:
-                if comm.read().strip() == "mlbcc":
-                    os.kill(pid, signal.SIGKILL)
+        self.kill_guardian(live)
         self.load()
         self.end(live)
 

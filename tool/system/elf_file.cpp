@@ -1,5 +1,7 @@
 #include "system/elf_file.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <string_view>
 #include <utility>
@@ -90,6 +92,11 @@ void remove_duplicates(Tables& tables) {
     ifuncs.erase(std::unique(ifuncs.begin(), ifuncs.end()), ifuncs.end());
 }
 
+std::optional<std::string> soname_of(const Result<ElfImage>& image) {
+    if (!image || !image->is_supported()) return std::nullopt;
+    return image->soname();
+}
+
 }  // namespace
 
 std::optional<std::string> elf_machine(const std::string& path) {
@@ -99,9 +106,11 @@ std::optional<std::string> elf_machine(const std::string& path) {
 }
 
 std::optional<std::string> elf_soname(const std::string& path) {
-    const Result<ElfImage> image = ElfImage::open(path);
-    if (!image || !image->is_supported()) return std::nullopt;
-    return image->soname();
+    return soname_of(ElfImage::open(path));
+}
+
+std::optional<std::string> elf_soname(int file) {
+    return soname_of(ElfImage::read(UniqueFd(fcntl(file, F_DUPFD_CLOEXEC, 0)), "the file"));
 }
 
 Result<Symbols> read_symbols(const std::string& path) {

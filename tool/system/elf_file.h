@@ -16,6 +16,7 @@ std::optional<std::string> elf_machine(const std::string& path);
 
 // DT_SONAME, where the file has one.
 std::optional<std::string> elf_soname(const std::string& path);
+std::optional<std::string> elf_soname(int file);  // of an open one; opens nothing
 
 // What target::Host::symbols() says. Left out besides IFUNCs: code that no call enters (the entry
 // point, `.cold` parts, the loader's resolver, the return from a signal). A return probe there

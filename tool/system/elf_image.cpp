@@ -63,11 +63,16 @@ Error not_loadable(const std::string& path, uint16_t type) {
 }  // namespace
 
 Result<ElfImage> ElfImage::open(const std::string& path) {
+    // O_NONBLOCK: a pipe without a writer must not hold us up.
+    UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!file) return system_error(fmt::format("cannot open {}", path));
+    return read(std::move(file), path);
+}
+
+Result<ElfImage> ElfImage::read(UniqueFd file, const std::string& path) {
     ElfImage image;
     image.path_ = path;
-    // O_NONBLOCK: a pipe without a writer must not hold us up.
-    image.file_.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (!image.file_) return system_error(fmt::format("cannot open {}", path));
+    image.file_ = std::move(file);
     struct stat status;
     if (fstat(image.file_.get(), &status) != 0) {
         return system_error(fmt::format("cannot look at {}", path));

@@ -20,6 +20,8 @@ class ElfImage {
 public:
     // Errors: cannot be opened, not a regular file, not ELF, neither program nor shared library.
     static Result<ElfImage> open(const std::string& path);
+    // The same of a file that is open; `path` is for messages.
+    static Result<ElfImage> read(UniqueFd file, const std::string& path);
 
     const std::string& machine() const { return machine_; }  // "x86_64", "aarch64", "i386", ...
     // 64-bit and little-endian: the tables below can be read.

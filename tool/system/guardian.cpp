@@ -1,13 +1,10 @@
 #include "system/guardian.h"
 
-#include <elf.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/fanotify.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,8 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "base/glob.h"
-#include "system/open_guard.h"
+#include "system/open_marks.h"
 
 namespace mlbcc::system {
 
@@ -32,24 +28,21 @@ struct Held {
     Clock::time_point since;
 };
 
-bool is_folder(const std::string& path) {
-    struct stat status;
-    return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
-}
-
 class Guardian {
 public:
     Guardian(UniqueFd fanotify, UniqueFd socket)
-        : fanotify_(std::move(fanotify)), socket_(std::move(socket)) {}
+        : fanotify_(std::move(fanotify)), socket_(std::move(socket)), marks_(fanotify_.get()) {}
 
     // What the tracer has said is heard before any event is judged: it says what it awaits before
     // that is watched.
     void serve() {
         while (true) {
-            std::array<pollfd, 2> waiting{
-                {{socket_.get(), POLLIN, 0}, {fanotify_.get(), POLLIN, 0}}};
+            std::array<pollfd, 3> waiting{{{socket_.get(), POLLIN, 0},
+                                           {fanotify_.get(), POLLIN, 0},
+                                           {marks_.mounts_fd(), POLLPRI, 0}}};
             (void)::poll(waiting.data(), waiting.size(), held_.empty() ? -1 : 1000);
             if (!hear()) return;
+            if ((waiting[2].revents & POLLPRI) != 0) marks_.renew();
             read_events();
             let_go_late();
         }
@@ -81,33 +74,10 @@ private:
         const size_t zero = rest.find('\0');
         Place place{std::string(rest.substr(0, zero)), std::string(rest.substr(zero + 1))};
         places_.push_back(place);
-        GuardReply reply{GuardReply::Kind::watched, -1, 0, mark(place)};
+        const int code = marks_.add(place);
+        GuardReply reply{GuardReply::Kind::watched, -1, 0, code, marks_.file_systems()};
         while (send(socket_.get(), &reply, sizeof reply, MSG_NOSIGNAL) < 0 && errno == EINTR) {
         }
-    }
-
-    // The folder itself where there is just one and it is there; else its file system, as far as
-    // there is a path to it. Returns errno.
-    int mark(const Place& place) const {
-        std::string folder = place.pattern.substr(0, place.pattern.rfind('/') + 1);
-        const auto real = canonical_path(place.root, folder);
-        if (!is_glob(folder) && real && is_folder(*real)) {
-            return mark(*real, 0, FAN_OPEN_PERM | FAN_EVENT_ON_CHILD);
-        }
-        while (true) {
-            const auto nearest = canonical_path(place.root, folder);
-            if (!is_glob(folder) && nearest && is_folder(*nearest)) {
-                return mark(*nearest, FAN_MARK_FILESYSTEM, FAN_OPEN_PERM);
-            }
-            const size_t slash = folder.find_last_of('/', folder.size() - 2);
-            if (folder.size() < 2 || slash == std::string::npos) return ENOENT;
-            folder.resize(slash + 1);
-        }
-    }
-    int mark(const std::string& path, unsigned flags, uint64_t mask) const {
-        const int done =
-            fanotify_mark(fanotify_.get(), FAN_MARK_ADD | flags, mask, AT_FDCWD, path.c_str());
-        return done == 0 ? 0 : errno;
     }
 
     void read_events() {
@@ -116,27 +86,24 @@ private:
         const auto* event = reinterpret_cast<const fanotify_event_metadata*>(bytes.data());
         for (; got > 0 && FAN_EVENT_OK(event, got); event = FAN_EVENT_NEXT(event, got)) {
             if (event->fd < 0) continue;
-            if (!is_awaited(event->fd) || !hold(*event)) answer(event->fd);
+            if (!is_awaited(*event) || !hold(*event)) answer(event->fd);
         }
     }
 
     // Most files are none that a loader would map: their first bytes tell.
-    bool is_awaited(int file) const {
-        struct stat status;
-        std::array<char, SELFMAG> magic;
-        if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return false;
-        if (pread(file, magic.data(), magic.size(), 0) != SELFMAG) return false;
-        if (std::memcmp(magic.data(), ELFMAG, SELFMAG) != 0) return false;
-        const FileId id{status.st_dev, status.st_ino};
-        if (passing_.contains(id)) return false;
+    bool is_awaited(const fanotify_event_metadata& event) {
+        const std::optional<SeenFile> file = seen_file(event.fd);
+        if (!file) return false;
+        marks_.follow(event.pid);
+        if (passing_.contains(file->id)) return false;
         return std::ranges::any_of(places_,
-                                   [&](const Place& place) { return leads_to(place, id); });
+                                   [&](const Place& place) { return leads_to(place, *file); });
     }
 
     // The tracer's own opening cannot wait for the tracer.
     bool hold(const fanotify_event_metadata& event) {
         if (event.pid == getppid()) return false;
-        GuardReply reply{GuardReply::Kind::held, event.fd, event.pid, 0};
+        GuardReply reply{GuardReply::Kind::held, event.fd, event.pid, 0, 0};
         alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
         iovec part{&reply, sizeof reply};
         msghdr message{};
@@ -173,6 +140,7 @@ private:
     }
 
     UniqueFd fanotify_, socket_;
+    OpenMarks marks_;
     std::vector<Place> places_;
     std::set<FileId> passing_;
     std::vector<Held> held_;  // the longest first

@@ -21,6 +21,7 @@ struct GuardReply {
     int ticket = -1;  // held
     int pid = 0;
     int code = 0;  // watched: errno
+    int file_systems = 0;
 };
 
 // Serves until the socket is closed.

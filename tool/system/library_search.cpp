@@ -85,13 +85,14 @@ std::vector<Place> LibrarySearcher::places_of_path(std::string_view path,
     return places;
 }
 
-std::vector<Place> LibrarySearcher::places(std::string_view written,
-                                           std::string_view directory) const {
+std::vector<Place> LibrarySearcher::places(std::string_view written, std::string_view directory,
+                                           bool anywhere) const {
     const std::optional<std::string> whole = expanded(view_, written);
     if (!whole) return {};
     const std::string_view name = *whole;
     if (name.find('/') != std::string_view::npos) return places_of_path(name, directory);
     std::vector<Place> places;
+    if (anywhere) places.push_back({view_.root, std::string(name)});
     for (const std::string& folder : view_.library_path) {
         places.push_back({view_.root, join_path(folder, name)});
     }

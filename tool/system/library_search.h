@@ -23,8 +23,9 @@ public:
     target::LibrarySearch find(std::string_view written, std::string_view directory);
 
     // Where a file would be found by that name if it came. Folders of the system only as far as
-    // they are there.
-    std::vector<Place> places(std::string_view written, std::string_view directory) const;
+    // they are there. `anywhere`: one that is named without a folder, in any.
+    std::vector<Place> places(std::string_view written, std::string_view directory,
+                              bool anywhere) const;
 
 private:
     using Found = target::LibrarySearch;

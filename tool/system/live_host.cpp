@@ -50,10 +50,11 @@ target::LibrarySearch LiveHost::find_library(std::string_view name, std::string_
     return all;
 }
 
-std::vector<Place> LiveHost::places(std::string_view name, std::string_view directory) const {
+std::vector<Place> LiveHost::places(std::string_view name, std::string_view directory,
+                                    bool anywhere) const {
     std::vector<Place> all;
     for (const LibrarySearcher& searcher : searchers_) {
-        for (Place& place : searcher.places(name, directory)) {
+        for (Place& place : searcher.places(name, directory, anywhere)) {
             if (std::ranges::find(all, place) == all.end()) all.push_back(std::move(place));
         }
     }

@@ -1,17 +1,22 @@
 #include "system/open_guard.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <sys/fanotify.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "base/glob.h"
+#include "system/elf_file.h"
 #include "system/guardian.h"
 
 namespace mlbcc::system {
@@ -39,8 +44,35 @@ std::string bytes_of(const GuardRequest& request) {
 
 }  // namespace
 
-bool leads_to(const Place& place, const FileId& file) {
-    const auto is_it = [&](const std::string& path) { return file_id(path) == file; };
+std::optional<SeenFile> seen_file(int file) {
+    struct stat status;
+    std::array<char, SELFMAG> magic;
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+    if (pread(file, magic.data(), magic.size(), 0) != SELFMAG) return std::nullopt;
+    if (std::memcmp(magic.data(), ELFMAG, SELFMAG) != 0) return std::nullopt;
+    constexpr std::string_view kDeleted = " (deleted)";
+    std::array<char, PATH_MAX> path;
+    const std::string link = "/proc/self/fd/" + std::to_string(file);
+    const ssize_t length = readlink(link.c_str(), path.data(), path.size());
+    SeenFile seen{{status.st_dev, status.st_ino}, {}, elf_soname(file).value_or("")};
+    if (length > 0) seen.path.assign(path.data(), static_cast<size_t>(length));
+    if (seen.path.ends_with(kDeleted)) seen.path.resize(seen.path.size() - kDeleted.size());
+    return seen;
+}
+
+// What a link leads to has a name of its own; the version is what links leave out.
+bool is_called(std::string_view wanted, const SeenFile& file) {
+    const std::string longer = std::string(wanted) + ".[0-9]*";
+    const bool is_library = wanted.find(".so") != std::string_view::npos;
+    const auto fits = [&](std::string_view name) {
+        return glob_match(wanted, name) || (is_library && glob_match(longer, name));
+    };
+    return fits(file_name(file.path)) || (!file.soname.empty() && fits(file.soname));
+}
+
+bool leads_to(const Place& place, const SeenFile& file) {
+    if (!place.has_folder()) return is_called(place.pattern, file);
+    const auto is_it = [&](const std::string& path) { return file_id(path) == file.id; };
     if (is_glob(place.pattern)) {
         return std::ranges::any_of(expand_glob(place.root, place.pattern), is_it);
     }
@@ -105,11 +137,11 @@ std::optional<OpenGuard::Reply> OpenGuard::receive(bool wait) {
         gone_ = true;
         return std::nullopt;
     }
-    if (reply.kind == GuardReply::Kind::watched) return Reply{reply.code, {}};
-    return Reply{0, HeldOpen{reply.ticket, reply.pid, take_descriptor(message)}};
+    if (reply.kind == GuardReply::Kind::watched) return Reply{reply.code, reply.file_systems, {}};
+    return Reply{0, 0, HeldOpen{reply.ticket, reply.pid, take_descriptor(message)}};
 }
 
-Result<void> OpenGuard::watch(const Place& place) {
+Result<int> OpenGuard::watch(const Place& place) {
     GuardRequest request{GuardRequest::Kind::watch, -1, {}};
     tell(bytes_of(request) + place.root + '\0' + place.pattern);
     while (!gone_) {
@@ -119,9 +151,10 @@ Result<void> OpenGuard::watch(const Place& place) {
             arrived_.push_back(std::move(*reply->held));
             continue;
         }
-        if (reply->code == 0) return {};
+        if (reply->code == 0) return reply->file_systems;
         errno = reply->code;
-        return system_error("cannot watch " + place.root + place.pattern);
+        return system_error(place.has_folder() ? "cannot watch " + place.root + place.pattern
+                                               : "cannot watch file systems for " + place.pattern);
     }
     return Error{"the process that waits for files to be opened has ended"};
 }

@@ -6,8 +6,8 @@
 //
 // A process of its own, the guardian, asks the kernel (fanotify's FAN_OPEN_PERM) and answers it: at
 // once for all files that nobody awaits, the tracer's own opening of files included. It opens
-// nothing itself. If it ends, or the tracer does, the kernel lets everybody go on; a tracer that
-// does not answer is waited for kPatience long.
+// nothing itself, outside /proc. If it ends, or the tracer does, the kernel lets everybody go on; a
+// tracer that does not answer is waited for kPatience long.
 #pragma once
 
 #include <sys/types.h>
@@ -24,14 +24,28 @@
 
 namespace mlbcc::system {
 
-// A path (absolute, perhaps a glob) below a root: "" is ours, else "/proc/12/root".
+// A path (absolute, perhaps a glob) below a root: "" is ours, else "/proc/12/root". Without a `/`
+// it is a name that a file may have in any folder.
 struct Place {
     std::string root, pattern;
+    bool has_folder() const { return pattern.find('/') != std::string::npos; }
     bool operator==(const Place&) const = default;
 };
 
+// A file that is open, and what it goes by.
+struct SeenFile {
+    FileId id;
+    std::string path;    // as we can see it: of another mount namespace, only its end may be right
+    std::string soname;  // "" where it has none
+};
+// Nullopt where it is no ELF file. Opens nothing.
+std::optional<SeenFile> seen_file(int file);
+
+// Whether a file is meant by a name without a folder: its own name or its soname is that, or
+// goes on with a version (`libx.so.1` and `libx.so.1.2.3` are meant by `libx.so`).
+bool is_called(std::string_view wanted, const SeenFile& file);
 // Whether a place leads to this file now, by links too. Opens no files, only folders.
-bool leads_to(const Place& place, const FileId& file);
+bool leads_to(const Place& place, const SeenFile& file);
 
 struct HeldOpen {
     int ticket = -1;
@@ -50,8 +64,10 @@ public:
     ~OpenGuard();  // everybody goes on
 
     // From now on files that this place leads to are held. A folder that is there is watched
-    // itself; for one that is not, or not only one, its whole file system is.
-    Result<void> watch(const Place& place);
+    // itself; for one that is not, or not only one, its whole file system is. For a place without
+    // a folder, all file systems are that programs are loaded from, also those that are mounted
+    // later or in another mount namespace. Returns how many whole ones it is now.
+    Result<int> watch(const Place& place);
     // Opening this file needs no waiting.
     void pass(const FileId& file);
 
@@ -63,7 +79,7 @@ public:
 private:
     OpenGuard(pid_t pid, UniqueFd socket) : pid_(pid), socket_(std::move(socket)) {}
     struct Reply {
-        int code = 0;  // of watch()
+        int code = 0, file_systems = 0;  // of watch()
         std::optional<HeldOpen> held;
     };
     std::optional<Reply> receive(bool wait);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -66,6 +67,20 @@ std::set<std::string> expected_names(const std::string& pattern, const Variants&
         if (auto example = example_of(pattern)) names.insert(std::move(*example));
     }
     return names;
+}
+
+// `libx.so*` and `libx.so.1` may be one file, `libx.so` and the longer name that it leads to, too.
+bool may_be_one_file(const TracedLibrary& a, const TracedLibrary& b) {
+    const auto leads_to = [](const std::string& from, const std::string& to) {
+        return glob_match(from, to) || glob_match(from + ".*", to);
+    };
+    for (const LibraryName& one : a.names) {
+        for (const LibraryName& other : b.names) {
+            const std::string x = last_component(one.text), y = last_component(other.text);
+            if (leads_to(x, y) || leads_to(y, x)) return true;
+        }
+    }
+    return false;
 }
 
 }  // namespace
@@ -161,23 +176,43 @@ void LibraryTable::expect(
         library->awaited = true;
         library->title = title_of(library->names);
         library->soname = last_component(library->names.front().text);
-        const std::string key = fmt::format("{} #{}", library->title, files_.size());
-        std::unique_ptr<LibraryFile>& file = files_[key];
-        file = std::make_unique<LibraryFile>();
-        file->path = key;
-        file->expected = true;
-        Symbols symbols;
-        for (const std::string& name : expected) {
-            symbols.functions.push_back({name, 16 * (symbols.functions.size() + 1), 16});
-        }
-        file->index = FunctionIndex(std::move(symbols));
-        library->files.push_back(file.get());
+        library->files.push_back(&expect_file(library->title, expected));
     }
+    for (auto one = names.begin(); one != names.end(); ++one) {
+        for (auto other = std::next(one); other != names.end(); ++other) {
+            if (may_be_one_file(*one->first, *other->first)) expect_both(*one, *other);
+        }
+    }
+}
+
+// What rules on either want of the same function is then one probe.
+void LibraryTable::expect_both(const Expected& one, const Expected& other) {
+    std::set<std::string> shared;
+    std::ranges::set_intersection(one.second, other.second, std::inserter(shared, shared.end()));
+    if (shared.empty()) return;
+    LibraryFile& file = expect_file(one.first->title, shared);
+    one.first->files.push_back(&file);
+    other.first->files.push_back(&file);
+}
+
+LibraryFile& LibraryTable::expect_file(const std::string& title,
+                                       const std::set<std::string>& functions) {
+    const std::string key = fmt::format("{} #{}", title, files_.size());
+    std::unique_ptr<LibraryFile>& file = files_[key];
+    file = std::make_unique<LibraryFile>();
+    file->path = key;
+    file->expected = true;
+    Symbols symbols;
+    for (const std::string& name : functions) {
+        symbols.functions.push_back({name, 16 * (symbols.functions.size() + 1), 16});
+    }
+    file->index = FunctionIndex(std::move(symbols));
+    return *file;
 }
 
 // What lies in the program's own folders is one library, whatever they are called.
 bool LibraryName::grows() const {
-    return text.find('/') != std::string::npos && is_glob(text) && !text.starts_with('$');
+    return has_folder() && is_glob(text) && !text.starts_with('$');
 }
 
 bool SoughtLibrary::may_come() const {
@@ -185,11 +220,16 @@ bool SoughtLibrary::may_come() const {
                                  [](const LibraryName& name) { return name.grows(); });
 }
 
+bool SoughtLibrary::may_come_anywhere() const {
+    return optional && std::any_of(names.begin(), names.end(),
+                                   [](const LibraryName& name) { return !name.has_folder(); });
+}
+
 std::vector<SoughtLibrary> LibraryTable::sought() const {
     std::vector<SoughtLibrary> all;
     for (const TracedLibrary* library : in_order_) {
         const bool found = !library->awaited && !library->files.empty();
-        all.push_back({title_of(library->names), library->names, found});
+        all.push_back({title_of(library->names), library->names, found, !library->required});
     }
     return all;
 }

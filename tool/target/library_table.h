@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,6 +64,9 @@ private:
     void search(TracedLibrary& library);
     void add_file(TracedLibrary& library, const std::string& path);
     LibraryFile& open(const std::string& path, const std::string& title);
+    using Expected = std::pair<TracedLibrary* const, std::set<std::string>>;  // its functions
+    void expect_both(const Expected& one, const Expected& other);
+    LibraryFile& expect_file(const std::string& title, const std::set<std::string>& functions);
 
     const rules::RuleSet& rules_;
     Host& host_;

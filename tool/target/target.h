@@ -172,6 +172,7 @@ struct Probe {
 struct LibraryName {
     std::string text;       // a soname, a path or a glob; `$NAME/` at its beginning is a variable
     std::string directory;  // of the rule file that has it
+    bool has_folder() const { return text.find('/') != std::string::npos; }
     // A folder of plugins: files may come beside those that are there.
     bool grows() const;
 };
@@ -181,7 +182,9 @@ struct SoughtLibrary {
     std::string title;               // `libfoo.so.1`, with its backticks
     std::vector<LibraryName> names;  // any of them is it
     bool found = false;              // some file of it is there
+    bool optional = false;           // no rule needs it to be there
     bool may_come() const;           // it is not there, or there may be more files of a glob
+    bool may_come_anywhere() const;  // it is optional and named without a folder
 };
 
 // Each real function that some rule wants, sorted by path and offset, and then what else they want.

@@ -185,7 +185,17 @@ void Frontend::resolve(std::vector<system::ProcessView> views) {
 }
 
 bool Frontend::grows() const {
-    return std::ranges::any_of(libraries, &target::SoughtLibrary::may_come);
+    return std::ranges::any_of(libraries, [this](const target::SoughtLibrary& library) {
+        return library.may_come() || grows_anywhere(library);
+    });
+}
+
+bool Frontend::grows_anywhere(const target::SoughtLibrary& library) const {
+    return options_.late_anywhere && library.may_come_anywhere();
+}
+
+std::vector<system::Place> Frontend::places(const target::LibraryName& name) const {
+    return host->places(name.text, name.directory, options_.late_anywhere);
 }
 
 plan::Arch Frontend::arch() const {

@@ -52,6 +52,10 @@ public:
     bool expects = false;                          // libraries may come later: set before resolve()
     std::vector<target::SoughtLibrary> libraries;  // that the rules name, where they may
     bool grows() const;                            // whether one may still come
+    // Whether this one may in a folder that nobody names.
+    bool grows_anywhere(const target::SoughtLibrary& library) const;
+    // Where it would be.
+    std::vector<system::Place> places(const target::LibraryName& name) const;
 
     // What the caller has to do anyway while the helper parses C.
     std::function<void()> meanwhile;

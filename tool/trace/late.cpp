@@ -1,10 +1,8 @@
 #include "trace/late.h"
 
-#include <unistd.h>
+#include <fcntl.h>
 
 #include <algorithm>
-#include <array>
-#include <climits>
 
 #include <fmt/format.h>
 
@@ -14,19 +12,23 @@
 namespace mlbcc::trace {
 namespace {
 
+bool is_meant(const Frontend& frontend, const target::LibraryName& name,
+              const system::SeenFile& file) {
+    return std::ranges::any_of(frontend.places(name), [&](const system::Place& place) {
+        return system::leads_to(place, file);
+    });
+}
+
 // The machine with one library more: that file, by the names that lead to it.
 class LateHost final : public target::Host {
 public:
-    LateHost(system::LiveHost& host, std::string path, const system::FileId& file)
-        : host_(host), path_(std::move(path)), file_(file) {}
+    LateHost(const Frontend& frontend, std::string path, const system::SeenFile& file)
+        : frontend_(frontend), path_(std::move(path)), file_(file) {}
 
     target::LibrarySearch find_library(std::string_view name, std::string_view directory) override {
         target::LibrarySearch found;
-        bool leads =
-            std::ranges::any_of(host_.places(name, directory), [&](const system::Place& place) {
-                return system::leads_to(place, file_);
-            });
-        if (leads) found.paths.push_back(path_);
+        const target::LibraryName wanted{std::string(name), std::string(directory)};
+        if (is_meant(frontend_, wanted, file_)) found.paths.push_back(path_);
         return found;
     }
     Result<target::Symbols> symbols(const std::string& path) override {
@@ -34,21 +36,15 @@ public:
     }
     Result<std::vector<std::byte>> read(const std::string& path, uint64_t offset,
                                         size_t size) override {
-        return host_.read(path, offset, size);
+        return frontend_.host->read(path, offset, size);
     }
-    std::string architecture() override { return host_.architecture(); }
+    std::string architecture() override { return frontend_.host->architecture(); }
 
 private:
-    system::LiveHost& host_;
+    const Frontend& frontend_;
     std::string path_;
-    system::FileId file_;
+    const system::SeenFile& file_;
 };
-
-std::string name_of(const std::string& path) {
-    std::array<char, PATH_MAX> text;
-    ssize_t length = ::readlink(path.c_str(), text.data(), text.size());
-    return length > 0 ? std::string(text.data(), static_cast<size_t>(length)) : path;
-}
 
 std::string plural(size_t count, std::string_view what) {
     return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
@@ -74,14 +70,31 @@ Result<void> LateLibraries::watch() {
         if (!path.empty() && file && traced_.insert(*file).second) guard_.pass(*file);
     }
     for (const target::SoughtLibrary& library : frontend_->libraries) {
-        if (!library.may_come()) continue;
+        if (!library.may_come() && !frontend_->grows_anywhere(library)) continue;
         awaited_.push_back({&library, library.found});
-        for (const target::LibraryName& name : library.names) {
-            if (library.found && (!is_glob(name.text) || name.text.starts_with('$'))) continue;
-            for (const system::Place& place : frontend_->host->places(name.text, name.directory)) {
-                if (auto done = guard_.watch(place); !done) return done;
+    }
+    for (const bool in_folders : {false, true}) {
+        for (const Awaited& one : awaited_) {
+            for (const target::LibraryName& name : one.library->names) {
+                if (auto done = watch(*one.library, name, in_folders); !done) return done;
             }
         }
+    }
+    return {};
+}
+
+// A folder of an overlay need not be watched for what is noticed in any folder.
+Result<void> LateLibraries::watch(const target::SoughtLibrary& library,
+                                  const target::LibraryName& name, bool in_folders) {
+    const bool anywhere = frontend_->grows_anywhere(library) && !name.has_folder();
+    const bool is_plain = !is_glob(name.text) || name.text.starts_with('$');
+    if (in_folders ? library.found && is_plain : !anywhere) return {};
+    for (const system::Place& place : frontend_->places(name)) {
+        if (place.has_folder() != in_folders) continue;
+        Result<int> watched = guard_.watch(place);
+        if (!watched && in_folders && anywhere && watched.error().code == EOPNOTSUPP) continue;
+        if (!watched) return watched.error();
+        file_systems_ = *watched;
     }
     return {};
 }
@@ -114,15 +127,16 @@ std::optional<LateArrival> LateLibraries::next(Loaded& loaded) {
 }
 
 void LateLibraries::take(const std::string& path, Loaded& loaded, LateArrival& arrival) {
-    std::optional<system::FileId> file = system::file_id(path);
+    const UniqueFd opened(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    const std::optional<system::SeenFile> file = system::seen_file(opened.get());
     if (!file) return;
-    if (traced_.contains(*file)) {
-        arrival.traced = file;
+    if (traced_.contains(file->id)) {
+        arrival.traced = file->id;
         return;
     }
-    LateHost host(*frontend_->host, path, *file);
+    LateHost host(*frontend_, path, *file);
     Diagnostics found;
-    const std::string name = name_of(path);
+    const std::string& name = file->path;
     Result<plan::Growth> growth =
         frontend_->add_late(host, std::string(system::file_name(name)), found);
     Result<Attached> attached =
@@ -145,8 +159,8 @@ void LateLibraries::take(const std::string& path, Loaded& loaded, LateArrival& a
     }
     if (attached->functions == 0) return;
     mark_as_come(*file);
-    traced_.insert(*file);
-    arrival.traced = file;
+    traced_.insert(file->id);
+    arrival.traced = file->id;
 }
 
 Result<Attached> LateLibraries::attach(Loaded& loaded, size_t first) const {
@@ -154,13 +168,11 @@ Result<Attached> LateLibraries::attach(Loaded& loaded, size_t first) const {
     return loaded.attach_functions(*frontend_, first);
 }
 
-void LateLibraries::mark_as_come(const system::FileId& file) {
+void LateLibraries::mark_as_come(const system::SeenFile& file) {
     for (Awaited& one : awaited_) {
         for (const target::LibraryName& name : one.library->names) {
             if (one.came) break;
-            one.came = std::ranges::any_of(
-                frontend_->host->places(name.text, name.directory),
-                [&](const system::Place& place) { return system::leads_to(place, file); });
+            one.came = is_meant(*frontend_, name, file);
         }
     }
 }

@@ -31,6 +31,8 @@ public:
 
     int fd() const { return guard_.fd(); }
     bool is_alive() const { return guard_.is_alive(); }
+    // Whole ones that are watched for libraries in any folder.
+    int file_systems() const { return file_systems_; }
     // The next file that came; it is in the plan and attached when this returns.
     std::optional<LateArrival> next(Loaded& loaded);
     void let_go(const LateArrival& arrival);
@@ -45,16 +47,19 @@ private:
     LateLibraries(Frontend& frontend, system::OpenGuard guard)
         : frontend_(&frontend), guard_(std::move(guard)) {}
     Result<void> watch();
+    Result<void> watch(const target::SoughtLibrary& library, const target::LibraryName& name,
+                       bool in_folders);
     void look_again();
     void take(const std::string& path, Loaded& loaded, LateArrival& arrival);
     Result<Attached> attach(Loaded& loaded, size_t first) const;
-    void mark_as_come(const system::FileId& file);
+    void mark_as_come(const system::SeenFile& file);
 
     Frontend* frontend_;
     system::OpenGuard guard_;
     std::vector<Awaited> awaited_;
     std::vector<std::string> found_;  // while the watch was being set up
     std::set<system::FileId> traced_;
+    int file_systems_ = 0;
 };
 
 }  // namespace mlbcc::trace

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -40,6 +41,12 @@ Result<std::vector<system::ProcessView>> views_of(const TraceOptions& options) {
     return views;
 }
 
+bool awaits_anywhere(const Frontend& frontend) {
+    return std::ranges::any_of(frontend.libraries, [&](const target::SoughtLibrary& library) {
+        return frontend.grows_anywhere(library);
+    });
+}
+
 std::string default_output() {
     std::time_t now = std::time(nullptr);
     return fmt::format("traces/trace_{:%Y%m%d_%H%M%S}.jsonl", fmt::localtime(now));
@@ -76,10 +83,22 @@ int run_trace(const TraceOptions& options) {
     frontend.meanwhile = [&] { loader.find_features(); };
     if (auto done = frontend.up_to_plan(std::move(*views)); !done) return tell(done.error());
     if (tell(frontend.diagnostics, options.verbosity)) return kExitUsage;
+    if (options.rules.late_anywhere && !awaits_anywhere(frontend)) {
+        tell(Error{"--late-anywhere waits for nothing: no library of these rules has `optional` "
+                   "rules only and a name without a folder",
+                   0, "mark the rules on one `optional`, or leave --late-anywhere out"});
+        return kExitUsage;
+    }
     if (auto done = frontend.choose_entries(); !done) return tell(done.error());
 
     Result<std::optional<LateLibraries>> late = LateLibraries::start(frontend);
     if (!late) return tell(late.error());
+    if (options.rules.late_anywhere) {
+        tell_note(options.verbosity,
+                  fmt::format("libraries are waited for in all folders of {} file system{}: there, "
+                              "each opening of a file takes some 20 us more, for every program",
+                              (*late)->file_systems(), (*late)->file_systems() == 1 ? "" : "s"));
+    }
     Result<bpf::Map> rings = bpf::make_ring_table();
     if (!rings) return tell(rings.error());
     if (auto done = loader.start(options, *rings); !done) return tell(done.error());

@@ -17,6 +17,7 @@ public:
     }
     Growth comes(std::string_view functions) {
         host_.add("libcuda.so.1", functions);
+        host_.libraries["libcuda.so*"] = host_.libraries["libcuda.so.1"];
         Diagnostics found;
         Growth growth =
             grow(plan, target::resolve_late(parsed_.rules, types_.table(), host_, found),
@@ -62,6 +63,20 @@ TEST(Grow, AnAbsentLibraryOfOptionalRulesIsExpected) {
     EXPECT_EQ(late.libraries[0].title, "`libcuda.so.1`");
     EXPECT_FALSE(late.libraries[0].found);
     EXPECT_TRUE(late.libraries[0].may_come());
+    EXPECT_TRUE(late.libraries[0].may_come_anywhere());
+}
+
+TEST(Grow, ALibraryThatSomeRuleNeedsMayNotComeAnywhere) {
+    Late late("on cuda:cuInit { count }\non optional cuda:cuMemAlloc { count }");
+    ASSERT_EQ(late.libraries.size(), 1u);
+    EXPECT_FALSE(late.libraries[0].may_come_anywhere());
+}
+
+TEST(Grow, OneWithAFolderMayNotComeAnywhere) {
+    Late late("on optional \"/opt/libx.so\":f { count }");
+    ASSERT_EQ(late.libraries.size(), 1u);
+    EXPECT_TRUE(late.libraries[0].may_come());
+    EXPECT_FALSE(late.libraries[0].may_come_anywhere());
 }
 
 TEST(Grow, WithoutOptionalItIsAMistake) {
@@ -81,6 +96,18 @@ TEST(Grow, WhatComesHasTheShapesThatWereExpected) {
     EXPECT_EQ(&late.plan.probes[0], before) << "what events refer to stays where it is";
     EXPECT_EQ(late.plan.probes[1].entry_shape, late.plan.probes[0].entry_shape);
     EXPECT_EQ(late.plan.probes[1].id, ProbeId{1});
+}
+
+// Each library may come alone, too.
+TEST(Grow, OneFileMayBeTwoLibraries) {
+    Late late("on optional cuda:cuInit { span driver(args) }\n"
+              "on optional \"libcuda.so*\":cu* { count by function }");
+    const size_t shapes = late.plan.shapes.size();
+    const Growth growth = late.comes("cuInit@10");
+    EXPECT_EQ(growth.left_out.size(), 0u);
+    EXPECT_EQ(late.functions(growth.first_probe), "cuInit");
+    EXPECT_EQ(late.plan.shapes.size(), shapes);
+    EXPECT_EQ(late.plan.probes[growth.first_probe].probe->uses.size(), 2u);
 }
 
 TEST(Grow, FormsAreThoseOfTheBaseName) {

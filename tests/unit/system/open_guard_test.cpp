@@ -53,6 +53,49 @@ protected:
     pid_t child = -1;
 };
 
+bool is_called(std::string_view wanted, const std::string& path, const std::string& soname = {}) {
+    return is_called(wanted, SeenFile{{}, path, soname});
+}
+
+TEST(IsCalled, ByItsOwnName) {
+    EXPECT_TRUE(is_called("libx.so.1", "/opt/a/libx.so.1"));
+    EXPECT_TRUE(is_called("libx.so*", "/opt/a/libx.so.1"));
+    EXPECT_TRUE(is_called("program", "/opt/a/program"));
+    EXPECT_FALSE(is_called("libx.so.1", "/opt/libx.so.1/liby.so.1"));
+    EXPECT_FALSE(is_called("libx.so", "/opt/a/xlibx.so"));
+}
+
+TEST(IsCalled, ByALongerVersion) {
+    EXPECT_TRUE(is_called("libx.so", "/opt/libx.so.1.2.3"));
+    EXPECT_TRUE(is_called("libx.so.1", "/opt/libx.so.1.2.3"));
+    EXPECT_FALSE(is_called("libx.so.1", "/opt/libx.so.12"));
+    EXPECT_FALSE(is_called("libx.so.1", "/opt/libx.so"));
+    EXPECT_FALSE(is_called("libx.so", "/opt/libx.so.debug"));
+    EXPECT_FALSE(is_called("program", "/opt/program.1"));
+}
+
+TEST(IsCalled, ByItsSoname) {
+    EXPECT_TRUE(is_called("libx.so.1", "/opt/x-1f2e.so", "libx.so.1"));
+    EXPECT_TRUE(is_called("libx.so", "/opt/x-1f2e.so", "libx.so.1"));
+    EXPECT_FALSE(is_called("*.txt", "/opt/x-1f2e.so"));
+    EXPECT_FALSE(is_called("liby.so.1", "/opt/x-1f2e.so", "libx.so.1"));
+}
+
+TEST(SeenFile, HasItsNames) {
+    const Scratch scratch;
+    const std::string path = scratch.compile("x-1f2e.so", "int f(void) { return 1; }",
+                                             "-shared -fPIC -Wl,-soname,libx.so.1");
+    const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    unlink(path.c_str());
+    const auto seen = seen_file(file.get());
+    ASSERT_TRUE(seen);
+    EXPECT_EQ(seen->path, path);
+    EXPECT_EQ(seen->soname, "libx.so.1");
+    const UniqueFd text(open(scratch.write("text", "ELF").c_str(), O_RDONLY | O_CLOEXEC));
+    EXPECT_FALSE(seen_file(text.get()));
+    EXPECT_FALSE(seen_file(-1));
+}
+
 TEST_F(Guarded, WhoOpensAnAwaitedFileWaits) {
     scratch.write("lib/other.so", kElf);
     ASSERT_TRUE(guard->watch({"", scratch.path("lib/libx.so")}));
@@ -83,6 +126,26 @@ TEST_F(Guarded, AFolderThatIsMadeLater) {
     open_in_child(path);  // is known now
     EXPECT_EQ(has_opened(), 'y');
     EXPECT_FALSE(guard->next());
+}
+
+// The first file is there before its file system is watched, the others are not.
+TEST_F(Guarded, ANameInAnyFolder) {
+    const std::string first = scratch.write("a/libx.so.1", kElf);
+    const auto file_systems = guard->watch({"", "libx.so*"});
+    ASSERT_TRUE(file_systems) << file_systems.error().message();
+    EXPECT_GE(*file_systems, 1);
+    const std::string second = scratch.write("b/c/libx.so.2", kElf);
+    open_in_child(scratch.write("b/c/liby.so.2", kElf));
+    EXPECT_EQ(has_opened(), 'y');
+    for (const std::string& path : {first, second}) {
+        open_in_child(path);
+        auto waiting = held();
+        ASSERT_TRUE(waiting);
+        EXPECT_EQ(waiting->pid, child);
+        EXPECT_EQ(seen_file(waiting->file.get())->path, path);
+        guard->release(*waiting);
+        EXPECT_EQ(has_opened(), 'y');
+    }
 }
 
 TEST_F(Guarded, TheTracerItselfDoesNotWait) {
