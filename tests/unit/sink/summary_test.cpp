@@ -135,6 +135,20 @@ TEST(Summary, ShowsGroupsLeaksLossesAndNotes) {
     expect_golden("summary/all.txt", text_of(end));
 }
 
+TEST(Summary, SaysWhatShareEachGroupOfACountHas) {
+    TraceEnd end;
+    Stat plain{"x.rules:1", AggregateKind::count, "forms", {}, {{"form", "\"plain\""}}, 3};
+    Stat graph = plain;
+    graph.by[0].second = "\"graph\"";
+    graph.value = 1;
+    end.metrics.stats = {plain, graph};
+    EXPECT_EQ(
+        text_of(end),
+        "=== TRACE SUMMARY ===  0.00 s, 0 processes, 0 threads, 0 events, 0 lost\n\n"
+        "OTHER\n  forms                         4\n    plain                       3 (75.0 %)\n"
+        "    graph                       1 (25.0 %)\n");
+}
+
 TEST(Summary, OfNothingIsOneLine) {
     EXPECT_EQ(text_of({}),
               "=== TRACE SUMMARY ===  0.00 s, 0 processes, 0 threads, 0 events, 0 lost\n");
