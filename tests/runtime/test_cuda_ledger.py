@@ -3,6 +3,7 @@ books."""
 
 import json
 import os
+import subprocess
 import sys
 
 from harness import ROOT, TracerCase
@@ -118,7 +119,11 @@ print(json.dumps(cu.books()))
                          [(412, "nothing x400, busy_wait x12")] * 10)
         self.assertEqual(sum(trace.stats("Kernel launches").values()), books["launches"])
         self.assertEqual(trace.stats("Launch calls by form"),
-                         {("cuLaunchKernel",): 402, ("cuLaunchKernel_ptsz",): 12})
+                         {("cuLaunchKernel",): 402, ("cuLaunchKernel_ptsz",): 12,
+                          ("cuGraphLaunch",): 10})
+        self.assertRegex(self.last.stderr, r"\n    cuLaunchKernel +402 \(94\.8 %\)\n"
+                                           r"    cuLaunchKernel_ptsz +12 \(2\.8 %\)\n"
+                                           r"    cuGraphLaunch +10 \(2\.4 %\)\n")
         gaps, = trace.hist("Time between launches of a thread")
         self.assertEqual((gaps["count"], gaps["unit"]), (423, "ns"))
 
@@ -142,22 +147,103 @@ print(json.dumps(cu.books()))
         self.assertEqual(trace.stats("Kernels run"), {("nothing",): 14})
         self.assertEqual(books["kernels"], {"nothing": 14})
 
-    def test_kernels_without_a_name_are_counted(self):
+    def test_launches_by_each_form(self):
         trace, _ = self.run_rules("cuda_kernels", *self.script("""
+nothing = cu.start()["nothing"]
+config = (ctypes.c_uint32 * 14)(2, 1, 1, 32, 1, 1, 0)
+cu.launch(nothing)
+cu.launch(nothing, form="cuLaunchKernel_ptsz")
+cu.cuLaunchKernelEx(config, nothing, None, None)
+cu.cuLaunchKernelEx_ptsz(config, nothing, None, None)
+cu.cuLaunchCooperativeKernel(nothing, 1, 1, 1, 32, 1, 1, 0, 0, None)
+run = cu.out("cuGraphInstantiateWithFlags", cu.out("cuGraphCreate", 0), 0)
+for _ in range(3):
+    cu.cuGraphLaunch(run, 0)
+cu.cuGraphLaunch_ptsz(run, 0)
+print("null")
+"""))
+        self.assertEqual(trace.stats("Launch calls by form"), {
+            ("cuLaunchKernel",): 1, ("cuLaunchKernel_ptsz",): 1, ("cuLaunchKernelEx",): 1,
+            ("cuLaunchKernelEx_ptsz",): 1, ("cuLaunchCooperativeKernel",): 1, ("cuGraphLaunch",): 3,
+            ("cuGraphLaunch_ptsz",): 1})
+
+    UNNAMED = "Launches of kernels without a name"
+    ENUMERATED, BEFORE = "enumerated, its name never asked for", "obtained before the trace began"
+
+    def test_kernels_that_were_enumerated(self):
+        trace, printed = self.run_rules("cuda_kernels", *self.script("""
 cu.start()
 module = cu.out("cuModuleLoadData", b"cuda_sim image\\nnothing\\nsoftmax\\n")
 functions = (ctypes.c_uint64 * 2)()
 cu.cuModuleEnumerateFunctions(functions, 2, module)
+library = cu.out("cuLibraryLoadData", b"cuda_sim image\\nnothing\\n", None, None, 0, None, None, 0)
+kernels = (ctypes.c_uint64 * 1)()
+cu.cuLibraryEnumerateKernels(kernels, 1, library)
+function = cu.out("cuKernelGetFunction", kernels[0])
 cu.launch(functions[0])
+cu.launch(function)
+cu.launch(function)
 name = ctypes.c_char_p()
 cu.cuFuncGetName(ctypes.byref(name), functions[0])
 cu.launch(functions[0])
-print(json.dumps(name.value.decode()))
+print(json.dumps([name.value.decode(), hex(functions[0]), hex(function)]))
 """))
-        self.assertEqual(trace.stats("Launches of kernels without a name"), {(): 1})
-        first, second = [e["args"]["kernel"] for e in trace.events if e["type"] == "launch"]
-        self.assertRegex(first, "^0x")
-        self.assertEqual(second, json.loads((self.dir / "printed").read_text()))
+        name, first, second = printed
+        self.assertEqual(trace.stats(self.UNNAMED), {(first, self.ENUMERATED): 1,
+                                                     (second, self.ENUMERATED): 2})
+        self.assertEqual([e["args"]["kernel"] for e in trace.events if e["type"] == "launch"],
+                         [first, second, second, name])
+
+    def test_kernels_of_a_long_list(self):
+        trace, printed = self.run_rules("cuda_kernels", *self.script("""
+cu.start()
+module = cu.out("cuModuleLoadData", b"cuda_sim image\\n" + b"nothing\\n" * 12)
+functions = (ctypes.c_uint64 * 12)()
+cu.cuModuleEnumerateFunctions(functions, 12, module)
+cu.launch(functions[7])
+cu.launch(functions[11])
+print(json.dumps([hex(functions[7]), hex(functions[11])]))
+"""))
+        self.assertEqual(trace.stats(self.UNNAMED),
+                         {(handle, self.ENUMERATED): 1 for handle in printed})
+
+    def test_kernels_of_a_process_that_runs_already(self):
+        job = subprocess.Popen(self.script("""
+nothing = cu.start()["nothing"]
+module = cu.out("cuModuleLoadData", b"cuda_sim image\\nnothing\\nnothing\\n")
+functions = (ctypes.c_uint64 * 2)()
+for line in sys.stdin:
+    if line.startswith("ping"):
+        cu.cuDriverGetVersion(ctypes.byref(ctypes.c_int()))
+    else:
+        cu.launch(nothing)
+        cu.launch(nothing)
+        cu.cuModuleEnumerateFunctions(functions, 2, module)
+        cu.launch(functions[1])
+        named = cu.out("cuModuleGetFunction", module, b"nothing")
+        cu.launch(named)
+        cu.cuFuncGetName(ctypes.byref(ctypes.c_char_p()), nothing)
+        cu.launch(nothing)
+        break
+print(json.dumps([hex(nothing), hex(functions[1])]))
+"""), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self.ENVIRONMENT, text=True, bufsize=1)
+        for clean_up in (job.stdout.close, job.stdin.close, job.wait, job.kill):
+            self.addCleanup(clean_up)
+        live = self.start("""
+import "cuda_kernels.rules"
+on cuda:cuDriverGetVersion { event ping }
+""", "--pid", job.pid, env=self.ENVIRONMENT)
+        live.wait_for("ping", poke=lambda: job.stdin.write("ping\n"))
+        job.stdin.write("launch\n")
+        first, second = json.loads(job.stdout.readline())
+        job.stdin.close()
+        self.assertEqual(job.wait(60), 0)
+        self.assertEqual(live.wait(60), 0)
+        trace = live.trace()
+        self.assertEqual(trace.stats(self.UNNAMED), {(first, self.BEFORE): 2,
+                                                     (second, self.ENUMERATED): 1})
+        self.assertEqual([e["args"]["kernel"] for e in trace.events if e["type"] == "launch"],
+                         [first, first, second, "nothing", "nothing"])
 
 
 class Copies(Books):

@@ -76,6 +76,7 @@ struct NumberVisitor {
         case rules::Builtin::time: return "call.now";
         case rules::Builtin::function:
         case rules::Builtin::symbol: return "(u64)call.probe";
+        case rules::Builtin::from_start:
         case rules::Builtin::comm: break;
         }
         MLBCC_UNREACHABLE();

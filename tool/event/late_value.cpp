@@ -85,6 +85,8 @@ LateReader::LateReader(const plan::Late& late, const plan::RecordLayout& layout,
         node_ = LookUp{*tables.table(learnt->table), child(learnt->key), learnt->as};
     } else if (const auto* now = std::get_if<plan::LateNow>(&late.node)) {
         node_ = Now{gauges.gauge(now->gauge), child(now->group)};
+    } else if (std::holds_alternative<plan::LateFromStart>(late.node)) {
+        node_ = FromStart{};
     } else if (const auto* one = std::get_if<plan::LateUnary>(&late.node)) {
         node_ = Unary{one->op, child(one->operand)};
     } else if (const auto* two = std::get_if<plan::LateBinary>(&late.node)) {
@@ -175,6 +177,9 @@ Value LateReader::read(const ValueContext& context) const {
             if (node.group) group = node.group->read(context);
             int64_t now = context.gauges->now(node.gauge, context.pid, group);
             return self.number(static_cast<uint64_t>(now));
+        }
+        Value operator()(const FromStart&) const {
+            return self.number(context.tables.from_start(context.pid) ? 1 : 0);
         }
         Value operator()(const Unary& node) const { return self.unary(node, context); }
         Value operator()(const Binary& node) const { return self.binary(node, context); }

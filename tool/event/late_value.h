@@ -40,6 +40,7 @@ private:
         uint32_t gauge = 0;
         Child group;
     };
+    struct FromStart {};
     struct Unary {
         rules::UnaryOp op{};
         Child operand;
@@ -63,7 +64,7 @@ private:
 
     const plan::ValueType* type_;
     const EnumNames* enum_ = nullptr;
-    std::variant<ValueReader, Constant, LookUp, Now, Unary, Binary, Conditional> node_;
+    std::variant<ValueReader, Constant, LookUp, Now, FromStart, Unary, Binary, Conditional> node_;
 };
 
 }  // namespace mlbcc::event

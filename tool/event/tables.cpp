@@ -170,6 +170,8 @@ std::optional<Value> Tables::find(TableId table, uint32_t pid, uint64_t key) con
 }
 
 void Tables::forked(uint32_t parent, uint32_t child) {
+    from_start_.erase(child);
+    if (from_start_.contains(parent)) from_start_.insert(child);
     if (auto old = processes_.find(child); old != processes_.end()) {
         forget(old->second);
         processes_.erase(old);
@@ -188,6 +190,7 @@ void Tables::forked(uint32_t parent, uint32_t child) {
 }
 
 void Tables::executed(uint32_t pid) {
+    from_start_.insert(pid);
     auto found = processes_.find(pid);
     if (found == processes_.end()) return;
     for (size_t i = 0; i < infos_.size(); ++i) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "event/bag.h"
@@ -66,6 +67,9 @@ public:
     void executed(uint32_t pid);
     void exited(uint32_t pid);
 
+    // Whether the program that the process runs was seen to begin: what it learnt is all known.
+    bool from_start(uint32_t pid) const { return from_start_.contains(pid); }
+
     size_t size() const { return entries_; }
     uint64_t refused() const { return refused_; }  // not learnt: all was full
 
@@ -100,6 +104,7 @@ private:
 
     std::vector<Info> infos_;
     std::unordered_map<uint32_t, Process> processes_;  // by pid
+    std::unordered_set<uint32_t> from_start_;          // pids
     size_t max_entries_, entries_ = 0;
     uint64_t refused_ = 0;
 };

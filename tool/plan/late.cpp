@@ -61,6 +61,10 @@ LatePtr ProbePlanner::late(RecordPlan& record, const rules::TypedPtr& value) {
     if (std::holds_alternative<rules::LearntNode>(value->node)) {
         return late_look_up(record, *value);
     }
+    const auto* leaf = std::get_if<rules::BuiltinLeaf>(&value->node);
+    if (leaf != nullptr && leaf->which == rules::Builtin::from_start) {
+        return made(LateFromStart{});
+    }
     if (const auto* now = std::get_if<rules::NowNode>(&value->node)) {
         return made(LateNow{now->gauge, now->group ? late(record, now->group) : nullptr});
     }

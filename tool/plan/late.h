@@ -34,6 +34,7 @@ struct LateNow {
     std::string gauge;
     LatePtr group;  // null: all groups together
 };
+struct LateFromStart {};  // whether the trace saw the process's program begin
 struct LateUnary {
     rules::UnaryOp op{};
     LatePtr operand;
@@ -48,8 +49,8 @@ struct LateConditional {
 };
 
 struct Late {
-    std::variant<LateField, LateNumber, LateText, LateLearnt, LateNow, LateUnary, LateBinary,
-                 LateConditional>
+    std::variant<LateField, LateNumber, LateText, LateLearnt, LateNow, LateFromStart, LateUnary,
+                 LateBinary, LateConditional>
         node;
     ValueType type;
 };

@@ -131,6 +131,14 @@ void read(const Json& json, sink::Layer& layer) {
     layer.rules = texts_of(json, "rules");
 }
 
+void read(const Json& json, sink::LibraryCoverage& one) {
+    one.library = string_of(json, "library");
+    one.functions = unsigned_of(json, "functions");
+    one.called = texts_of(json, "called");
+    auto ended = json.FindMember("ended");
+    one.ended = ended != json.MemberEnd() && ended->value.IsTrue();
+}
+
 void read(const Json& json, sink::Gauge& gauge);
 void read(const Json& json, sink::Largest& list);
 void read(const Json& json, sink::Largest::Entry& entry);
@@ -221,6 +229,7 @@ sink::TraceEnd saved_end(const Json& summary) {
     end.metrics.losses = read_all<sink::RuleLoss>(summary, "losses");
     end.metrics.functions = read_all<sink::FunctionTime>(summary, "functions");
     end.metrics.nested = read_all<sink::NestedTime>(summary, "nested");
+    end.metrics.coverage = read_all<sink::LibraryCoverage>(summary, "coverage");
     spread_signs(end.metrics.stats);
     return end;
 }

@@ -12,7 +12,7 @@ struct BuiltinName {
     std::string_view name;
     Builtin which;
 };
-constexpr std::array<BuiltinName, 10> kBuiltins{{{"ret", Builtin::ret},
+constexpr std::array<BuiltinName, 11> kBuiltins{{{"ret", Builtin::ret},
                                                  {"duration", Builtin::duration},
                                                  {"pid", Builtin::pid},
                                                  {"tid", Builtin::tid},
@@ -21,7 +21,8 @@ constexpr std::array<BuiltinName, 10> kBuiltins{{{"ret", Builtin::ret},
                                                  {"cpu", Builtin::cpu},
                                                  {"time", Builtin::time},
                                                  {"function", Builtin::function},
-                                                 {"symbol", Builtin::symbol}}};
+                                                 {"symbol", Builtin::symbol},
+                                                 {"from_start", Builtin::from_start}}};
 
 constexpr uint32_t kMaxArg = 15;
 
@@ -144,6 +145,7 @@ TypedPtr Checker::builtin(Builtin which, const Span& span) {
     case Builtin::comm: leaf.show = Show::comm; break;
     case Builtin::function: leaf.show = Show::function; break;
     case Builtin::symbol: leaf.show = Show::symbol; break;
+    case Builtin::from_start: leaf.in_tracer = true; break;
     }
     return make(std::move(leaf));
 }

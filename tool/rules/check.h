@@ -18,7 +18,19 @@ namespace mlbcc::rules {
 
 enum class Stage { entry, ret };  // `ret`: known only when the call returns
 
-enum class Builtin { ret, duration, pid, tid, ppid, comm, cpu, time, function, symbol };
+enum class Builtin {
+    ret,
+    duration,
+    pid,
+    tid,
+    ppid,
+    comm,
+    cpu,
+    time,
+    function,
+    symbol,
+    from_start,  // whether the trace saw this process's program begin: the tracer knows
+};
 
 struct Typed;
 using TypedPtr = std::shared_ptr<const Typed>;  // shared by the clauses that use the same value

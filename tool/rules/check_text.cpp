@@ -18,6 +18,7 @@ const char* builtin_name(Builtin which) {
     case Builtin::time: return "time";
     case Builtin::function: return "function";
     case Builtin::symbol: return "symbol";
+    case Builtin::from_start: return "from_start";
     }
     return "";
 }

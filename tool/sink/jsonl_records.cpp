@@ -217,6 +217,15 @@ void write(Writer& json, const Layer& layer) {
 
 void write(Writer& json, const Largest& list);
 
+void write(Writer& json, const LibraryCoverage& one) {
+    member(json, "library", one.library);
+    member(json, "functions", one.functions);
+    member(json, "called", one.called);
+    if (!one.ended) return;
+    json.Key("ended");
+    json.Bool(true);
+}
+
 template <class T> void list(Writer& json, const char* name, const std::vector<T>& all) {
     json.Key(name);
     json.StartArray();
@@ -284,6 +293,7 @@ void write_summary_members(Buffer& out, const TraceEnd& end, const std::vector<L
     list(json, "losses", end.metrics.losses);
     list(json, "functions", end.metrics.functions);
     if (!end.metrics.nested.empty()) list(json, "nested", end.metrics.nested);
+    if (!end.metrics.coverage.empty()) list(json, "coverage", end.metrics.coverage);
     list(json, "layers", layers);
     member(json, "late", end.late);
     member(json, "processes", end.processes);

@@ -103,14 +103,22 @@ struct NestedTime {
     uint64_t itself_ns = 0;                                // in nothing that was traced
     std::vector<std::pair<std::string, uint64_t>> inside;  // layer and time, the most first
 };
+// Which of a library's traced functions were called.
+struct LibraryCoverage {
+    std::string library;
+    uint64_t functions = 0;           // that were traced
+    std::vector<std::string> called;  // their symbols, in alphabetical order
+    bool ended = false;  // of some only calls that ended are known: one may have gone on to the end
+};
 struct MetricSnapshot {
     std::vector<Stat> stats;
     std::vector<Hist> hists;
     std::vector<Gauge> gauges;
-    std::vector<Largest> largest;         // by list, in the plan's order
-    std::vector<RuleLoss> losses;         // by rule, in the plan's order
-    std::vector<FunctionTime> functions;  // the slowest single call first
-    std::vector<NestedTime> nested;       // the longest first; only those with calls inside
+    std::vector<Largest> largest;           // by list, in the plan's order
+    std::vector<RuleLoss> losses;           // by rule, in the plan's order
+    std::vector<FunctionTime> functions;    // the slowest single call first
+    std::vector<NestedTime> nested;         // the longest first; only those with calls inside
+    std::vector<LibraryCoverage> coverage;  // only where it is exact
 };
 struct TraceEnd {  // the `summary` record
     uint64_t time_ns = 0;

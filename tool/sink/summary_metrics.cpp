@@ -61,6 +61,13 @@ void add_to(Stat& sum, const Stat& one) {
     sum.over_ns += one.over_ns;
 }
 
+// " (48.5 %)": of a count that is told apart.
+std::string share_of(const Stat& group, const Stat& all) {
+    if (all.kind != plan::AggregateKind::count || all.value == 0) return "";
+    return fmt::format(" ({:.1f} %)",
+                       100.0 * static_cast<double>(group.value) / static_cast<double>(all.value));
+}
+
 // The groups of a clause, each once, and the sum of all as the first.
 std::vector<Stat> summed(const std::vector<const Stat*>& groups) {
     std::vector<Stat> out{*groups[0]};
@@ -95,7 +102,8 @@ void add_stat(Rows& rows, const ClauseOf<Stat>& clause, const std::string& behin
     std::stable_sort(all.begin() + 1, all.end(), larger);
     size_t groups = all.size() - 1;
     for (size_t i = 1; i <= std::min(groups, kGroups); ++i) {
-        rows.add(4, group_label(all[i].by), number_of(all[0], all[i].value), calls_of(all[i]));
+        rows.add(4, group_label(all[i].by), number_of(all[0], all[i].value),
+                 calls_of(all[i]) + share_of(all[i], all[0]));
     }
     if (groups > kGroups) rows.line(fmt::format("    and {} more", grouped(groups - kGroups)));
 }

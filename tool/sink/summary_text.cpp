@@ -8,6 +8,7 @@ namespace mlbcc::sink {
 namespace {
 
 constexpr size_t kSlowest = 5, kLongest = 10;
+constexpr uint64_t kManyFunctions = 8;  // of fewer the counts themselves say which were called
 
 std::string upper(std::string text) {
     for (char& c : text) {
@@ -66,6 +67,18 @@ std::string nested_text(const std::vector<NestedTime>& times, size_t width) {
                  fmt::format("{} itself {}", behind, short_duration(time.itself_ns)));
     }
     return rows.empty() ? "" : "\nWHERE THE TIME OF CALLS WENT\n" + rows.text();
+}
+
+// libcuda.so.1   23 of 347 that are traced
+std::string coverage_text(const MetricSnapshot& metrics, size_t width) {
+    Rows rows(width);
+    for (const LibraryCoverage& one : metrics.coverage) {
+        if (one.functions <= kManyFunctions) continue;
+        rows.add(2, one.library, {grouped(one.called.size()), ""},
+                 fmt::format(" of {} traced{}", grouped(one.functions),
+                             one.ended ? ", by calls that ended" : ""));
+    }
+    return rows.empty() ? "" : "\nFUNCTIONS THAT WERE CALLED\n" + rows.text();
 }
 
 std::string losses_text(const std::vector<RuleLoss>& losses, size_t width) {
@@ -129,7 +142,7 @@ std::string summary_text(const TraceEnd& end, uint64_t start_ns, const std::vect
     std::string text = title(end, start_ns) + "\n";
     for (const Layer& layer : layers) text += layer_text(end, layer, width);
     text += layer_text(end, rest_of(end.metrics, layers), width);
-    text += nested_text(end.metrics.nested, width);
+    text += nested_text(end.metrics.nested, width) + coverage_text(end.metrics, width);
     return text + losses_text(end.metrics.losses, width) + notes_text(end, width);
 }
 

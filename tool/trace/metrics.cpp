@@ -45,7 +45,7 @@ void Metrics::merge(Group group, std::vector<Group>& groups) {
 }
 
 void Metrics::add_kept_by_kernel(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
-                                 std::vector<Group>& groups) {
+                                 Coverage& coverage, std::vector<Group>& groups) {
     bpf::Map* map = loaded_.map(codegen::maps::aggregate(aggregate.id));
     if (map == nullptr) return;
     for (const std::vector<std::byte>& key : map->keys()) {
@@ -60,6 +60,7 @@ void Metrics::add_kept_by_kernel(const plan::Aggregate& aggregate, const event::
             group.by.emplace_back(part.name, sink::json_text(shown));
         }
         for (const auto& cpu : map->lookup_per_cpu(key.data())) add_to(group.value, cpu);
+        if (group.value.count > 0) coverage.called(aggregate, key);
         merge(std::move(group), groups);
     }
 }
@@ -91,13 +92,13 @@ void Metrics::add_tallied(const plan::Aggregate& aggregate, const event::Pipelin
 }
 
 void Metrics::add_aggregate(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
-                            sink::MetricSnapshot& out) {
+                            Coverage& coverage, sink::MetricSnapshot& out) {
     const std::string& rule = plan_.rules[static_cast<uint32_t>(aggregate.rule)].place;
     std::vector<Group> groups;
     if (aggregate.is_total()) {
         add_total(aggregate, groups);
     } else {
-        add_kept_by_kernel(aggregate, pipeline, groups);
+        add_kept_by_kernel(aggregate, pipeline, coverage, groups);
     }
     add_tallied(aggregate, pipeline, groups);
     if (groups.empty() && aggregate.by.empty()) groups.emplace_back();
@@ -160,9 +161,9 @@ void Metrics::add_losses(const event::Pipeline& pipeline, sink::MetricSnapshot& 
     }
 }
 
-sink::MetricSnapshot Metrics::snapshot(const event::Pipeline& pipeline) {
+sink::MetricSnapshot Metrics::snapshot(const event::Pipeline& pipeline, Coverage& coverage) {
     sink::MetricSnapshot out;
-    for (const plan::Aggregate& one : plan_.aggregates) add_aggregate(one, pipeline, out);
+    for (const plan::Aggregate& one : plan_.aggregates) add_aggregate(one, pipeline, coverage, out);
     add_losses(pipeline, out);
     return out;
 }

@@ -9,6 +9,7 @@
 #include "event/pipeline.h"
 #include "plan/plan.h"
 #include "sink/sink.h"
+#include "trace/coverage.h"
 
 namespace mlbcc::trace {
 
@@ -17,7 +18,8 @@ public:
     Metrics(const plan::Plan& plan, bpf::LoadedProgram& loaded) : plan_(plan), loaded_(loaded) {}
 
     // `pipeline` knows the names that were learnt, what was received, and the gauges.
-    sink::MetricSnapshot snapshot(const event::Pipeline& pipeline);
+    // `coverage` is told which functions were counted.
+    sink::MetricSnapshot snapshot(const event::Pipeline& pipeline, Coverage& coverage);
 
     // What was lost since the last call, a Loss for each CPU that lost something.
     std::vector<event::Loss> new_losses(uint64_t now_ns);
@@ -26,11 +28,11 @@ public:
 private:
     struct Group;
     void add_aggregate(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
-                       sink::MetricSnapshot& out);
+                       Coverage& coverage, sink::MetricSnapshot& out);
     static void merge(Group group, std::vector<Group>& groups);
     void add_total(const plan::Aggregate& aggregate, std::vector<Group>& groups) const;
     void add_kept_by_kernel(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
-                            std::vector<Group>& groups);
+                            Coverage& coverage, std::vector<Group>& groups);
     static void add_tallied(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
                             std::vector<Group>& groups);
     static void add_group(const plan::Aggregate& aggregate, const std::string& rule, Group& group,

@@ -57,7 +57,7 @@ Session::Session(const TraceOptions& options, Frontend& frontend, Steps& steps)
                 {.python_names = [this](uint64_t frame) { return pythons_.name(frame); },
                  .kernel_names = [this](uint64_t at) { return kernel_names_.find(at); }}),
       follower_(loaded_.kernel, options.everyone), looks_(frontend.plan),
-      metrics_(frontend.plan, loaded_.kernel) {}
+      metrics_(frontend.plan, loaded_.kernel), coverage_(frontend.plan) {}
 
 Result<std::unique_ptr<Session>> Session::open(const TraceOptions& options, Frontend& frontend,
                                                const bpf::Map& rings, Steps& steps) {
@@ -131,6 +131,7 @@ void Session::look_for_python(int pid) {
 
 void Session::event(const event::Event& event) {
     nested_->event(event);
+    coverage_.event(event);
     for (auto& sink : sinks_) sink->event(event);
 }
 
@@ -361,9 +362,12 @@ sink::TraceEnd Session::trace_end(End end) {
     sink::TraceEnd made;
     made.time_ns = monotonic_ns();
     made.end_reason = reason(end);
-    made.metrics = metrics_.snapshot(pipeline_);
+    made.metrics = metrics_.snapshot(pipeline_, coverage_);
     sink::add_counts(made, pipeline_, frontend_.plan, start_ns_);
     made.metrics.nested = nested_->times();
+    std::vector<plan::ProbeId> refused;
+    for (const bpf::Refusal& one : loaded_.refused) refused.push_back(one.probe);
+    made.metrics.coverage = coverage_.libraries(refused, made.metrics.losses);
     return made;
 }
 

@@ -10,6 +10,7 @@
 #include "event/pipeline.h"
 #include "sink/sink.h"
 #include "system/process.h"
+#include "trace/coverage.h"
 #include "trace/follow.h"
 #include "trace/frontend.h"
 #include "trace/kernel_names.h"
@@ -75,6 +76,7 @@ private:
     Follower follower_;
     ProcessLooks looks_;
     Metrics metrics_;
+    Coverage coverage_;
     std::optional<bpf::Stream> stream_;
     std::optional<bpf::MappingStream> mappings_;
     std::optional<Signals> signals_;

@@ -147,6 +147,19 @@ TEST_F(Learnt, AForkCopiesAndAnExecForgetsHandles) {
     EXPECT_EQ(tables.size(), 4u);
 }
 
+TEST_F(Learnt, APastIsKnownOfProgramsThatWereSeenToBegin) {
+    Tables tables(t.plan);
+    EXPECT_FALSE(tables.from_start(70)) << "it ran already";
+    tables.forked(70, 71);
+    EXPECT_FALSE(tables.from_start(71)) << "it goes on with what its parent had";
+    tables.executed(71);
+    EXPECT_TRUE(tables.from_start(71));
+    tables.forked(71, 72);
+    EXPECT_TRUE(tables.from_start(72));
+    tables.forked(70, 72);
+    EXPECT_FALSE(tables.from_start(72)) << "the id is another process's";
+}
+
 TEST_F(Learnt, NamesOutliveTheirProcessUntilItsIdIsGivenAgain) {
     Tables tables(t.plan);
     tables.learn(*tables.table("kernel"), 71, 1, text("gemm"));

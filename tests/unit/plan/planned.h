@@ -105,6 +105,7 @@ private:
             std::string operator()(const plan::LateLearnt& n) const {
                 return fmt::format("{}[{}]{}", n.table, late(*n.key), static_cast<int>(n.as));
             }
+            std::string operator()(const plan::LateFromStart&) const { return "from_start"; }
             std::string operator()(const plan::LateNow& n) const {
                 return fmt::format("now({}{})", n.gauge, n.group ? ", " + late(*n.group) : "");
             }

@@ -135,6 +135,32 @@ TEST(Summary, ShowsGroupsLeaksLossesAndNotes) {
     expect_golden("summary/all.txt", text_of(end));
 }
 
+TEST(Summary, SaysWhatShareEachGroupOfACountHas) {
+    TraceEnd end;
+    Stat plain{"x.rules:1", AggregateKind::count, "forms", {}, {{"form", "\"plain\""}}, 3};
+    Stat graph = plain;
+    graph.by[0].second = "\"graph\"";
+    graph.value = 1;
+    end.metrics.stats = {plain, graph};
+    EXPECT_EQ(
+        text_of(end),
+        "=== TRACE SUMMARY ===  0.00 s, 0 processes, 0 threads, 0 events, 0 lost\n\n"
+        "OTHER\n  forms                         4\n    plain                       3 (75.0 %)\n"
+        "    graph                       1 (25.0 %)\n");
+}
+
+TEST(Summary, SaysWhichFunctionsOfLargeLibrariesWereCalled) {
+    TraceEnd end;
+    end.metrics.coverage = {{"libcuda.so.1", 347, {"cuInit", "cuMemAlloc_v2"}, false},
+                            {"libfew.so", 8, {"one"}, false},
+                            {"libmany.so", 1200, {}, true}};
+    EXPECT_EQ(text_of(end),
+              "=== TRACE SUMMARY ===  0.00 s, 0 processes, 0 threads, 0 events, 0 lost\n\n"
+              "FUNCTIONS THAT WERE CALLED\n"
+              "  libcuda.so.1                  2 of 347 traced\n"
+              "  libmany.so                    0 of 1200 traced, by calls that ended\n");
+}
+
 TEST(Summary, OfNothingIsOneLine) {
     EXPECT_EQ(text_of({}),
               "=== TRACE SUMMARY ===  0.00 s, 0 processes, 0 threads, 0 events, 0 lost\n");
