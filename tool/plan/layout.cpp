@@ -186,7 +186,8 @@ std::optional<uint32_t> ProbePlanner::in_header(const rules::Typed& value) const
     case rules::Builtin::ppid:
     case rules::Builtin::cpu:
     case rules::Builtin::function:
-    case rules::Builtin::symbol: break;
+    case rules::Builtin::symbol:
+    case rules::Builtin::from_start: break;
     }
     return std::nullopt;
 }
