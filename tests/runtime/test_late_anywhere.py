@@ -96,7 +96,7 @@ class Folders(TracerCase):
             folder = self.dir / f"shared{run}"
             script += f"mkdir {folder} && cp {LIBRARY} {folder}/liblate.so\n"
             script += f"{target('late')} {folder}/liblate.so &\n" * 8 + "wait\n"
-        trace = self.anywhere(rules("liblate.so"), "sh", "-c", script)
+        trace = self.anywhere(rules("liblate.so"), "sh", self.write("several.sh", script))
         self.assertEqual(sorted(calls(trace)), sorted(CALLS * 8 * RUNS), self.last.stderr)
         self.assertEqual(len({e["pid"] for e in trace.events}), 8 * RUNS)
 
