@@ -1,5 +1,6 @@
-/* idle LIBRARY: launches kernels and spends the time between the launches in known ways, by its own clock: asleep,
- * computing, reading a pipe, waiting for a lock, launching at once. Prints the nanoseconds of each by name. */
+/* idle LIBRARY: launches kernels and spends the time between the launches in known ways, by its own
+ * clock: asleep, computing, reading a pipe, waiting for a lock, launching at once. Prints the
+ * nanoseconds of each by name. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -104,7 +105,8 @@ static void start(const char* path) {
         exit(1);
     }
     FIND(cuInit);
-        __typeof__(cuCtxCreate)* create_context = (__typeof__(cuCtxCreate)*)dlsym(library, "cuCtxCreate_v2");
+    __typeof__(cuCtxCreate)* create_context =
+        (__typeof__(cuCtxCreate)*)dlsym(library, "cuCtxCreate_v2");
     FIND(cuModuleLoadData);
     FIND(cuModuleGetFunction);
     launch_kernel = (__typeof__(cuLaunchKernel)*)dlsym(library, "cuLaunchKernel");
@@ -139,7 +141,7 @@ int main(int argc, char** argv) {
     long waiting = gap(wait_for_the_lock);
     long nothing = gap(NULL);
     pthread_join(thread, 0);
-    printf("{\"sleep\": %ld, \"compute\": %ld, \"read\": %ld, \"lock\": %ld, \"nothing\": %ld}\n", asleep,
-           computing, reading, waiting, nothing);
+    printf("{\"sleep\": %ld, \"compute\": %ld, \"read\": %ld, \"lock\": %ld, \"nothing\": %ld}\n",
+           asleep, computing, reading, waiting, nothing);
     return 0;
 }
