@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from harness import TracerCase, target
+from harness import MLBCC, Trace, TracerCase, target
 
 RUNS = int(os.environ.get("MLBCC_LATE_RUNS", "5"))  # 200 for the whole
 HEAD = 'library late = {}\nint late_work(int i);\nint late_other(int i);\n'
@@ -70,6 +70,19 @@ class Folders(TracerCase):
         trace = self.trace(rules(folder / "liblate.so.*", rule=RULE.replace("optional ", "")),
                            "sh", "-c", script)
         self.assertEqual(calls(trace), CALLS * 2, self.last.stderr)
+
+    def test_two_tracers_await_the_same_file(self):
+        """Neither waits for the other."""
+        file = self.dir / "both/liblate.so"
+        own = self.dir / "own"
+        own.mkdir()
+        inner = [MLBCC, "--rules", self.rules(rules(file)), "-o", own / "trace.jsonl", "--",
+                 *self.late(file)]
+        for _ in range(RUNS):
+            shutil.rmtree(file.parent, ignore_errors=True)
+            trace = self.trace(rules(file), *inner)
+            self.assertEqual(calls(trace), CALLS, self.last.stderr)
+            self.assertEqual(calls(Trace(own / "trace.jsonl")), CALLS)
 
     def test_what_was_traced_before_goes_on(self):
         """Other rules, and the same functions of several files, in one summary."""

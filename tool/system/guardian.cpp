@@ -11,11 +11,15 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "system/open_marks.h"
+#include "system/proc.h"
 
 namespace mlbcc::system {
 
@@ -100,9 +104,16 @@ private:
                                    [&](const Place& place) { return leads_to(place, *file); });
     }
 
-    // The tracer's own opening cannot wait for the tracer.
+    // The tracer's own opening cannot wait for the tracer, nor can that of another one, for which
+    // we may be waiting. The command is the same program, too, until it executes its own.
+    bool is_tracer(int pid) const {
+        if (pid == getppid()) return true;
+        return program_ && file_id(fmt::format("/proc/{}/exe", pid)) == program_ &&
+               parent_of(pid) != getppid();
+    }
+
     bool hold(const fanotify_event_metadata& event) {
-        if (event.pid == getppid()) return false;
+        if (is_tracer(event.pid)) return false;
         GuardReply reply{GuardReply::Kind::held, event.fd, event.pid, 0, 0};
         alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
         iovec part{&reply, sizeof reply};
@@ -140,6 +151,7 @@ private:
     }
 
     UniqueFd fanotify_, socket_;
+    std::optional<FileId> program_ = file_id("/proc/self/exe");
     OpenMarks marks_;
     std::vector<Place> places_;
     std::set<FileId> passing_;
