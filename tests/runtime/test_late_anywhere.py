@@ -100,6 +100,22 @@ class Folders(TracerCase):
         self.assertEqual(sorted(calls(trace)), sorted(CALLS * 8 * RUNS), self.last.stderr)
         self.assertEqual(len({e["pid"] for e in trace.events}), 8 * RUNS)
 
+    def test_two_tracers(self):
+        """Each sees its own program's calls; neither waits for the other."""
+        tracers = []
+        for name in ("one", "two"):
+            folder = self.dir / name
+            folder.mkdir()
+            files = [folder / f"{run}/liblate.so.{run}" for run in range(4 * RUNS)]
+            file = self.rules(rules("liblate.so*"), f"{name}.rules")
+            tracers.append((folder, files, subprocess.Popen(
+                [MLBCC, "--rules", file, "-o", folder / "trace.jsonl", *OPTION, "--",
+                 *map(str, self.late(*files))], stderr=subprocess.PIPE, text=True)))
+        for folder, files, process in tracers:
+            said = process.communicate(timeout=300)[1]
+            self.assertEqual(process.returncode, 0, said)
+            self.assertEqual(calls(Trace(folder / "trace.jsonl")), CALLS * len(files), said)
+
 
 class Mounts(TracerCase):
     """File systems that are mounted while the trace runs, and other mount namespaces."""

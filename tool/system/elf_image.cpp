@@ -10,6 +10,8 @@
 #include <climits>
 #include <cstring>
 
+#include "system/paths.h"
+
 namespace mlbcc::system {
 
 namespace {
@@ -63,8 +65,7 @@ Error not_loadable(const std::string& path, uint16_t type) {
 }  // namespace
 
 Result<ElfImage> ElfImage::open(const std::string& path) {
-    // O_NONBLOCK: a pipe without a writer must not hold us up.
-    UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    UniqueFd file = open_to_read(path);
     if (!file) return system_error(fmt::format("cannot open {}", path));
     return read(std::move(file), path);
 }

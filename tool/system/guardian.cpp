@@ -11,15 +11,11 @@
 #include <array>
 #include <chrono>
 #include <cstring>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "system/open_marks.h"
-#include "system/proc.h"
 
 namespace mlbcc::system {
 
@@ -104,16 +100,9 @@ private:
                                    [&](const Place& place) { return leads_to(place, *file); });
     }
 
-    // The tracer's own opening cannot wait for the tracer, nor can that of another one, for which
-    // we may be waiting. The command is the same program, too, until it executes its own.
-    bool is_tracer(int pid) const {
-        if (pid == getppid()) return true;
-        return program_ && file_id(fmt::format("/proc/{}/exe", pid)) == program_ &&
-               parent_of(pid) != getppid();
-    }
-
+    // The tracer's own opening cannot wait for the tracer.
     bool hold(const fanotify_event_metadata& event) {
-        if (is_tracer(event.pid)) return false;
+        if (event.pid == getppid()) return false;
         GuardReply reply{GuardReply::Kind::held, event.fd, event.pid, 0, 0};
         alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
         iovec part{&reply, sizeof reply};
@@ -151,7 +140,6 @@ private:
     }
 
     UniqueFd fanotify_, socket_;
-    std::optional<FileId> program_ = file_id("/proc/self/exe");
     OpenMarks marks_;
     std::vector<Place> places_;
     std::set<FileId> passing_;

@@ -1,6 +1,5 @@
 #include "system/live_host.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -78,7 +77,7 @@ Result<target::Symbols> LiveHost::symbols(const std::string& path) {
 
 Result<std::vector<std::byte>> LiveHost::read(const std::string& path, uint64_t offset,
                                               size_t size) {
-    const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    const UniqueFd file = open_to_read(path);
     if (!file) return system_error(fmt::format("cannot open {}", path));
     struct stat status;
     if (fstat(file.get(), &status) != 0) return system_error(fmt::format("cannot read {}", path));

@@ -1,6 +1,7 @@
 #include "system/paths.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <limits.h>
 #include <sys/stat.h>
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <memory>
 
 #include "base/glob.h"
@@ -113,6 +115,15 @@ std::vector<std::string> expand_glob(const std::string& root, std::string_view p
         if (auto real = canonical_path(root, path)) found.push_back(std::move(*real));
     }
     return found;
+}
+
+UniqueFd open_to_read(const std::string& path) {
+    constexpr std::string_view kOpen = "/proc/self/fd/";
+    if (path.starts_with(kOpen)) {
+        return UniqueFd(fcntl(std::atoi(path.c_str() + kOpen.size()), F_DUPFD_CLOEXEC, 0));
+    }
+    // O_NONBLOCK: a pipe without a writer must not hold us up.
+    return UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 }
 
 std::optional<FileId> file_id(const std::string& path) {

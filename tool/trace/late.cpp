@@ -1,7 +1,5 @@
 #include "trace/late.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -127,7 +125,7 @@ std::optional<LateArrival> LateLibraries::next(Loaded& loaded) {
 }
 
 void LateLibraries::take(const std::string& path, Loaded& loaded, LateArrival& arrival) {
-    const UniqueFd opened(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    const UniqueFd opened = system::open_to_read(path);
     const std::optional<system::SeenFile> file = system::seen_file(opened.get());
     if (!file) return;
     if (traced_.contains(file->id)) {
