@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "target/kernel_table.h"
@@ -149,6 +151,9 @@ private:
             probes_.want(use, *target.library, *file, found);
         }
         if (matched == 0) {
+            // What several rules can do without is said once.
+            const auto missing = std::pair(target.library, target.target->pattern);
+            if (rule.optional && !missing_.insert(missing).second) return;
             no_match(rule, *target.target, *target.library, diagnostics_);
         } else if (wanted == 0) {
             all_excepted(rule, *target.target, *target.library, diagnostics_);
@@ -174,6 +179,7 @@ private:
     Diagnostics& diagnostics_;
     LibraryTable libraries_;
     std::vector<RuleTargets> all_;
+    std::set<std::pair<const TracedLibrary*, std::string>> missing_;  // of `optional` rules
     ProbeTable probes_;
     KernelTable kernel_;
     PointTable points_;

@@ -79,6 +79,12 @@ TEST(Messages, AnOptionalTargetThatMatchesNothing) {
   = note: the rule is `optional`: this target is left out
 )");
 }
+TEST(Messages, WhatSeveralOptionalRulesMissIsSaidOnce) {
+    EXPECT_EQ(cuda_message("on optional cuda:cuMemAloc { count }\n"
+                           "on optional cuda:cuMemAloc { hist duration }"),
+              cuda_message("on optional cuda:cuMemAloc { count }\n"
+                           "on cuda:cuInit { hist duration }"));
+}
 TEST(Messages, ExceptTakesEverythingOut) {
     EXPECT_EQ(cuda_message("on cuda:cuMem* except cu* { count }"),
               R"(error: `except` takes out all that `cuMem*` matches in `libcuda.so.1`

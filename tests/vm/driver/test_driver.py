@@ -136,6 +136,8 @@ class Driver(DriverCase):
         self.assertEqual([line for line in said if "trace written to" not in line],
                          ["note: no function in `libcuda.so.1` matches `cuFuncGetName`",
                           "note: no function in `libcuda.so.1` matches `cuKernelGetName`",
+                          "note: no function in `libcuda.so.1` matches `cuModuleEnumerateFunctions`",
+                          "note: no function in `libcuda.so.1` matches `cuLibraryEnumerateKernels`",
                           "note: no tracepoint matches `nvidia:nvidia_dev_xid`: left out, as the "
                           "rule is `optional`"])
 
