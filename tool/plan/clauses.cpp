@@ -153,6 +153,12 @@ void ProbePlanner::add_emit(RecordPlan& record, const RuleContext& context,
     record.emits.push_back({context.bit, context.part.rule, false, false, std::move(what)});
 }
 
+void ProbePlanner::add_stack_emit(RecordPlan& record, const RuleContext& context,
+                                  decltype(Emit::what) what) {
+    record.emits.push_back({context.bit, context.part.rule, context.stack, context.python,
+                            std::move(what), context.kernel});
+}
+
 // The record's emit of this kind and name, made if it is not there yet.
 template <class Emit_>
 Emit& ProbePlanner::joined(RecordPlan& plan, RuleContext& context, Emit_ wanted) {
@@ -169,8 +175,7 @@ Emit& ProbePlanner::joined(RecordPlan& plan, RuleContext& context, Emit_ wanted)
         known.kernel |= context.kernel;
         return known;
     }
-    plan.emits.push_back({context.bit, context.part.rule, context.stack, context.python,
-                          std::move(wanted), context.kernel});
+    add_stack_emit(plan, context, std::move(wanted));
     return plan.emits.back();
 }
 

@@ -125,8 +125,7 @@ void ProbePlanner::gauge(RuleContext& context, const rules::GaugeClause& clause)
     bool whole =
         !clause.key == !emit.key && !clause.value == !emit.value && !clause.owner == !emit.owner;
     if (!whole) return;  // mistakes were told
-    work_record(context).emits.push_back({context.bit, context.part.rule, context.stack,
-                                          context.python, std::move(emit), context.kernel});
+    add_stack_emit(work_record(context), context, std::move(emit));
 }
 
 // `learn t[key] = stack`, where no parameter is called so.
@@ -162,11 +161,7 @@ void ProbePlanner::learn(RuleContext& context, const rules::LearnClause& clause)
                  (emit.takes_stack ? can_take_stack(context, clause) : !clause.value == !value);
     if (!whole) return;
     RecordPlan& plan = work_record(context);
-    if (emit.takes_stack) {
-        plan.emits.push_back({context.bit, context.part.rule, context.stack, context.python,
-                              std::move(emit), context.kernel});
-        return;
-    }
+    if (emit.takes_stack) return add_stack_emit(plan, context, std::move(emit));
     if (value) {
         bool look_up = std::holds_alternative<rules::LearntNode>(value->node);
         emit.value = look_up ? late_look_up(plan, *value) : late(plan, value);
@@ -183,8 +178,7 @@ void ProbePlanner::largest(RuleContext& context, const rules::Clause& one) {
     RecordPlan& plan = work_record(context);
     emit.list = list_id(context, one, emit.by->type);
     for (const Named& field : named) emit.fields.push_back(named_field(plan, field, context));
-    plan.emits.push_back({context.bit, context.part.rule, context.stack, context.python,
-                          std::move(emit), context.kernel});
+    add_stack_emit(plan, context, std::move(emit));
 }
 
 ListId ProbePlanner::list_id(const RuleContext& context, const rules::Clause& one,

@@ -113,6 +113,8 @@ private:
     static void add_field(std::vector<NamedField>& fields, NamedField field,
                           const RuleContext& context);
     void add_emit(RecordPlan& record, const RuleContext& context, decltype(Emit::what) what);
+    // Likewise, with the stacks that the rule takes.
+    void add_stack_emit(RecordPlan& record, const RuleContext& context, decltype(Emit::what) what);
 
     // Values kept from entry to return (layout.cpp)
     void save_for_return();

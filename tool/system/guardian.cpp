@@ -74,6 +74,7 @@ private:
         const size_t zero = rest.find('\0');
         Place place{std::string(rest.substr(0, zero)), std::string(rest.substr(zero + 1))};
         places_.push_back(place);
+        by_name_ = by_name_ || !place.has_folder();
         const int code = marks_.add(place);
         GuardReply reply{GuardReply::Kind::watched, -1, 0, code, marks_.file_systems()};
         while (send(socket_.get(), &reply, sizeof reply, MSG_NOSIGNAL) < 0 && errno == EINTR) {
@@ -92,12 +93,14 @@ private:
 
     // Most files are none that a loader would map: their first bytes tell.
     bool is_awaited(const fanotify_event_metadata& event) {
-        const std::optional<SeenFile> file = seen_file(event.fd);
-        if (!file) return false;
+        const std::optional<FileId> id = elf_file_id(event.fd);
+        if (!id) return false;
         marks_.follow(event.pid);
-        if (passing_.contains(file->id)) return false;
+        if (passing_.contains(*id)) return false;
+        SeenFile file{*id, {}, {}};
+        if (by_name_) file = seen_file(event.fd).value_or(file);
         return std::ranges::any_of(places_,
-                                   [&](const Place& place) { return leads_to(place, *file); });
+                                   [&](const Place& place) { return leads_to(place, file); });
     }
 
     // The tracer's own opening cannot wait for the tracer.
@@ -142,6 +145,7 @@ private:
     UniqueFd fanotify_, socket_;
     OpenMarks marks_;
     std::vector<Place> places_;
+    bool by_name_ = false;  // what a file is called matters to some of them
     std::set<FileId> passing_;
     std::vector<Held> held_;  // the longest first
 };

@@ -44,17 +44,23 @@ std::string bytes_of(const GuardRequest& request) {
 
 }  // namespace
 
-std::optional<SeenFile> seen_file(int file) {
+std::optional<FileId> elf_file_id(int file) {
     struct stat status;
     std::array<char, SELFMAG> magic;
     if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
     if (pread(file, magic.data(), magic.size(), 0) != SELFMAG) return std::nullopt;
     if (std::memcmp(magic.data(), ELFMAG, SELFMAG) != 0) return std::nullopt;
+    return FileId{status.st_dev, status.st_ino};
+}
+
+std::optional<SeenFile> seen_file(int file) {
+    const std::optional<FileId> id = elf_file_id(file);
+    if (!id) return std::nullopt;
     constexpr std::string_view kDeleted = " (deleted)";
     std::array<char, PATH_MAX> path;
     const std::string link = "/proc/self/fd/" + std::to_string(file);
     const ssize_t length = readlink(link.c_str(), path.data(), path.size());
-    SeenFile seen{{status.st_dev, status.st_ino}, {}, elf_soname(file).value_or("")};
+    SeenFile seen{*id, {}, elf_soname(file).value_or("")};
     if (length > 0) seen.path.assign(path.data(), static_cast<size_t>(length));
     if (seen.path.ends_with(kDeleted)) seen.path.resize(seen.path.size() - kDeleted.size());
     return seen;

@@ -38,7 +38,9 @@ struct SeenFile {
     std::string path;    // as we can see it: of another mount namespace, only its end may be right
     std::string soname;  // "" where it has none
 };
-// Nullopt where it is no ELF file. Opens nothing.
+// Nullopt where it is no ELF file. Open nothing. The names cost more: a soname is looked up in the
+// file.
+std::optional<FileId> elf_file_id(int file);
 std::optional<SeenFile> seen_file(int file);
 
 // Whether a file is meant by a name without a folder: its own name or its soname is that, or

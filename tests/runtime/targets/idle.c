@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../../../rules/types/cuda_driver.h"
+#include "clock.h"
 
 static const char kKernels[] = "cuda_sim image\nnothing\n";
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -20,17 +20,6 @@ static int will_wait; /* the main thread, in what it does next */
 static pthread_barrier_t together;
 static __typeof__(cuLaunchKernel)* launch_kernel;
 static CUfunction kernel;
-
-static long now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000000000L + t.tv_nsec;
-}
-
-static void pause_ms(long ms) {
-    struct timespec t = {0, ms * 1000000};
-    nanosleep(&t, 0);
-}
 
 static void check(int result, const char* what) {
     if (result == 0) return;

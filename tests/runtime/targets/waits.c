@@ -4,24 +4,14 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int pipe_ends[2];
 static long waited[3];
 static pthread_barrier_t together;
-
-static long now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000000000L + t.tv_nsec;
-}
-
-static void pause_ms(long ms) {
-    struct timespec t = {0, ms * 1000000};
-    nanosleep(&t, 0);
-}
 
 static void begin_together(int thread) {
     long begin = now();
