@@ -1,4 +1,7 @@
+#include <asm/ptrace.h>
 #include <bpf/bpf.h>
+
+#include <cstddef>
 
 #include "bpf/assemble.h"
 #include "bpf/kernel.h"
@@ -23,17 +26,57 @@ void pass_on(std::vector<bpf_insn>& code, int table, int32_t otherwise) {
             compute(BPF_MOV, BPF_REG_0, otherwise), instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)});
 }
 
+// Where the kernel keeps its trampoline for return probes: a process's last page (args_*.h).
+#if defined(__x86_64__)
+constexpr uint64_t kTrampolines = 0x7fffffff0000;
+#else
+constexpr uint64_t kTrampolines = 0xffffffff0000;
+#endif
+
+// r1 = the address that the function whose beginning r6 is will return to
+void return_address(std::vector<bpf_insn>& code) {
+#if defined(__x86_64__)
+    append(
+        code,
+        {instruction(BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, -8, 0), copy(BPF_REG_1, BPF_REG_10),
+         compute(BPF_ADD, BPF_REG_1, -8), compute(BPF_MOV, BPF_REG_2, 8),
+         instruction(BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_3, BPF_REG_6, offsetof(pt_regs, rsp), 0),
+         call(0, BPF_FUNC_probe_read_user),
+         instruction(BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_1, BPF_REG_10, -8, 0)});
+#else
+    append(code, {instruction(BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_1, BPF_REG_6,
+                              offsetof(user_pt_regs, regs) + 30 * sizeof(uint64_t), 0)});
+#endif
+}
+
+// Ends, at the beginning (r7 is 0) of a call that a function with a return probe has jumped to.
+void leave_jumps(std::vector<bpf_insn>& code) {
+    std::vector<bpf_insn> test;
+    return_address(test);
+    const auto low = static_cast<int32_t>(kTrampolines & 0xffffffff);
+    append(test, {instruction(BPF_LD | BPF_DW, BPF_REG_2, 0, 0, low),
+                  instruction(0, 0, 0, 0, static_cast<int32_t>(kTrampolines >> 32)),
+                  instruction(BPF_JMP | BPF_JLT | BPF_X, BPF_REG_1, BPF_REG_2, 2, 0),
+                  compute(BPF_MOV, BPF_REG_0, 1), instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)});
+    code.push_back(
+        instruction(BPF_JMP | BPF_JNE | BPF_K, BPF_REG_7, 0, static_cast<int16_t>(test.size()), 0));
+    code.insert(code.end(), test.begin(), test.end());
+}
+
 // While there is nothing to pass a call on to, its return is not probed: 1.
-std::vector<bpf_insn> session_code(const Features& features, int table) {
+std::vector<bpf_insn> session_code(uint32_t is_return, int table, bool but_for_jumps) {
     std::vector<bpf_insn> code{
         copy(BPF_REG_6, BPF_REG_1),
-        call(BPF_PSEUDO_KFUNC_CALL, static_cast<int32_t>(features.session_is_return)),
+        call(BPF_PSEUDO_KFUNC_CALL, static_cast<int32_t>(is_return)),
         copy(BPF_REG_7, BPF_REG_0),
         compute(BPF_AND, BPF_REG_7, 1),
-        copy(BPF_REG_1, BPF_REG_6),
-        call(0, BPF_FUNC_get_attach_cookie),
-        instruction(BPF_JMP | BPF_JEQ | BPF_K, BPF_REG_7, 0, 4, 0),
     };
+    if (but_for_jumps) leave_jumps(code);
+    append(code, {
+                     copy(BPF_REG_1, BPF_REG_6),
+                     call(0, BPF_FUNC_get_attach_cookie),
+                     instruction(BPF_JMP | BPF_JEQ | BPF_K, BPF_REG_7, 0, 4, 0),
+                 });
     shape_from_cookie(code, codegen::kReturnShapeShift);
     append(code, {instruction(BPF_JMP | BPF_JA, 0, 0, 3, 0)});
     shape_from_cookie(code, codegen::kEntryShapeShift);
@@ -78,8 +121,10 @@ Result<Dispatcher> Dispatcher::make(codegen::Side side, codegen::AttachMode mode
     };
     int table = made.table_.get();
     if (mode == codegen::AttachMode::session) {
-        auto done = add(rules::Stage::entry, "on_call", session_code(features, table));
+        const uint32_t is_return = features.session_is_return;
+        auto done = add(rules::Stage::entry, "on_call", session_code(is_return, table, false));
         if (!done) return done.error();
+        made.session_is_return_ = is_return;
         return made;
     }
     auto entry =
@@ -95,6 +140,18 @@ Programs Dispatcher::programs() const {
     Programs all;
     for (const auto& [kind, program] : programs_) all.emplace(kind, program.get());
     return all;
+}
+
+Result<Programs> Dispatcher::programs_but_for_jumps() {
+    if (!session_is_return_) return Error{"this kernel has no uprobe session links"};
+    if (!but_for_jumps_) {
+        Result<UniqueFd> made =
+            load("on_other_call", session_code(*session_is_return_, table_.get(), true),
+                 expected_attach_type(codegen::Side::user, codegen::AttachMode::session));
+        if (!made) return made.error();
+        but_for_jumps_ = std::move(*made);
+    }
+    return Programs{{codegen::ProgramKind::session, but_for_jumps_.get()}};
 }
 
 Result<void> Dispatcher::connect(const LoadedProgram& loaded, const codegen::Program& program) {

@@ -81,9 +81,14 @@ public:
     // Descriptors by kind.
     Programs programs() const;
     Result<void> connect(const LoadedProgram& loaded, const codegen::Program& program);
+    // Programs that pass a call on unless a function with a return probe has jumped to it: then the
+    // call is that function's, and was seen there. Only of a session, which knows the difference.
+    Result<Programs> programs_but_for_jumps();
 
 private:
     UniqueFd table_;
+    std::optional<uint32_t> session_is_return_;  // Features::session_is_return
+    UniqueFd but_for_jumps_;
     std::map<codegen::ProgramKind, UniqueFd> programs_;
 };
 

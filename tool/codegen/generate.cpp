@@ -158,7 +158,9 @@ private:
             std::ranges::count_if(shapes_of(kind), [&](auto* one) { return one->end == end; }));
     }
 
+    // What is traced by address later comes to its shape by another way than what is traced now.
     bool is_direct(Side side) const {
+        if (side == Side::user && plan_.traces_addresses()) return false;
         return count_shapes(probe_kind(side), rules::Stage::entry) <= 1 &&
                count_shapes(probe_kind(side), rules::Stage::ret) <= 1;
     }

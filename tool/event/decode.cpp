@@ -120,6 +120,7 @@ void Decoder::add_emit(const plan::Emit& emit, RecordMeaning& meaning) {
                                        decoder.late(record, largest.by),
                                        decoder.describe_fields(largest.fields, record)});
         }
+        void operator()(const plan::TraceEmit&) {}  // read before the record's turn (trace/)
         void operator()(const plan::ConditionEmit& condition) {
             meaning.conditions.push_back({emit.mask, decoder.late(record, condition.holds)});
         }

@@ -30,6 +30,7 @@ void ProbePlanner::clause(RuleContext& context, const rules::Clause& one) {
         void operator()(const rules::GaugeClause& c) { self.gauge(context, c); }
         void operator()(const rules::LearnClause& c) { self.learn(context, c); }
         void operator()(const rules::LargestClause&) { self.largest(context, one); }
+        void operator()(const rules::TraceClause& c) { self.trace(context, c, one.span); }
         void operator()(const rules::StackClause& c) { self.stack(c, one.span); }
         void operator()(const rules::SampleClause&) {  // RulePart::sample
             self.refuse_of_looks(one.span, "`sample` keeps some calls of many, and an interval "
@@ -224,6 +225,32 @@ void ProbePlanner::event(RuleContext& context, const rules::EventClause& clause)
         NamedField field = named_field(plan, one, context);
         add_field(std::get<EventEmit>(emit.what).fields, std::move(field), context);
     }
+}
+
+// The tracer needs both as they are, before any other record's turn.
+void ProbePlanner::trace(RuleContext& context, const rules::TraceClause& clause,
+                         const Span& where) {
+    Diagnostics found;
+    if (probe_.kind != ProbeKind::function) {
+        found.error(where, "`trace` is for functions of a library, which give addresses of others");
+        return builder_.report(found);
+    }
+    rules::TypedPtr address = number(context, *clause.address, "the address of a function");
+    rules::TypedPtr name = checked(context, *clause.name);
+    if (!address || !name) return;
+    if (!name->is_text()) {
+        found.error(name->span, "the name of a function is text").labelled("this is a number");
+    }
+    for (const rules::TypedPtr& one : {address, name}) {
+        if (in_record(*one) && !is_left_to_tracer(*one)) continue;
+        found.error(one->span, "`trace` needs what the call itself has")
+            .labelled("this is known to the tracer only");
+    }
+    builder_.report(found);
+    if (found.has_errors()) return;
+    RecordPlan& plan = work_record(context);
+    const uint32_t at = capture(plan, address);
+    add_emit(plan, context, TraceEmit{at, capture(plan, name)});
 }
 
 }  // namespace mlbcc::plan

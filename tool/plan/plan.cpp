@@ -35,10 +35,8 @@ uint32_t record_size(const std::optional<RecordPlan>& record) {
            (record->layout.stack ? static_cast<uint32_t>(sizeof(UserStack)) + kMaxStackBytes : 0);
 }
 
-template <class Test> bool any_layout(const Plan& plan, Test test) {
-    auto fits = [&](const std::optional<RecordPlan>& record) {
-        return record && test(record->layout);
-    };
+template <class Test> bool any_record(const Plan& plan, Test test) {
+    auto fits = [&](const std::optional<RecordPlan>& record) { return record && test(*record); };
     return std::ranges::any_of(
         plan.probes, [&](const ProbePlan& probe) { return fits(probe.entry) || fits(probe.ret); });
 }
@@ -139,15 +137,23 @@ bool ProbePlan::hits_vary() const {
 }
 
 bool Plan::takes_stacks() const {
-    return any_layout(*this, [](const RecordLayout& layout) { return layout.stack.has_value(); });
+    return any_record(*this, [](const RecordPlan& one) { return one.layout.stack.has_value(); });
 }
 
 bool Plan::takes_python() const {
-    return any_layout(*this, [](const RecordLayout& layout) { return layout.python.has_value(); });
+    return any_record(*this, [](const RecordPlan& one) { return one.layout.python.has_value(); });
 }
 
 bool Plan::takes_kernel() const {
-    return any_layout(*this, [](const RecordLayout& layout) { return layout.kernel.has_value(); });
+    return any_record(*this, [](const RecordPlan& one) { return one.layout.kernel.has_value(); });
+}
+
+bool Plan::traces_addresses() const {
+    return any_record(*this, [](const RecordPlan& record) {
+        return std::ranges::any_of(record.emits, [](const Emit& emit) {
+            return std::holds_alternative<TraceEmit>(emit.what);
+        });
+    });
 }
 
 Plan make_plan(std::vector<target::Probe> targets, const rules::RuleSet& rules,

@@ -157,6 +157,11 @@ struct LargestEmit {  // one call that may be among the largest
     LatePtr by;
     std::vector<NamedField> fields;
 };
+// A function of the probe's library that the program gets by address: fields of the record. The
+// tracer sees to it that calls which come by that address are traced, too.
+struct TraceEmit {
+    uint32_t address = 0, name = 0;
+};
 struct ConditionEmit {  // what of `where` only the tracer can decide: else the rule's bit is no hit
     LatePtr holds;
 };
@@ -166,7 +171,8 @@ struct Emit {
     RuleId rule{};        // the rule it is accounted to (the winning one where several joined)
     bool stack = false;   // with the record's user stack
     bool python = false;  // with its Python functions
-    std::variant<SpanEmit, EventEmit, GaugeEmit, LearnEmit, TallyEmit, LargestEmit, ConditionEmit>
+    std::variant<SpanEmit, EventEmit, GaugeEmit, LearnEmit, TallyEmit, LargestEmit, TraceEmit,
+                 ConditionEmit>
         what;
     bool kernel = false;  // with the kernel's part of the stack
     bool has_stack() const { return stack || python || kernel; }
@@ -325,6 +331,7 @@ struct Plan {
     bool takes_stacks() const;      // whether a record of any probe may have a user stack
     bool takes_python() const;      // likewise, Python functions
     bool takes_kernel() const;      // likewise, the kernel's part of a stack
+    bool traces_addresses() const;  // whether some rule has a `trace`
     bool asks_for_files = false;    // whether some value is the name of an open file
 };
 

@@ -72,6 +72,7 @@ private:
     bool is_stack(const rules::LearnClause& clause) const;
     bool can_take_stack(const RuleContext& context, const rules::LearnClause& clause);
     void largest(RuleContext& context, const rules::Clause& clause);
+    void trace(RuleContext& context, const rules::TraceClause& clause, const Span& where);
     ListId list_id(const RuleContext& context, const rules::Clause& clause, const ValueType& by);
     struct Aggregation {  // a count, a sum or a hist
         const rules::Clause& clause;

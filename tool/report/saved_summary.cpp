@@ -139,6 +139,14 @@ void read(const Json& json, sink::LibraryCoverage& one) {
     one.ended = ended != json.MemberEnd() && ended->value.IsTrue();
 }
 
+void read(const Json& json, sink::GivenAddresses& one) {
+    one.library = string_of(json, "library");
+    one.answers = unsigned_of(json, "answers");
+    one.elsewhere = texts_of(json, "elsewhere");
+    one.untraced = texts_of(json, "untraced");
+    one.unseen = unsigned_of(json, "unseen");
+}
+
 void read(const Json& json, sink::Gauge& gauge);
 void read(const Json& json, sink::Largest& list);
 void read(const Json& json, sink::Largest::Entry& entry);
@@ -230,6 +238,7 @@ sink::TraceEnd saved_end(const Json& summary) {
     end.metrics.functions = read_all<sink::FunctionTime>(summary, "functions");
     end.metrics.nested = read_all<sink::NestedTime>(summary, "nested");
     end.metrics.coverage = read_all<sink::LibraryCoverage>(summary, "coverage");
+    end.metrics.addresses = read_all<sink::GivenAddresses>(summary, "addresses");
     spread_signs(end.metrics.stats);
     return end;
 }

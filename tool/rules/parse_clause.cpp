@@ -195,6 +195,15 @@ bool parse_forget(Cursor& cursor, Rule& rule, uint32_t begin) {
     return add(cursor, rule, begin, std::move(clause));
 }
 
+// "trace *pfn as symbol"
+bool parse_trace(Cursor& cursor, Rule& rule, uint32_t begin) {
+    TraceClause clause;
+    clause.address = parse_expr(cursor);
+    if (!clause.address || !cursor.expect_word("as")) return false;
+    clause.name = parse_expr(cursor);
+    return clause.name && add(cursor, rule, begin, std::move(clause));
+}
+
 bool parse_stack(Cursor& cursor, Rule& rule, uint32_t begin) {
     if (cursor.accept_word("user")) return add(cursor, rule, begin, StackClause{StackKind::user});
     if (cursor.accept_word("kernel")) {
@@ -246,6 +255,7 @@ constexpr auto kClauses = std::to_array<ClauseRow>({
     {"gauge", parse_gauge},
     {"learn", parse_learn},
     {"forget", parse_forget},
+    {"trace", parse_trace},
     {"stack", parse_stack},
     {"sample", parse_sample},
 });

@@ -177,6 +177,10 @@ struct LargestClause {
     std::vector<Field> fields;
 };
 inline constexpr uint32_t kMaxLargest = 1000;  // LargestClause::count
+// trace *pfn as symbol: what lies at this address is the function of that name
+struct TraceClause {
+    ExprPtr address, name;
+};
 enum class StackKind { user, kernel, python };
 struct StackClause {
     StackKind kind{};
@@ -188,7 +192,7 @@ struct SampleClause {
 struct Clause {
     Span span;
     std::variant<SpanClause, EventClause, CountClause, SumClause, HistClause, GaugeClause,
-                 LearnClause, LargestClause, StackClause, SampleClause>
+                 LearnClause, LargestClause, TraceClause, StackClause, SampleClause>
         node;
 };
 

@@ -226,6 +226,14 @@ void write(Writer& json, const LibraryCoverage& one) {
     json.Bool(true);
 }
 
+void write(Writer& json, const GivenAddresses& one) {
+    member(json, "library", one.library);
+    member(json, "answers", one.answers);
+    member(json, "elsewhere", one.elsewhere);
+    if (!one.untraced.empty()) member(json, "untraced", one.untraced);
+    if (one.unseen > 0) member(json, "unseen", one.unseen);
+}
+
 template <class T> void list(Writer& json, const char* name, const std::vector<T>& all) {
     json.Key(name);
     json.StartArray();
@@ -294,6 +302,7 @@ void write_summary_members(Buffer& out, const TraceEnd& end, const std::vector<L
     list(json, "functions", end.metrics.functions);
     if (!end.metrics.nested.empty()) list(json, "nested", end.metrics.nested);
     if (!end.metrics.coverage.empty()) list(json, "coverage", end.metrics.coverage);
+    if (!end.metrics.addresses.empty()) list(json, "addresses", end.metrics.addresses);
     list(json, "layers", layers);
     member(json, "late", end.late);
     member(json, "processes", end.processes);

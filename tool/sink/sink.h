@@ -110,6 +110,13 @@ struct LibraryCoverage {
     std::vector<std::string> called;  // their symbols, in alphabetical order
     bool ended = false;  // of some only calls that ended are known: one may have gone on to the end
 };
+// Addresses of a library's functions that programs were given (rules with `trace`).
+struct GivenAddresses {
+    std::string library;
+    uint64_t answers = 0;  // all of them where functions that are known begin, but for:
+    std::vector<std::string> elsewhere, untraced;  // functions: probed at once; not to be probed
+    uint64_t unseen = 0;  // answers to processes that had ended when they were looked at
+};
 struct MetricSnapshot {
     std::vector<Stat> stats;
     std::vector<Hist> hists;
@@ -119,6 +126,7 @@ struct MetricSnapshot {
     std::vector<FunctionTime> functions;    // the slowest single call first
     std::vector<NestedTime> nested;         // the longest first; only those with calls inside
     std::vector<LibraryCoverage> coverage;  // only where it is exact
+    std::vector<GivenAddresses> addresses;
 };
 struct TraceEnd {  // the `summary` record
     uint64_t time_ns = 0;

@@ -81,6 +81,22 @@ std::string coverage_text(const MetricSnapshot& metrics, size_t width) {
     return rows.empty() ? "" : "\nFUNCTIONS THAT WERE CALLED\n" + rows.text();
 }
 
+std::string addresses_text(const MetricSnapshot& metrics, size_t width) {
+    Rows rows(width);
+    for (const GivenAddresses& one : metrics.addresses) {
+        std::string behind = ", where its functions begin";
+        if (!one.elsewhere.empty())
+            behind =
+                fmt::format(", and elsewhere for {}, traced since", fmt::join(one.elsewhere, ", "));
+        if (!one.untraced.empty())
+            behind += fmt::format("; not traced: {}", fmt::join(one.untraced, ", "));
+        if (one.unseen > 0)
+            behind += fmt::format("; {} came too late to be looked at", grouped(one.unseen));
+        rows.add(2, one.library, {grouped(one.answers), ""}, behind);
+    }
+    return rows.empty() ? "" : "\nADDRESSES GIVEN TO PROGRAMS\n" + rows.text();
+}
+
 std::string losses_text(const std::vector<RuleLoss>& losses, size_t width) {
     Rows rows(width);
     for (const RuleLoss& loss : losses) {
@@ -142,7 +158,8 @@ std::string summary_text(const TraceEnd& end, uint64_t start_ns, const std::vect
     std::string text = title(end, start_ns) + "\n";
     for (const Layer& layer : layers) text += layer_text(end, layer, width);
     text += layer_text(end, rest_of(end.metrics, layers), width);
-    text += nested_text(end.metrics.nested, width) + coverage_text(end.metrics, width);
+    text += nested_text(end.metrics.nested, width) + coverage_text(end.metrics, width) +
+            addresses_text(end.metrics, width);
     return text + losses_text(end.metrics.losses, width) + notes_text(end, width);
 }
 

@@ -163,6 +163,9 @@ void describe_tallies(const Frontend& frontend, const std::optional<plan::Record
             out += fmt::format("  tracer  {}: the {} largest by {}, from the record\n", list.title,
                                list.count, list.by);
         }
+        if (std::holds_alternative<plan::TraceEmit>(emit.what)) {
+            out += "  tracer  compares the address that it gives with where the probes are\n";
+        }
         const auto* tally = std::get_if<plan::TallyEmit>(&emit.what);
         if (tally == nullptr) continue;
         const auto& shared = frontend.plan.aggregates[static_cast<uint32_t>(tally->aggregate)];

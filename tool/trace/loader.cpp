@@ -122,7 +122,8 @@ Result<void> Loader::start(const TraceOptions& options, const bpf::Map& rings) {
     find_features();
     Result<codegen::Options> generation = generation_options(options, frontend_.plan, *features_);
     if (!generation) return generation.error();
-    if (frontend_.grows()) generation->spare_probes = kSpareProbes;
+    if (frontend_.grows() || frontend_.plan.traces_addresses())
+        generation->spare_probes = kSpareProbes;
     Result<codegen::Program> program = frontend_.generate(*generation);
     if (!program) return program.error();
     loaded_.mode = generation->mode;
@@ -315,6 +316,17 @@ Result<void> Loaded::tell_rules(const plan::Plan& plan, size_t first) {
 
 // A function is attached in the file that it is in, or that comes for it.
 Result<Attached> Loaded::attach_functions(const Frontend& frontend, size_t first) {
+    return attach_files(frontend, first, programs(Side::user));
+}
+
+Result<Attached> Loaded::attach_but_for_jumps(const Frontend& frontend, size_t first) {
+    Result<bpf::Programs> others = dispatcher.programs_but_for_jumps();
+    if (!others) return others.error();
+    return attach_files(frontend, first, *others);
+}
+
+Result<Attached> Loaded::attach_files(const Frontend& frontend, size_t first,
+                                      const bpf::Programs& programs) {
     std::map<std::string, std::vector<bpf::Site>> by_file;
     Attached done;
     for (size_t i = first; i < frontend.plan.probes.size(); ++i) {
@@ -330,18 +342,17 @@ Result<Attached> Loaded::attach_functions(const Frontend& frontend, size_t first
         by_file[function.path].push_back({&probe, function.offset + place.offset});
     }
     for (const auto& [path, sites] : by_file) {
-        if (auto made = attach_file(path, sites, done); !made) return made.error();
+        if (auto made = attach_file(path, sites, programs, done); !made) return made.error();
     }
     probes += done.functions;
     return done;
 }
 
 Result<void> Loaded::attach_file(const std::string& path, std::span<const bpf::Site> sites,
-                                 Attached& done) {
+                                 const bpf::Programs& programs, Attached& done) {
     Result<bpf::Attachment> made =
-        mode == AttachMode::perf
-            ? bpf::Attachment::functions_by_perf(path, sites, kernel, program)
-            : bpf::Attachment::functions(path, sites, programs(Side::user), mode);
+        mode == AttachMode::perf ? bpf::Attachment::functions_by_perf(path, sites, kernel, program)
+                                 : bpf::Attachment::functions(path, sites, programs, mode);
     if (!made) return made.error();
     done.functions += sites.size() - made->refused.size();
     done.links += made->links();

@@ -37,12 +37,16 @@ struct Loaded {
     Result<void> tell_rules(const plan::Plan& plan, size_t first);
     // ... and their places. The programs must know the former when they run.
     Result<Attached> attach_functions(const Frontend& frontend, size_t first);
+    // Likewise, of functions that others may jump to, whose calls those are.
+    Result<Attached> attach_but_for_jumps(const Frontend& frontend, size_t first);
 
     bpf::Programs programs(codegen::Side side) const;
 
 private:
+    Result<Attached> attach_files(const Frontend& frontend, size_t first,
+                                  const bpf::Programs& programs);
     Result<void> attach_file(const std::string& path, std::span<const bpf::Site> sites,
-                             Attached& done);
+                             const bpf::Programs& programs, Attached& done);
 };
 
 // How to generate for this machine: by the best ways to attach that it has, or the one asked for.

@@ -106,6 +106,7 @@ Result<void> Session::hold_command(const system::LaunchOptions& launch) {
 
 Result<void> Session::take(Loaded loaded, const std::string& output) {
     loaded_ = std::move(loaded);
+    if (frontend_.plan.traces_addresses()) given_.emplace(frontend_, loaded_);
     if (frontend_.plan.takes_kernel()) kernel_names_.read(options_.verbosity);
     start_ns_ = monotonic_ns();
     if (auto done = open_sinks(output); !done) return done;
@@ -158,6 +159,7 @@ void Session::take(uint32_t cpu, std::span<const std::byte> record) {
         steps_.done("first record");
     }
     follower_.look_at(record);
+    if (given_) given_->look_at(record);
     // A stack is looked at when it arrives. What it lies in was mapped before.
     bool may_have_stack = record.size() > sizeof(plan::RecordHeader) + sizeof(plan::UserStack);
     if (mappings_ && may_have_stack) mappings_->sweep();
@@ -179,6 +181,7 @@ Result<void> Session::watch_mappings() {
 
 void Session::sweep() {
     stream_->sweep();
+    take_given();
     if (mappings_) mappings_->sweep();
     uint64_t now = monotonic_ns();
     looks_.work(
@@ -240,6 +243,12 @@ void Session::take_late() {
         for (const std::string& note : came->notes) tell_note(options_.verbosity, note);
         late_->let_go(*came);
     }
+}
+
+void Session::take_given() {
+    if (!given_ || !given_->has_new()) return;
+    for (const std::string& note : given_->probe_new()) tell_note(options_.verbosity, note);
+    pipeline_.grow();
 }
 
 // What the command's own start opens may be awaited, too.
@@ -365,6 +374,7 @@ sink::TraceEnd Session::trace_end(End end) {
     made.metrics = metrics_.snapshot(pipeline_, coverage_);
     sink::add_counts(made, pipeline_, frontend_.plan, start_ns_);
     made.metrics.nested = nested_->times();
+    if (given_) made.metrics.addresses = given_->totals();
     std::vector<plan::ProbeId> refused;
     for (const bpf::Refusal& one : loaded_.refused) refused.push_back(one.probe);
     made.metrics.coverage = coverage_.libraries(refused, made.metrics.losses);

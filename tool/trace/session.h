@@ -13,6 +13,7 @@
 #include "trace/coverage.h"
 #include "trace/follow.h"
 #include "trace/frontend.h"
+#include "trace/given.h"
 #include "trace/kernel_names.h"
 #include "trace/late.h"
 #include "trace/loader.h"
@@ -49,6 +50,7 @@ private:
     Result<void> arm();
     void attend_start();
     void take_late();
+    void take_given();              // functions that programs were given by address
     void look_for_python(int pid);  // in a process that runs, and its children
     End poll();
     void sweep();
@@ -81,6 +83,7 @@ private:
     std::optional<bpf::MappingStream> mappings_;
     std::optional<Signals> signals_;
     std::optional<LateLibraries> late_;
+    std::optional<GivenFunctions> given_;  // where some rule has a `trace`
     std::optional<system::ChildProcess> command_;
     std::vector<std::unique_ptr<sink::Sink>> sinks_;
     std::string output_;

@@ -160,6 +160,9 @@ private:
                 return fmt::format("largest {}{} {}{}", static_cast<uint32_t>(e.list), head(),
                                    late(*e.by), fields(e.fields, emit.mask));
             }
+            std::string operator()(const plan::TraceEmit& e) const {
+                return fmt::format("trace{} {} as {}", head(), e.address, e.name);
+            }
             std::string operator()(const plan::ConditionEmit& e) const {
                 return fmt::format("condition{} {}", head(), late(*e.holds));
             }

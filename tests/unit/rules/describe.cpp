@@ -119,6 +119,9 @@ struct ClauseText {
         return fmt::format("largest {}{} {}", n.count, describe_by_one(n),
                            describe_fields(n.fields));
     }
+    std::string operator()(const TraceClause& n) const {
+        return fmt::format("trace {} as {}", describe(*n.address), describe(*n.name));
+    }
     std::string operator()(const StackClause& n) const {
         constexpr std::array kKinds{"user", "kernel", "python"};
         return fmt::format("stack {}", kKinds[static_cast<size_t>(n.kind)]);

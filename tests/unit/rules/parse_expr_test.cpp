@@ -136,7 +136,7 @@ TEST(Expr, Mistakes) {
     EXPECT_EQ(mistake("str(p, n)"), "expected the most bytes of the text, found `n` at n");
     EXPECT_EQ(mistake("a and b"), "`and` is not a clause at and (write `&&`) (the clauses are "
                                   "`where`, `span`, `event`, `count`, `sum`, `hist`, `largest`, "
-                                  "`gauge`, `learn`, `forget`, `stack`, `sample`)");
+                                  "`gauge`, `learn`, `forget`, `trace`, `stack`, `sample`)");
     EXPECT_EQ(mistake("a == 5Gb"), "`Gb` is not a unit at 5Gb (the units are `ns`, `us`, `ms`, "
                                    "`s`, `KiB`, `MiB`, `GiB`, `KB`, `MB`, `GB`) "
                                    "(a unit with a similar name exists: `GB`)");

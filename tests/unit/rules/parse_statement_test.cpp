@@ -232,12 +232,12 @@ TEST(Declaration, WithCode) {
 }
 
 TEST(Declaration, Words) {
-    EXPECT_EQ(messages("trace everything please\n"),
+    EXPECT_EQ(messages("record everything please\n"),
               R"(error: expected a C declaration that ends with `;`, found the end of the file
- --> a.rules:1:24
+ --> a.rules:1:25
   |
-1 | trace everything please
-  |                        ^
+1 | record everything please
+  |                         ^
 note: it begins here
  --> a.rules:1:1
   = note: the other statements begin with `on`, `library`, `header` or `import`
