@@ -19,10 +19,6 @@ std::string_view without_last_suffix(std::string_view symbol, const Variants& va
 // base_name() of target.h as a view into `symbol`.
 std::string_view base_of(std::string_view symbol, const Variants& variants);
 
-// Whether form `a` is the higher one of two forms of a base: by its version number, then the one
-// with fewer suffixes (cuMemcpy_v2 is higher than cuMemcpy_v2_ptds).
-bool is_higher_form(std::string_view a, std::string_view b);
-
 // A GLOB of a rule, as it applies to the functions of one library:
 //
 //   cuMemAlloc      the base and all its forms

@@ -208,6 +208,10 @@ std::vector<Probe> resolve_late(const rules::RuleSet& rules, rules::TypeTable& t
 // cuMemcpyHtoDAsync_v2_ptsz -> cuMemcpyHtoDAsync, for variants {_v2, _ptsz}.
 std::string base_name(std::string_view symbol, const std::vector<std::string>& variants);
 
+// Whether form `a` is the higher one of two forms of a base: by its version number, then the one
+// with fewer suffixes (cuMemcpy_v2 is higher than cuMemcpy_v2_ptds).
+bool is_higher_form(std::string_view a, std::string_view b);
+
 // Whether a GLOB of a rule means this function of a library without variants.
 bool name_matches(const std::string& pattern, const std::string& symbol);
 

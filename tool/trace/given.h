@@ -51,6 +51,8 @@ private:
     using Maps = std::map<uint32_t, std::vector<system::Mapping>>;  // by process
 
     void find_clauses();
+    void add_answer(const plan::RecordHeader& header, const Clause& clause,
+                    std::span<const std::byte> record);
     Library& library_of(const Answer& answer);
     bool is_of(const system::Mapping& mapping, const target::UserFunction& giver) const;
     void add(const Answer& answer, Maps& maps, std::vector<std::string>& notes);
