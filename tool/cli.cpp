@@ -74,7 +74,7 @@ int usage_error(const std::string& message, const std::string& help = {}) {
 
 struct Texts {  // options that CLI11 takes as text and are read afterwards
     std::string duration, buffer, attach = "auto", folded_by;
-    bool quiet = false, verbose = false, no_realtime = false;
+    bool quiet = false, verbose = false, no_realtime = false, no_cache = false;
 };
 
 void add_options(CLI::App& app, CommandLine& line, Texts& texts) {
@@ -113,6 +113,7 @@ void add_options(CLI::App& app, CommandLine& line, Texts& texts) {
                  "Show names of C++ functions as the compiler writes them");
     app.add_option("--buffer", texts.buffer, "Size of the event buffer of each CPU; default 16MiB")
         ->type_name("SIZE");
+    app.add_flag("--no-cache", texts.no_cache, "Compile anew, and keep nothing for the next start");
     app.add_flag("--no-realtime", texts.no_realtime, "Read events at normal priority");
     app.add_option("--templates", o.rules.templates,
                    "Folder of BPF C templates, besides the installed ones and before them")
@@ -160,6 +161,7 @@ int read_texts(const Texts& texts, trace::TraceOptions& o) {
         return usage_error("--folded-by says how --folded FILE is written", "add --folded FILE");
     o.folded_by_duration = texts.folded_by == "duration";
     o.realtime = !texts.no_realtime;
+    o.rules.use_cache = !texts.no_cache;
     if (texts.quiet) o.verbosity = trace::Verbosity::quiet;
     if (texts.verbose) o.verbosity = trace::Verbosity::verbose;
     return 0;

@@ -194,6 +194,15 @@ Result<void> CompilerProcess::send_entries(const std::string& architecture,
     return send(request_json(architecture, functions));
 }
 
+Result<std::string> CompilerProcess::entries_text(const std::string& architecture,
+                                                  std::span<const FunctionCode> functions) {
+    auto sent = send_entries(architecture, functions);
+    if (!sent) return sent.error();
+    auto message = receive();
+    if (!message) return message.error();
+    return std::move(message->json);
+}
+
 Result<std::vector<EntryChoice>> CompilerProcess::receive_entries() {
     auto message = receive();
     if (!message) return message.error();

@@ -73,6 +73,7 @@ struct CompileRequest {
     std::map<uint32_t, std::string> commons;
     std::map<std::string, int> maps;  // that exist already, in place of those so named: descriptors
     bool emit_only = false;  // compile, load nothing: needs no rights, gives no descriptors
+    bool bundle = false;     // the compiled programs shall come as bytes, too
 };
 
 struct CompiledMap {
@@ -94,6 +95,7 @@ struct Compiled {
     std::vector<CompiledProgram> programs;  // in the order of the request
     std::string warnings;                   // clang's text
     double compile_ms = 0, load_ms = 0;
+    std::string bundle;  // bundle.h; "" where none was asked for
 };
 
 // A program that clang or the kernel refuses.
@@ -124,6 +126,9 @@ public:
     Result<void> send_entries(const std::string& architecture,
                               std::span<const FunctionCode> functions);
     Result<std::vector<EntryChoice>> receive_entries();
+    // The reply as it comes.
+    Result<std::string> entries_text(const std::string& architecture,
+                                     std::span<const FunctionCode> functions);
     Result<std::vector<EntryChoice>> entries(const std::string& architecture,
                                              std::span<const FunctionCode> functions);
 

@@ -3,6 +3,8 @@
 #include <rapidjson/document.h>
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace mlbcc::bpf {
 
@@ -165,6 +167,15 @@ Result<UniqueFd> take_fd(const Value& object, std::vector<UniqueFd>& fds) {
     return std::move(fds[index->GetUint64()]);
 }
 
+Result<std::string> content_of(const UniqueFd& file) {
+    struct stat status {};
+    if (::fstat(file.get(), &status) != 0) return broken_reply();
+    std::string content(static_cast<size_t>(status.st_size), '\0');
+    ssize_t got = ::pread(file.get(), content.data(), content.size(), 0);
+    if (got != static_cast<ssize_t>(content.size())) return broken_reply();
+    return content;
+}
+
 Result<CompiledMap> read_map(const Value& value, std::vector<UniqueFd>& fds) {
     auto fd = take_fd(value, fds);
     if (!fd) return fd.error();
@@ -193,6 +204,13 @@ Result<CompileResult> read_success(const Value& reply, std::vector<UniqueFd>& fd
         compiled.programs.push_back(std::move(*program));
     }
     compiled.warnings = text_of(reply, "log");
+    if (field(reply, "bundle") != nullptr) {
+        const uint64_t index = number_of(reply, "bundle");
+        if (index >= fds.size()) return broken_reply();
+        auto bundle = content_of(fds[index]);
+        if (!bundle) return bundle.error();
+        compiled.bundle = std::move(*bundle);
+    }
     if (const Value* timings = field(reply, "timings")) {
         compiled.compile_ms = real_of(*timings, "compile_ms");
         compiled.load_ms = real_of(*timings, "load_ms");
@@ -243,6 +261,8 @@ std::string request_json(const CompileRequest& request) {
     json.writer().EndArray();
     json.writer().Key("emit_only");
     json.writer().Bool(request.emit_only);
+    json.writer().Key("bundle");
+    json.writer().Bool(request.bundle);
     return json.text();
 }
 

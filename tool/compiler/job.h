@@ -27,6 +27,7 @@ struct Job {
     std::map<int32_t, std::string> commons;  // C functions by the number that calls them
     std::map<std::string, UniqueFd> maps;    // that exist already
     bool emit_only = false;
+    bool bundle = false;  // asks for the compiled programs as bytes, too (bundle.h)
 };
 
 Result<Job> read_job(const JsonValue& request, std::vector<UniqueFd> fds);

@@ -16,11 +16,7 @@ void write_map(JsonWriter& writer, LoadedMap& map, std::vector<UniqueFd>& fds) {
     writer.StartObject();
     write(writer, "name", map.name);
     write(writer, "id", map.info.id);
-    write(writer, "type", map.info.type);
-    write(writer, "key_size", map.info.key_size);
-    write(writer, "value_size", map.info.value_size);
-    write(writer, "max_entries", map.info.max_entries);
-    write(writer, "flags", map.info.flags);
+    write_limits(writer, map.info);
     write_fd(writer, map.fd, fds);
     writer.EndObject();
 }
@@ -42,6 +38,14 @@ void write_timings(JsonWriter& writer, const Loaded& loaded) {
 }
 
 }  // namespace
+
+void write_limits(JsonWriter& writer, const MapInfo& info) {
+    write(writer, "type", info.type);
+    write(writer, "key_size", info.key_size);
+    write(writer, "value_size", info.value_size);
+    write(writer, "max_entries", info.max_entries);
+    write(writer, "flags", info.flags);
+}
 
 Result<MapInfo> map_info(int fd) {
     bpf_map_info info{};
@@ -68,6 +72,10 @@ Reply reply_of(Loaded loaded) {
     writer.StartArray();
     for (LoadedProgram& program : loaded.programs) write_program(writer, program, reply.fds);
     writer.EndArray();
+    if (loaded.bundle) {
+        write(writer, "bundle", reply.fds.size());
+        reply.fds.push_back(std::move(loaded.bundle));
+    }
     write(writer, "log", loaded.log);
     write_timings(writer, loaded);
     writer.EndObject();

@@ -1,6 +1,8 @@
 // What a "compile" request is answered with: maps and programs, described, with their descriptors.
 #pragma once
 
+#include <linux/bpf.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -19,20 +21,25 @@ struct MapInfo {
 struct LoadedMap {
     std::string name;
     MapInfo info;
-    UniqueFd fd;  // empty: only described
+    UniqueFd fd;             // empty: only described
+    int compiled_with = -1;  // the descriptor that instructions have
 };
 struct LoadedProgram {
     std::string name;
     size_t instructions = 0;
-    UniqueFd fd;  // empty: compiled, not loaded
+    std::vector<bpf_insn> code;  // where a bundle is asked for
+    UniqueFd fd;                 // empty: compiled, not loaded
 };
 
 struct Loaded {
     std::vector<LoadedMap> maps;
     std::vector<LoadedProgram> programs;
     std::string log;  // clang's warnings
+    UniqueFd bundle;  // bundle.h; empty: not asked for, or it cannot be one
     double compile_ms = 0, load_ms = 0;
 };
+
+void write_limits(JsonWriter& writer, const MapInfo& info);  // all but the id
 
 // What the kernel says of a map.
 Result<MapInfo> map_info(int fd);

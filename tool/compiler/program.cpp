@@ -13,6 +13,7 @@
 #include <variant>
 
 #include "base/result.h"
+#include "compiler/bundle.h"
 #include "compiler/capture.h"
 #include "compiler/interpose.h"
 #include "compiler/job.h"
@@ -95,11 +96,12 @@ Result<LoadedProgram> Loader::load(const ProgramSpec& spec) {
     Code alone = code_of(spec.name);
     if (alone.empty()) return Error{"there is no function `" + spec.name + "` in the program"};
     std::vector<bpf_insn> code = link(alone, commons_, job_.kfuncs);
-    LoadedProgram loaded{spec.name, code.size(), {}};
+    LoadedProgram loaded{.name = spec.name, .instructions = code.size()};
     if (job_.emit_only) return loaded;
     auto fd = load(spec, code);
     if (!fd) return fd.error();
     loaded.fd = std::move(*fd);
+    if (job_.bundle) loaded.code = std::move(code);
     return loaded;
 }
 
@@ -130,7 +132,7 @@ MapInfo declared(const ebpf::BPFModule& module, size_t i) {
 }
 
 Result<LoadedMap> describe_map(const ebpf::BPFModule& module, size_t i, bool emit_only) {
-    LoadedMap map{module.table_name(i), {}, {}};
+    LoadedMap map{.name = module.table_name(i)};
     if (emit_only) {
         map.info = declared(module, i);
         return map;
@@ -138,6 +140,7 @@ Result<LoadedMap> describe_map(const ebpf::BPFModule& module, size_t i, bool emi
     // The module closes its own descriptor when it goes.
     map.fd.reset(::fcntl(module.table_fd(i), F_DUPFD_CLOEXEC, 4));
     if (!map.fd) return system_error("cannot keep the map `" + map.name + "`");
+    map.compiled_with = module.table_fd(i);
     auto info = map_info(map.fd.get());
     if (!info) return info.error();
     map.info = *info;
@@ -196,6 +199,9 @@ Reply build(const Job& job, const Capture& capture) {
     if (const auto* refused = std::get_if<Failure>(&programs)) return failure(*refused);
     loaded.programs = std::move(std::get<std::vector<LoadedProgram>>(programs));
     loaded.load_ms = ms_since(start);
+    if (job.bundle && !job.emit_only) {
+        if (auto bundle = bundle_of(job, loaded)) loaded.bundle = std::move(*bundle);
+    }
     return reply_of(std::move(loaded));
 }
 

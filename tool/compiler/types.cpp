@@ -149,6 +149,20 @@ Headers read_headers(const JsonValue& request) {
 
 }  // namespace
 
+// The files that were read, so that whoever keeps the answer sees when it is out of date.
+void write_files(JsonWriter& writer, CXTranslationUnit unit) {
+    writer.Key("files");
+    writer.StartArray();
+    clang_getInclusions(
+        unit,
+        [](CXFile file, CXSourceLocation*, unsigned depth, CXClientData data) {
+            if (depth == 0) return;  // the text of the request itself
+            static_cast<JsonWriter*>(data)->String(text_of(clang_getFileName(file)).c_str());
+        },
+        &writer);
+    writer.EndArray();
+}
+
 Reply parse_types(const JsonValue& request) {
     LastWords last_words("libclang crashed on the C declarations");
     auto start = Clock::now();
@@ -167,6 +181,7 @@ Reply parse_types(const JsonValue& request) {
     add_declared(types, declarations);
     write_types(writer, types);
     write_diagnostics(writer, unit->get());
+    write_files(writer, unit->get());
     writer.Key("timings");
     writer.StartObject();
     write_ms(writer, "parse_ms", parse_ms);

@@ -44,6 +44,17 @@ Error not_found(std::string_view what, const std::vector<std::string>& places, s
 
 }  // namespace
 
+// Root's HOME may be another's, under sudo.
+std::string cache_folder() {
+    const char* asked = std::getenv("MLBCC_CACHE");
+    if (asked != nullptr && *asked == '/') return asked;
+    if (::geteuid() == 0) return "/var/cache/mlbcc";
+    const char* cache = std::getenv("XDG_CACHE_HOME");
+    if (cache != nullptr && *cache == '/') return std::string(cache) + "/mlbcc";
+    const char* home = std::getenv("HOME");
+    return home != nullptr && *home == '/' ? std::string(home) + "/.cache/mlbcc" : "";
+}
+
 InstallHints InstallHints::current(std::optional<std::string> templates) {
     const char* variable = std::getenv("MLBCC_TEMPLATES");
     return {running_folder(), std::move(templates), variable == nullptr ? "" : variable,

@@ -24,6 +24,10 @@ struct InstallHints {
     static InstallHints current(std::optional<std::string> templates);
 };
 
+// Where what was compiled is kept, for this user alone: MLBCC_CACHE, /var/cache/mlbcc for root, or
+// mlbcc in the user's cache folder; "" where there is no place.
+std::string cache_folder();
+
 class InstallPaths {
 public:
     explicit InstallPaths(InstallHints hints) : hints_(std::move(hints)) {}

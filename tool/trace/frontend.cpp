@@ -1,13 +1,17 @@
 #include "trace/frontend.h"
 
+#include <sys/utsname.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/cxx_names.h"
+#include "base/file_cache.h"
 #include "base/read_file.h"
 #include "rules/ctypes.h"
 #include "system/paths.h"
@@ -50,6 +54,16 @@ std::vector<std::string> header_folders(const std::string& rule_directory,
     return folders;
 }
 
+// What the same text may become depends on: this program, its helper, that one's libraries (when
+// one is installed, the loader's cache is made anew), the kernel.
+std::string versions(const std::string& helper) {
+    utsname kernel{};
+    ::uname(&kernel);
+    return fmt::format("mlbcc {} {} {} {} {} {}", MLBCC_VERSION, file_state(helper),
+                       file_state("/etc/ld.so.cache"), kernel.release, kernel.version,
+                       kernel.machine);
+}
+
 }  // namespace
 
 Frontend::Frontend(const RuleOptions& options, Steps& steps)
@@ -60,11 +74,20 @@ Frontend::Frontend(const RuleOptions& options, Steps& steps)
 Result<void> Frontend::start_compiler() {
     Result<std::string> helper = paths_.compiler();
     if (!helper) return helper.error();
-    Result<bpf::CompilerProcess> started = bpf::CompilerProcess::start(*helper);
-    if (!started) return started.error();
-    compiler.emplace(std::move(started).value());
+    const std::string folder = options_.use_cache ? system::cache_folder() : "";
+    compiler.emplace(*helper, folder.empty() ? FileCache() : FileCache(folder), versions(*helper));
+    Result<void> started = compiler->start_unless_known(known_by());
     steps_.done("start helper");
-    return {};
+    return started;
+}
+
+// By which a start is known that is likely to need nothing compiled.
+std::string Frontend::known_by() const {
+    return fmt::format("{}\n{}", fmt::join(options_.rules, "\n"), options_.templates);
+}
+
+void Frontend::remember_start() {
+    compiler->remember_start(known_by());
 }
 
 Result<void> Frontend::read_rules() {
@@ -165,9 +188,7 @@ Result<void> Frontend::read_types() {
     request.include_dirs = toolkit_folders();
     request.system_dirs = {libc_dir_};
     if (request.headers.empty() && request.text.empty()) return {};
-    if (auto sent = compiler->send_types(request); !sent) return sent;
-    if (meanwhile) meanwhile();
-    Result<std::string> json = compiler->receive_types();
+    Result<std::string> json = compiler->types(request);
     if (!json) return json.error();
     steps_.done("C types (libclang)");
     Result<rules::TypeTable> table = rules::read_types(*json, rules, diagnostics);

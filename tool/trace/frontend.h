@@ -2,7 +2,6 @@
 // -> probes -> plan -> BPF C. Nothing of the kernel is touched.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,7 +9,7 @@
 
 #include "base/diagnostic.h"
 #include "base/result.h"
-#include "bpf/compiler.h"
+#include "bpf/remembering_compiler.h"
 #include "codegen/codegen.h"
 #include "plan/plan.h"
 #include "rules/rules.h"
@@ -36,6 +35,7 @@ public:
     // In this order; each needs those before it. Errors are failures of the machine or the tool;
     // mistakes of the user are in `diagnostics`, and later steps are of no use then.
     Result<void> start_compiler();
+    void remember_start();  // all that it took is kept
     Result<void> read_rules();
     Result<void> read_types();
     void resolve(std::vector<system::ProcessView> views);
@@ -57,9 +57,6 @@ public:
     // Where it would be.
     std::vector<system::Place> places(const target::LibraryName& name) const;
 
-    // What the caller has to do anyway while the helper parses C.
-    std::function<void()> meanwhile;
-
     Diagnostics diagnostics;
     rules::RuleSet rules;
     rules::TypeTable types;
@@ -67,13 +64,14 @@ public:
     std::vector<EntryPlace> entries;  // by ProbeId
     std::vector<std::string> rule_names;
     std::string kernel_dir;  // the header tree for libbcc
-    std::optional<bpf::CompilerProcess> compiler;
+    std::optional<bpf::RememberingCompiler> compiler;
     std::unique_ptr<system::LiveHost> host;
 
     const target::UserFunction& function(plan::ProbeId probe) const;  // of a function's probe
 
 private:
     plan::Arch arch() const;
+    std::string known_by() const;
     Result<void> choose_entries(size_t first, target::Host& from);
     std::vector<std::string> find_headers();
     std::vector<std::string> wanted_functions() const;

@@ -1,6 +1,7 @@
 #include "trace/loader.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -52,6 +53,17 @@ bool is_optional(const plan::ProbePlan* probe) {
                                [](const target::RuleUse& use) { return use.rule->optional; });
 }
 
+// Signals are the first thread's.
+template <class Work> auto on_a_thread(Work work) {
+    return std::async(std::launch::async, [work = std::move(work)] {
+        sigset_t all;
+        ::sigfillset(&all);
+        ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+        return work();
+    });
+}
+
+constexpr size_t kLoaders = 2;  // threads
 constexpr size_t kShownLines = 25;
 // Libraries that come later are seldom more than a few, of some hundred functions each.
 constexpr uint32_t kSpareProbes = 8192;
@@ -112,9 +124,13 @@ Result<codegen::Options> generation_options(const TraceOptions& options, const p
     return made;
 }
 
+void Loader::begin_to_find_features() {
+    coming_features_ = on_a_thread([] { return bpf::find_features(); });
+}
+
 void Loader::find_features() {
     if (features_) return;
-    features_ = bpf::find_features();
+    features_ = coming_features_.valid() ? coming_features_.get() : bpf::find_features();
     steps_.done("kernel features");
 }
 
@@ -135,16 +151,49 @@ Result<void> Loader::start(const TraceOptions& options, const bpf::Map& rings) {
         Result<std::string> tracefs = system::ensure_tracefs();
         if (!tracefs) return tracefs.error();
     }
-    return frontend_.compiler->send_compile(request(rings));
+    request_ = request(rings);
+    bundle_ = frontend_.compiler->compiled_before(*request_);
+    if (!bundle_) return frontend_.compiler->send_compile(*request_);
+    if (begin_to_load()) return {};
+    return compile_anew();
 }
 
-AttachMode Loaded::mode_of(Side side) const {
-    return side == Side::user ? mode : kernel_mode;
+// The verifier is most of the work: every second program by another thread.
+bool Loader::begin_to_load() {
+    if (!bundle_->make_maps(request_->maps)) return false;
+    for (size_t first = 0; first < kLoaders; ++first) {
+        loading_.push_back(on_a_thread([this, first]() -> Result<void> {
+            for (size_t i = first; i < bundle_->programs(); i += kLoaders) {
+                if (auto done = bundle_->load(i); !done) return done;
+            }
+            return {};
+        }));
+    }
+    return true;
 }
 
-bool Loaded::is_dispatched(Side side) const {
-    bool direct = side == Side::user ? program.direct : program.kernel_direct;
-    return mode_of(side) != AttachMode::perf && !direct;
+// What was kept does not load: whoever compiles it knows why, or makes a better one.
+Result<void> Loader::compile_anew() {
+    steps_.tell("what was compiled before does not load: compiled anew");
+    bundle_.reset();
+    return frontend_.compiler->send_compile(*request_);
+}
+
+Result<bpf::CompileResult> Loader::compiled() {
+    bool loaded = bundle_.has_value();
+    for (auto& one : std::exchange(loading_, {})) {
+        if (!one.get()) loaded = false;
+    }
+    if (loaded) {
+        steps_.tell("compiled before");
+        return bpf::CompileResult(bundle_->take());
+    }
+    if (bundle_) {
+        if (auto sent = compile_anew(); !sent) return sent.error();
+    }
+    Result<bpf::CompileResult> result = frontend_.compiler->receive_compile();
+    if (result && std::holds_alternative<bpf::Compiled>(*result)) frontend_.remember_start();
+    return result;
 }
 
 Result<void> Loader::make_dispatchers() {
@@ -198,14 +247,16 @@ bpf::CompileRequest Loader::request(const bpf::Map& rings) const {
 }
 
 Result<Loaded> Loader::finish() {
-    Result<bpf::CompileResult> result = frontend_.compiler->receive_compile();
+    Result<bpf::CompileResult> result = compiled();
     if (!result) return result.error();
     if (const auto* failed = std::get_if<bpf::CompileError>(&*result))
         return refused(*failed, loaded_.program);
     auto* compiled = std::get_if<bpf::Compiled>(&*result);
-    steps_.tell(fmt::format("clang {:.1f} ms, verifier {:.1f} ms, {} bytes of C",
-                            compiled->compile_ms, compiled->load_ms,
-                            loaded_.program.source.size()));
+    if (compiled->compile_ms > 0) {
+        steps_.tell(fmt::format("clang {:.1f} ms, verifier {:.1f} ms, {} bytes of C",
+                                compiled->compile_ms, compiled->load_ms,
+                                loaded_.program.source.size()));
+    }
     steps_.done("compile and load");
     for (bpf::CompiledMap& map : compiled->maps) {
         loaded_.kernel.maps.emplace(map.name,
@@ -256,17 +307,6 @@ Result<void> Loader::attach() {
     return {};
 }
 
-bpf::Programs Loaded::programs(Side side) const {
-    if (is_dispatched(side)) {
-        return (side == Side::user ? dispatcher : kernel_dispatcher).programs();
-    }
-    bpf::Programs all;
-    for (const codegen::Function& one : program.functions) {
-        all.emplace(one.kind, kernel.program(one.name));
-    }
-    return all;
-}
-
 Result<void> Loader::attach_functions(Side side) {
     if (!has_functions(frontend_.plan, side)) return {};
     return side == Side::user ? attach_user_functions() : attach_kernel_functions();
@@ -295,74 +335,6 @@ Result<void> Loader::attach_kernel_functions() {
                             mode_name(Side::kernel, loaded_.kernel_mode), made->links()));
     loaded_.attachments.push_back(std::move(*made));
     steps_.done("attach to the kernel");
-    return {};
-}
-
-Result<void> Loaded::tell_rules(const plan::Plan& plan, size_t first) {
-    bpf::Map* map = kernel.map(codegen::maps::kRecordRules);
-    if (map == nullptr) return Error{"the programs have no table of rules"};
-    for (size_t i = first; i < plan.probes.size(); ++i) {
-        const plan::ProbePlan& probe = plan.probes[i];
-        for (bool at_return : {false, true}) {
-            const std::optional<plan::RecordPlan>& record = at_return ? probe.ret : probe.entry;
-            if (!record) continue;
-            const uint32_t index = codegen::record_index(probe.id, at_return);
-            const std::vector<uint64_t> words = codegen::record_rules(plan, *record);
-            if (auto done = map->update(&index, words.data()); !done) return done;
-        }
-    }
-    return {};
-}
-
-// A function is attached in the file that it is in, or that comes for it.
-Result<Attached> Loaded::attach_functions(const Frontend& frontend, size_t first) {
-    return attach_files(frontend, first, programs(Side::user));
-}
-
-Result<Attached> Loaded::attach_but_for_jumps(const Frontend& frontend, size_t first) {
-    Result<bpf::Programs> others = dispatcher.programs_but_for_jumps();
-    if (!others) return others.error();
-    return attach_files(frontend, first, *others);
-}
-
-Result<Attached> Loaded::attach_files(const Frontend& frontend, size_t first,
-                                      const bpf::Programs& programs) {
-    std::map<std::string, std::vector<bpf::Site>> by_file;
-    Attached done;
-    for (size_t i = first; i < frontend.plan.probes.size(); ++i) {
-        const plan::ProbePlan& probe = frontend.plan.probes[i];
-        if (probe.kind != plan::ProbeKind::function) continue;
-        const target::UserFunction& function = frontend.function(probe.id);
-        const EntryPlace& place = frontend.entries[i];
-        if (function.path.empty()) continue;  // it is only expected
-        if (place.refused) {
-            refused.push_back({probe.id, ENOTSUP});
-            continue;
-        }
-        by_file[function.path].push_back({&probe, function.offset + place.offset});
-    }
-    for (const auto& [path, sites] : by_file) {
-        if (auto made = attach_file(path, sites, programs, done); !made) return made.error();
-    }
-    probes += done.functions;
-    return done;
-}
-
-Result<void> Loaded::attach_file(const std::string& path, std::span<const bpf::Site> sites,
-                                 const bpf::Programs& programs, Attached& done) {
-    Result<bpf::Attachment> made =
-        mode == AttachMode::perf ? bpf::Attachment::functions_by_perf(path, sites, kernel, program)
-                                 : bpf::Attachment::functions(path, sites, programs, mode);
-    if (!made) return made.error();
-    done.functions += sites.size() - made->refused.size();
-    done.links += made->links();
-    refused.insert(refused.end(), made->refused.begin(), made->refused.end());
-    attachments.push_back(std::move(*made));
-    if (mode == AttachMode::perf) return {};
-    if (auto touching = bpf::Attachment::touch_texts(path, sites)) {
-        done.links += touching->links();
-        attachments.push_back(std::move(*touching));
-    }
     return {};
 }
 

@@ -3,6 +3,7 @@
 // (follow.h).
 #pragma once
 
+#include <future>
 #include <optional>
 #include <span>
 #include <string>
@@ -56,7 +57,8 @@ Result<codegen::Options> generation_options(const TraceOptions& options, const p
 class Loader {
 public:
     Loader(Frontend& frontend, Steps& steps) : frontend_(frontend), steps_(steps) {}
-    void find_features();  // optional: load() does so itself if need be
+    // On a thread of their own. Optional: start() does so itself if need be.
+    void begin_to_find_features();
     // Generates the C and hands it to the compiler, which works meanwhile ...
     Result<void> start(const TraceOptions& options, const bpf::Map& rings);
     // Puts the probes into place. They pass calls over until finish().
@@ -66,7 +68,11 @@ public:
     Result<Loaded> finish();
 
 private:
+    void find_features();
     bpf::CompileRequest request(const bpf::Map& rings) const;
+    bool begin_to_load();
+    Result<void> compile_anew();
+    Result<bpf::CompileResult> compiled();
     Result<void> make_dispatchers();
     Result<void> attach_functions(codegen::Side side);
     Result<void> attach_user_functions();
@@ -77,6 +83,11 @@ private:
     Frontend& frontend_;
     Steps& steps_;
     std::optional<bpf::Features> features_;
+    std::future<bpf::Features> coming_features_;
+    // What was compiled before, and who loads it: each his share of the programs.
+    std::optional<bpf::CompileRequest> request_;
+    std::optional<bpf::Bundle> bundle_;
+    std::vector<std::future<Result<void>>> loading_;
     Loaded loaded_;
 };
 

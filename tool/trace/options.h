@@ -16,6 +16,7 @@ struct RuleOptions {                 // what every subcommand that reads rules n
     std::string templates;           // --templates DIR
     bool keep_mangled = false;       // names of C++ as compilers write them
     bool exact_entry = false;        // probe the first byte, whatever it costs
+    bool use_cache = true;           // of what was compiled before
     bool late_anywhere = false;      // await libraries in folders that nobody names, too
     std::optional<codegen::AttachMode> attach;
 };

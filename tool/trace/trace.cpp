@@ -80,7 +80,7 @@ int run_trace(const TraceOptions& options) {
     Frontend frontend(options.rules, steps);
     frontend.expects = true;
     Loader loader(frontend, steps);
-    frontend.meanwhile = [&] { loader.find_features(); };
+    loader.begin_to_find_features();
     if (auto done = frontend.up_to_plan(std::move(*views)); !done) return tell(done.error());
     if (tell(frontend.diagnostics, options.verbosity)) return kExitUsage;
     if (options.rules.late_anywhere && !awaits_anywhere(frontend)) {

@@ -1,0 +1,50 @@
+// The helper, and what it answered before: a question that was asked once is answered from a cache,
+// and while nothing new is asked no helper runs.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/file_cache.h"
+#include "bpf/bundle.h"
+#include "bpf/compiler.h"
+
+namespace mlbcc::bpf {
+
+class RememberingCompiler {
+public:
+    // `helper`: path of mlbcc-bcc. `versions`: what else its answers depend on, in any words: the
+    // tool, libbcc, the kernel.
+    RememberingCompiler(std::string helper, FileCache cache, std::string versions);
+
+    // Starts the helper, if `likely` says nothing of this start: it is else started when it is
+    // needed. `likely` is any text by which such a start is known again, as its rule files.
+    Result<void> start_unless_known(const std::string& likely);
+    void remember_start(const std::string& likely) { cache_.put(question("start", likely), ""); }
+
+    // An answer is dropped when a file that it was made from has changed.
+    Result<std::string> types(const TypesRequest& request);
+    Result<std::vector<EntryChoice>> entries(const std::string& architecture,
+                                             std::span<const FunctionCode> functions);
+
+    // What the request would give, if it was compiled before with the same files in its kernel_dir.
+    std::optional<Bundle> compiled_before(const CompileRequest& request) const;
+    Result<void> send_compile(CompileRequest request);
+    Result<CompileResult> receive_compile();
+    void kill();
+
+private:
+    std::string question(const char* kind, const std::string& text) const;
+    std::optional<std::string> compile_question(const CompileRequest& request) const;
+    Result<void> need_helper();
+
+    std::string path_;
+    FileCache cache_;
+    std::string versions_;
+    std::optional<CompilerProcess> helper_;
+    std::optional<std::string> compiling_;  // the question
+};
+
+}  // namespace mlbcc::bpf

@@ -1,0 +1,100 @@
+// What is loaded: its programs, and how functions are attached to them, at the start and later.
+#include <algorithm>
+#include <map>
+
+#include "trace/loader.h"
+
+namespace mlbcc::trace {
+
+using codegen::AttachMode;
+using codegen::Side;
+
+AttachMode Loaded::mode_of(Side side) const {
+    return side == Side::user ? mode : kernel_mode;
+}
+
+bool Loaded::is_dispatched(Side side) const {
+    bool direct = side == Side::user ? program.direct : program.kernel_direct;
+    return mode_of(side) != AttachMode::perf && !direct;
+}
+
+bpf::Programs Loaded::programs(Side side) const {
+    if (is_dispatched(side)) {
+        return (side == Side::user ? dispatcher : kernel_dispatcher).programs();
+    }
+    bpf::Programs all;
+    for (const codegen::Function& one : program.functions) {
+        all.emplace(one.kind, kernel.program(one.name));
+    }
+    return all;
+}
+
+Result<void> Loaded::tell_rules(const plan::Plan& plan, size_t first) {
+    bpf::Map* map = kernel.map(codegen::maps::kRecordRules);
+    if (map == nullptr) return Error{"the programs have no table of rules"};
+    for (size_t i = first; i < plan.probes.size(); ++i) {
+        const plan::ProbePlan& probe = plan.probes[i];
+        for (bool at_return : {false, true}) {
+            const std::optional<plan::RecordPlan>& record = at_return ? probe.ret : probe.entry;
+            if (!record) continue;
+            const uint32_t index = codegen::record_index(probe.id, at_return);
+            const std::vector<uint64_t> words = codegen::record_rules(plan, *record);
+            if (auto done = map->update(&index, words.data()); !done) return done;
+        }
+    }
+    return {};
+}
+
+// A function is attached in the file that it is in, or that comes for it.
+Result<Attached> Loaded::attach_functions(const Frontend& frontend, size_t first) {
+    return attach_files(frontend, first, programs(Side::user));
+}
+
+Result<Attached> Loaded::attach_but_for_jumps(const Frontend& frontend, size_t first) {
+    Result<bpf::Programs> others = dispatcher.programs_but_for_jumps();
+    if (!others) return others.error();
+    return attach_files(frontend, first, *others);
+}
+
+Result<Attached> Loaded::attach_files(const Frontend& frontend, size_t first,
+                                      const bpf::Programs& programs) {
+    std::map<std::string, std::vector<bpf::Site>> by_file;
+    Attached done;
+    for (size_t i = first; i < frontend.plan.probes.size(); ++i) {
+        const plan::ProbePlan& probe = frontend.plan.probes[i];
+        if (probe.kind != plan::ProbeKind::function) continue;
+        const target::UserFunction& function = frontend.function(probe.id);
+        const EntryPlace& place = frontend.entries[i];
+        if (function.path.empty()) continue;  // it is only expected
+        if (place.refused) {
+            refused.push_back({probe.id, ENOTSUP});
+            continue;
+        }
+        by_file[function.path].push_back({&probe, function.offset + place.offset});
+    }
+    for (const auto& [path, sites] : by_file) {
+        if (auto made = attach_file(path, sites, programs, done); !made) return made.error();
+    }
+    probes += done.functions;
+    return done;
+}
+
+Result<void> Loaded::attach_file(const std::string& path, std::span<const bpf::Site> sites,
+                                 const bpf::Programs& programs, Attached& done) {
+    Result<bpf::Attachment> made =
+        mode == AttachMode::perf ? bpf::Attachment::functions_by_perf(path, sites, kernel, program)
+                                 : bpf::Attachment::functions(path, sites, programs, mode);
+    if (!made) return made.error();
+    done.functions += sites.size() - made->refused.size();
+    done.links += made->links();
+    refused.insert(refused.end(), made->refused.begin(), made->refused.end());
+    attachments.push_back(std::move(*made));
+    if (mode == AttachMode::perf) return {};
+    if (auto touching = bpf::Attachment::touch_texts(path, sites)) {
+        done.links += touching->links();
+        attachments.push_back(std::move(*touching));
+    }
+    return {};
+}
+
+}  // namespace mlbcc::trace
