@@ -52,9 +52,11 @@ class Defined(TracerCase):
     def test_stack_of_the_moment_it_left(self):
         trace = self.trace("on sched:off_cpu { where duration > 10ms  event sched.off  stack user }",
                            target("waits"))
-        for name, function in (("sleeper", "pause_ms"), ("locker", "locker"), ("reader", "reader")):
+        for name, function, waits in (("sleeper", "pause_ms", 5), ("locker", "locker", 1), ("reader", "reader", 3)):
             stacks = [" ".join(e["stack"]) for e in trace.events if e["comm"] == name]
-            self.assertTrue(stacks, name)
+            # On a busy machine the threads wait for one another, too, until all have begun.
+            stacks = [stack for stack in stacks if "waits:begin_together" not in stack]
+            self.assertGreaterEqual(len(stacks), waits, name)
             for stack in stacks:
                 self.assertIn(f"waits:{function}", stack)
 

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <rapidjson/document.h>
 
 #include "sink/summary_text.h"
 
@@ -55,17 +56,13 @@ std::string function_of(std::string_view frame) {
 }
 
 // ["libc.so.6:nanosleep+0x12","app:idle+0x5"], as JSON has it
-std::vector<std::string> functions_in(std::string_view json) {
+std::vector<std::string> functions_in(const std::string& json) {
     std::vector<std::string> functions;
-    size_t begin = 2;
-    for (size_t i = begin; i < json.size(); ++i) {
-        if (json[i] == '\\') {
-            ++i;
-        } else if (json[i] == '"') {
-            functions.push_back(function_of(json.substr(begin, i - begin)));
-            i += 2;  // the comma, and the quote behind it
-            begin = i + 1;
-        }
+    rapidjson::Document list;
+    list.Parse(json.data(), json.size());
+    if (list.HasParseError() || !list.IsArray()) return functions;
+    for (const auto& frame : list.GetArray()) {
+        if (frame.IsString()) functions.push_back(function_of(frame.GetString()));
     }
     return functions;
 }
