@@ -40,7 +40,7 @@ TEST(LargestTable, HasAlignedColumnsWithUnits) {
   Longest gaps                 41
         gap       io  until       at  thread
     30.1 ms     0 ns  relu   0.031 s  python3 70
-        off_in: libc.so.6:nanosleep < app:idle(a, \"b\")
+        off_in: libc.so.6:nanosleep < app:idle(a, "b")
     2.00 ms  2.00 ms  null   1.250 s  python3 70/71
         stack: app:launch < app:main
 )");
@@ -54,7 +54,7 @@ TEST(LargestTable, BreaksStacks) {
         gap    io  until       at  thread
     30.1 ms  0 ns  relu   0.031 s  python3 70
         off_in: libc.so.6:nanosleep <
-            app:idle(a, \"b\")
+            app:idle(a, "b")
 )");
 }
 
