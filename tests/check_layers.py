@@ -35,12 +35,12 @@ NEEDS = {
 PUBLIC = {
     "base": None,  # all of them
     "rules": {"rules.h", "types.h", "check.h", "ctypes.h"},
-    "bpf": {"kernel.h", "compiler.h"},
+    "bpf": {"abilities.h", "kernel.h", "compiler.h"},
     "event": {"event.h", "pipeline.h"},
     "sink": {"sink.h", "summary_text.h"},
     "report": {"saved_trace.h"},
     "system": None,
-    "trace": {"trace.h", "commands.h", "report.h", "options.h"},
+    "trace": {"trace.h", "commands.h", "doctor.h", "report.h", "options.h"},
     "": {"cli.h"},
 }
 

@@ -105,6 +105,12 @@ struct CompileError {
     std::string log;      // clang's messages, or the verifier's
 };
 
+// ---- versions
+
+struct CompilerVersions {
+    std::string clang, libbcc;  // "Debian clang version 14.0.6", "0.26.0"
+};
+
 using CompileResult = std::variant<Compiled, CompileError>;
 
 class CompilerProcess {
@@ -130,6 +136,8 @@ public:
     Result<void> send_compile(const CompileRequest& request);
     Result<CompileResult> receive_compile();
     Result<CompileResult> compile(const CompileRequest& request);
+
+    Result<CompilerVersions> versions();
 
     void kill();  // without waiting for its end
     pid_t pid() const { return pid_; }

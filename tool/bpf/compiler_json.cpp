@@ -246,6 +246,10 @@ std::string request_json(const CompileRequest& request) {
     return json.text();
 }
 
+std::string versions_request_json() {
+    return Request("versions").text();
+}
+
 // {"ok":true, or {"ok":false, stand first: the 200 kB of types are not parsed twice
 Result<void> check_reply(std::string_view json) {
     if (json.starts_with("{\"ok\":true")) return {};
@@ -274,6 +278,14 @@ Result<CompileResult> read_compiled(Message message) {
     if (reply.HasParseError()) return broken_reply();
     if (!flag_of(reply, "ok")) return CompileResult(compile_error(reply));
     return read_success(reply, message.fds);
+}
+
+Result<CompilerVersions> read_versions(std::string_view json) {
+    rapidjson::Document reply;
+    reply.Parse(json.data(), json.size());
+    if (reply.HasParseError()) return broken_reply();
+    if (!flag_of(reply, "ok")) return failure_of(reply);
+    return CompilerVersions{text_of(reply, "clang"), text_of(reply, "libbcc")};
 }
 
 }  // namespace mlbcc::bpf
