@@ -31,7 +31,9 @@ struct RulesFinding {
     Error error;          // why not
     size_t mistakes = 0;  // of the rules, if that is why
     // What the rules ask for.
-    bool functions = false, kernel_functions = false, tracepoints = false, stacks = false;
+    bool functions = false, stacks = false;
+    bool kernel_functions = false, needs_kernel_functions = false;  // the latter: not `optional`
+    bool tracepoints = false;                                       // or system calls
 };
 
 struct ProcessFinding {  // --pid

@@ -24,30 +24,40 @@ bool is_refused(int code) {
     return code == EPERM || code == EACCES;
 }
 
+enum class Use { none, helps, needed };  // to these rules
+
 struct Wanted {
-    bool needed = false;       // by these rules
-    const char* without = "";  // what a trace does without it
+    Use use = Use::none;
+    const char* without = "";  // what a trace does where it is not needed
     const char* missing = "";  // why a kernel has none, where it refuses nothing
     const char* repair = "";   // of that
 };
 
+std::string joined(std::string first, const std::string& second) {
+    if (!first.empty() && !second.empty()) first += "; ";
+    return first + second;
+}
+
 // An ability of the kernel that was tried.
 Verdicts tried(const Findings& found, const bpf::Attempt& attempt, const Wanted& wanted) {
     if (attempt.works) return {ok("works")};
+    const bool refused = is_refused(attempt.code);
+    const char* word = refused ? "refused" : "none";
+    if (wanted.use == Use::none) return {ok(fmt::format("{}; {}", word, wanted.without))};
     // Where bpf(2) is refused as such, its row says why.
     if (!found.abilities.map.works) return {{State::note, "not tried: bpf(2) is refused", "", ""}};
-    const State state = wanted.needed ? State::fault : State::note;
-    const std::string tail = wanted.needed ? "" : wanted.without;
-    auto with_tail = [&](std::string why) {
-        if (!tail.empty()) why += (why.empty() ? "" : "; ") + tail;
-        return why;
-    };
-    if (is_refused(attempt.code)) {
-        Cause cause = cause_of_refusal(found, attempt.code);
-        return {{state, "refused", with_tail(std::move(cause.why)), std::move(cause.repair)}};
-    }
-    return {
-        {state, "none", with_tail(wanted.missing), wanted.needed ? wanted.repair : std::string()}};
+    const bool needed = wanted.use == Use::needed;
+    const State state = needed ? State::fault : State::note;
+    Cause cause{wanted.missing, needed ? wanted.repair : ""};
+    if (refused) cause = cause_of_refusal(found, attempt.code);
+    return {{state, word, joined(std::move(cause.why), needed ? "" : wanted.without),
+             std::move(cause.repair)}};
+}
+
+// Of functions of the kernel: whether the rules want any, and need this way to them.
+Use kernel_use(const Findings& found, bool other_way) {
+    if (!found.rules.kernel_functions) return Use::none;
+    return found.rules.needs_kernel_functions && !other_way ? Use::needed : Use::helps;
 }
 
 constexpr const char* kNoKprobes = "this kernel was built without kprobes, or has no such links";
@@ -65,7 +75,7 @@ Verdicts bpf(const Findings& found) {
     const bpf::Attempt& failed = map.works ? found.abilities.program : map;
     if (failed.works) return {ok("works")};
     // Their own rows are the faults.
-    if (is_refused(failed.code) && (rights_are_missing(found) || seccomp_refuses(found))) {
+    if (seccomp_refuses(found) || (is_refused(failed.code) && rights_are_missing(found))) {
         const char* who = rights_are_missing(found) ? "capabilities" : "seccomp";
         return {{State::note, "refused", fmt::format("see {}", who), ""}};
     }
@@ -75,76 +85,95 @@ Verdicts bpf(const Findings& found) {
 
 Verdicts ring_buffer(const Findings& found) {
     return tried(found, found.abilities.ring_buffer,
-                 {true, "", "events travel in ring buffers, which Linux has since 5.8",
+                 {Use::needed, "", "events travel in ring buffers, which Linux has since 5.8",
                   "boot Linux 5.15 or later"});
 }
 
 Verdicts stack_map(const Findings& found) {
-    return tried(found, found.abilities.stack_map,
-                 {false, "mlbcc unwinds stacks itself", "the kernel was built without them", ""});
+    return tried(found, found.abilities.stack_map, {Use::none, "mlbcc unwinds stacks itself"});
 }
 
 Verdicts kernel_memory(const Findings& found) {
     return tried(found, found.abilities.kernel_memory,
-                 {!found.rules.works, "these rules read none", "programs may not read it", ""});
+                 {found.rules.works ? Use::none : Use::needed, "these rules do without",
+                  "programs may not read it"});
 }
 
 Verdicts cookies(const Findings& found) {
-    return tried(
-        found, found.abilities.cookies,
-        {found.rules.functions || found.rules.kernel_functions, "these rules probe no functions",
-         "programs are told which probe was hit since Linux 5.15", "boot Linux 5.15 or later"});
+    const bool any = found.rules.functions || found.rules.kernel_functions;
+    return tried(found, found.abilities.cookies,
+                 {any ? Use::needed : Use::none, "these rules probe no functions",
+                  "programs are told which probe was hit since Linux 5.15",
+                  "boot Linux 5.15 or later"});
 }
 
 Verdicts uprobe(const Findings& found) {
     const bpf::Abilities& can = found.abilities;
+    if (!found.rules.functions)
+        return tried(found, can.uprobe, {Use::none, "these rules probe no functions"});
     const bool other = can.uprobe_multi.works || can.uprobe_session.works;
-    return tried(found, can.uprobe,
-                 {found.rules.functions && !other,
-                  other ? "functions are attached another way" : "these rules probe no functions",
-                  "this kernel was built without uprobes", "boot a kernel with CONFIG_UPROBES"});
+    if (other) return tried(found, can.uprobe, {Use::none, "functions are attached another way"});
+    const Wanted wanted{Use::needed, "", "this kernel was built without uprobes",
+                        "boot a kernel with CONFIG_UPROBES"};
+    Verdicts verdicts = tried(found, can.uprobe, wanted);
+    const bool rights = is_refused(can.uprobe.code) && found.abilities.map.works &&
+                        !found.rights.has(system::Capability::sys_admin);
+    if (rights) {
+        verdicts.front().why = "CAP_SYS_ADMIN is missing, which perf events ask for (Linux 6.16)";
+        verdicts.front().repair =
+            run_with(found, "--cap-add SYS_ADMIN", "give the process CAP_SYS_ADMIN");
+    }
+    return verdicts;
 }
 
 Verdicts uprobe_multi(const Findings& found) {
+    if (!found.rules.functions)
+        return tried(found, found.abilities.uprobe_multi,
+                     {Use::none, "these rules probe no functions"});
     return tried(found, found.abilities.uprobe_multi,
-                 {false,
+                 {Use::helps,
                   "functions are attached one by one, and the end of a trace takes 0.1 s for each",
-                  "Linux has it since 6.6", ""});
+                  "Linux has it since 6.6"});
 }
 
 Verdicts uprobe_session(const Findings& found) {
-    Verdicts verdicts = tried(
-        found, found.abilities.uprobe_session,
-        {false, "a call that begins and ends is paired in a map", "Linux has it since 6.13", ""});
-    if (!found.btf || verdicts.front().state != State::ok) return verdicts;
-    return {{State::note, "works, but is not used", "it needs the kernel's BTF, too", ""}};
+    if (found.abilities.uprobe_session.works && found.btf)
+        return {{State::note, "works, but is not used", "it needs the kernel's BTF, too", ""}};
+    return tried(found, found.abilities.uprobe_session,
+                 {Use::none, "calls are paired with their returns in a map"});
 }
 
+constexpr const char* kNoKernelFunctions = "these rules want no functions of the kernel";
+
 Verdicts kprobe(const Findings& found) {
+    const Use use = kernel_use(found, found.abilities.kprobe_multi.works);
     return tried(found, found.abilities.kprobe,
-                 {found.rules.kernel_functions && !found.abilities.kprobe_multi.works,
-                  "these rules need no functions of the kernel", kNoKprobes,
-                  "boot a kernel with CONFIG_KPROBES"});
+                 {use,
+                  use == Use::none ? kNoKernelFunctions : "they are left out, or attached in one",
+                  kNoKprobes, "boot a kernel with CONFIG_KPROBES"});
 }
 
 Verdicts kprobe_multi(const Findings& found) {
-    return tried(found, found.abilities.kprobe_multi,
-                 {false, "functions of the kernel are attached one by one", kNoKprobes, ""});
+    const Use use = kernel_use(found, true);
+    return tried(
+        found, found.abilities.kprobe_multi,
+        {use, use == Use::none ? kNoKernelFunctions : "they are attached one by one", kNoKprobes});
 }
 
 Verdicts kprobe_session(const Findings& found) {
     return tried(found, found.abilities.kprobe_session,
-                 {false, "calls in the kernel are paired in a map", kNoKprobes, ""});
+                 {Use::none, found.rules.kernel_functions
+                                 ? "calls are paired with their returns in a map"
+                                 : kNoKernelFunctions});
 }
 
 Verdicts fentry(const Findings& found) {
-    return tried(found, found.abilities.fentry,
-                 {false, "mlbcc does not use it", "this kernel has none", ""});
+    return tried(found, found.abilities.fentry, {Use::none, "mlbcc does not use it"});
 }
 
 Verdicts raw_tracepoint(const Findings& found) {
     return tried(found, found.abilities.raw_tracepoint,
-                 {true, "", "the processes of a trace are followed by tracepoints",
+                 {Use::needed, "", "the processes of a trace are followed by tracepoints",
                   "boot a kernel with CONFIG_BPF_EVENTS"});
 }
 
@@ -152,8 +181,8 @@ Verdicts perf_events(const Findings& found) {
     const bpf::Attempt& attempt = found.abilities.perf_events;
     if (attempt.works) return {ok("work")};
     Cause cause = cause_of_refusal(found, attempt.code);
-    const bool fault = found.rules.stacks && !rights_are_missing(found);
-    if (!found.rules.stacks) cause.why += "; these rules take no stacks";
+    if (!found.rules.stacks) return {ok("refused; these rules take no stacks")};
+    const bool fault = !rights_are_missing(found);
     return {{fault ? State::fault : State::note, "refused", std::move(cause.why),
              std::move(cause.repair)}};
 }

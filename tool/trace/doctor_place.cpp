@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -26,6 +27,17 @@ std::string mounted_into(const Findings& found, const char* folder, const std::s
     return run_with(found, fmt::format("-v {0}:{0}", folder), otherwise);
 }
 
+std::string host_pids(const Findings& found) {
+    if (found.container == system::ContainerKind::kubernetes) return "hostPID: true";
+    return run_with(found, "--pid=host", "run mlbcc outside of the pid namespace");
+}
+
+std::string library_repair(const Findings& found) {
+    const std::string flag = run_with(found, "--gpus all", "");
+    return "install it, or say where it is: LD_LIBRARY_PATH=FOLDER" +
+           (flag.empty() ? flag : fmt::format(" (a driver's: {})", flag));
+}
+
 }  // namespace
 
 Verdicts btf(const Findings& found) {
@@ -46,9 +58,10 @@ Verdicts headers(const Findings& found) {
 
 Verdicts tracefs(const Findings& found) {
     const system::MountState& state = found.tracefs;
-    // System calls and tracepoints are described there, and without BTF the following of processes.
-    const bool needed = found.rules.tracepoints || found.btf;
-    const State bad = needed ? State::fault : State::note;
+    // System calls and tracepoints are described there, and without BTF what is followed.
+    const bool asked = found.rules.tracepoints || found.btf;
+    if (!asked && !found.tracefs_readable) return {ok("none; these rules do without")};
+    const State bad = found.rules.works ? State::note : State::fault;
     if (!state.folder.empty()) {
         if (found.tracefs_readable) return {ok(state.folder)};
         return {{bad, state.folder, "this user may not read it", rights_repair(found)}};
@@ -74,11 +87,6 @@ Verdicts container(const Findings& found) {
 Verdicts cgroup(const Findings& found) {
     if (found.cgroup == 0) return {ok("not mounted")};
     return {ok(fmt::format("version {}", found.cgroup))};
-}
-
-std::string host_pids(const Findings& found) {
-    if (found.container == system::ContainerKind::kubernetes) return "hostPID: true";
-    return run_with(found, "--pid=host", "run mlbcc outside of the pid namespace");
 }
 
 Verdicts pid_namespace(const Findings& found) {
@@ -122,14 +130,9 @@ Verdicts libraries(const Findings& found) {
     for (const LibraryFinding& one : found.libraries) {
         Verdict verdict = ok(fmt::format("{}", fmt::join(one.files, " ")));
         if (one.files.empty() && one.needed) {
-            verdict = {
-                State::fault, "not found",
-                "it is in no folder of LD_LIBRARY_PATH, nor in the loader's cache",
-                fmt::format("install it, or name its folder: LD_LIBRARY_PATH=FOLDER mlbcc ..."
-                            "{}",
-                            run_with(found, "--gpus all", "").empty()
-                                ? ""
-                                : "; a driver's comes with " + run_with(found, "--gpus all", ""))};
+            verdict = {State::fault, "not found",
+                       "it is in no folder of LD_LIBRARY_PATH, nor in the loader's cache",
+                       library_repair(found)};
         } else if (one.files.empty()) {
             verdict = ok("not found; these rules do without");
         }
@@ -191,9 +194,12 @@ Verdicts rules(const Findings& found) {
         return {ok(fmt::format("{}: {} rules for {} functions and other places, in this kernel",
                                names, rules.rules, rules.probes))};
     }
-    std::string why = message_of(rules.error);
+    std::string why = message_of(rules.error), repair = rules.error.help;
+    const bool lacks_library = std::ranges::any_of(
+        found.libraries, [](const LibraryFinding& one) { return one.needed && one.files.empty(); });
+    if (lacks_library) repair.clear();  // the help is names that are similar
     if (rules.mistakes > 1) why += fmt::format(" (and {} more)", rules.mistakes - 1);
-    return {{State::fault, names + ": would not work", std::move(why), rules.error.help}};
+    return {{State::fault, names + ": would not work", std::move(why), std::move(repair)}};
 }
 
 }  // namespace mlbcc::trace::checks

@@ -38,14 +38,14 @@ bool rights_are_missing(const Findings& found) {
 
 bool seccomp_refuses(const Findings& found) {
     const int code = found.abilities.map.code;
-    return !found.abilities.map.works && (code == EPERM || code == EACCES) &&
+    return !found.abilities.map.works && (code == EPERM || code == EACCES || code == ENOSYS) &&
            found.rights.may_trace() && found.rights.all_users && found.rights.has_seccomp_filter;
 }
 
 Cause cause_of_refusal(const Findings& found, int code) {
-    if (code == ENOSYS)
+    if (code == ENOSYS && !seccomp_refuses(found))
         return {"there is no bpf(2) in this kernel", "boot a kernel with CONFIG_BPF_SYSCALL"};
-    if (code != EPERM && code != EACCES) return {std::strerror(code), ""};
+    if (code != EPERM && code != EACCES && code != ENOSYS) return {std::strerror(code), ""};
     if (rights_are_missing(found))
         return {"CAP_BPF and CAP_PERFMON are missing", rights_repair(found)};
     if (!found.rights.all_users) {

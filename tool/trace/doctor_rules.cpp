@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "base/read_file.h"
 #include "system/identity.h"
 #include "system/open_guard.h"
+#include "system/trusted_files.h"
 #include "trace/doctor_findings.h"
 #include "trace/frontend.h"
 #include "trace/loader.h"
@@ -50,9 +50,12 @@ struct Asked {
     bool optional;
     void operator()(const rules::FunctionTarget& /*target*/) { found.functions = true; }
     void operator()(const rules::UsdtTarget& /*target*/) { found.functions = true; }
-    void operator()(const rules::KernelTarget& /*target*/) { found.kernel_functions |= !optional; }
-    void operator()(const rules::SyscallTarget& /*target*/) { found.tracepoints |= !optional; }
-    void operator()(const rules::TracepointTarget& /*target*/) { found.tracepoints |= !optional; }
+    void operator()(const rules::KernelTarget& /*target*/) {
+        found.kernel_functions = true;
+        found.needs_kernel_functions |= !optional;
+    }
+    void operator()(const rules::SyscallTarget& /*target*/) { found.tracepoints = true; }
+    void operator()(const rules::TracepointTarget& /*target*/) { found.tracepoints = true; }
     void operator()(const rules::DefinedTarget& /*target*/) {}
     void operator()(const rules::IntervalTarget& /*target*/) {}
 };
@@ -92,7 +95,7 @@ rules::RuleSet listed_libraries() {
     const rules::LoadFile load = [](std::string_view name,
                                     std::string_view /*directory*/) -> Result<rules::Loaded> {
         const std::string path(name);
-        Result<std::string> text = read_file(path, kMaxRuleFile);
+        Result<std::string> text = system::TrustedFiles::current().read(path, kMaxRuleFile);
         if (!text) return text.error();
         return rules::Loaded{path, path, std::filesystem::path(path).parent_path().string(),
                              std::move(*text)};
