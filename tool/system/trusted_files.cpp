@@ -138,7 +138,8 @@ Result<void> TrustedFiles::admit(const std::string& path) const {
         const std::optional<std::string> target = link_target(next);
         if (!target || ++links > kMaxLinks) return Error{next + " leads nowhere"};
         // /proc/self/fd/63 -> "pipe:[4711]": there is no such path, only the pipe.
-        const bool is_path = target->starts_with('/') || fs::exists(fs::path(at) / *target, code);
+        const bool is_path = target->starts_with('/') ||
+                             fs::exists(fs::symlink_status(fs::path(at) / *target, code));
         if (!is_path)
             return ::stat(next.c_str(), &status) == 0 ? admit_one(status, next)
                                                       : system_error("cannot open " + next);
