@@ -66,6 +66,12 @@ error: everybody may write to {rules}, {WHY}
         rules = self.rules('header "my.h"\non "libc.so.6":getenv { count }\n')
         self.assert_writable(header, "--rules", rules)
 
+    def test_a_header_that_a_header_includes(self):
+        included = self.write("deep/inner.h", "char *getenv(const char *name);\n")
+        self.write("my.h", '#include "deep/inner.h"\n')
+        rules = self.rules('header "my.h"\non "libc.so.6":getenv { count by name }\n')
+        self.assert_writable(included, "--rules", rules)
+
     def test_a_template(self):
         template = self.dir / "templates" / "probes" / TEMPLATE.name
         template.parent.mkdir(parents=True)

@@ -209,6 +209,8 @@ std::string request_json(const TypesRequest& request) {
     write(json.writer(), "include_dirs", request.include_dirs);
     write(json.writer(), "system_dirs", request.system_dirs);
     if (request.names) write(json.writer(), "names", *request.names);
+    json.writer().Key("list_files");
+    json.writer().Bool(request.list_files);
     return json.text();
 }
 

@@ -23,6 +23,7 @@ public:
     explicit TrustedFiles(std::optional<uid_t> caller) : caller_(caller) {}
     static TrustedFiles current();
 
+    bool asks() const { return caller_.has_value(); }  // whether some file may be refused
     // The file itself, each folder on the way to it, and links on the way and their folders. What
     // has a sticky bit, as /tmp, may be everybody's: only the owner replaces a file there.
     Result<void> admit(const std::string& path) const;

@@ -162,6 +162,18 @@ std::vector<std::string> Frontend::wanted_functions() const {
     return {wanted.begin(), wanted.end()};
 }
 
+// Those that headers include: what they say is read, but taken for nothing yet.
+Result<void> Frontend::admit_headers(const std::string& json) {
+    if (!trusted_.asks()) return {};
+    Result<std::vector<std::string>> files = rules::read_files(json);
+    if (!files) return files.error();
+    for (const std::string& file : *files) {
+        if (auto done = trusted_.admit(file); !done)
+            diagnostics.error_at({file}, done.error().message()).help(done.error().help);
+    }
+    return {};
+}
+
 Result<void> Frontend::read_types() {
     bpf::TypesRequest request;
     request.headers = find_headers();
@@ -169,12 +181,14 @@ Result<void> Frontend::read_types() {
     request.names = wanted_functions();
     request.include_dirs = toolkit_folders();
     request.system_dirs = {libc_dir_};
+    request.list_files = trusted_.asks();
     if (request.headers.empty() && request.text.empty()) return {};
     if (auto sent = compiler->send_types(request); !sent) return sent;
     if (meanwhile) meanwhile();
     Result<std::string> json = compiler->receive_types();
     if (!json) return json.error();
     steps_.done("C types (libclang)");
+    if (auto done = admit_headers(*json); !done) return done;
     Result<rules::TypeTable> table = rules::read_types(*json, rules, diagnostics);
     if (!table) return table.error();
     types = std::move(*table);

@@ -77,6 +77,7 @@ private:
     plan::Arch arch() const;
     Result<void> choose_entries(size_t first, target::Host& from);
     std::vector<std::string> find_headers();
+    Result<void> admit_headers(const std::string& json);
     std::optional<std::string> find_header(const rules::Header& header,
                                            const std::vector<std::string>& folders) const;
     std::vector<std::string> wanted_functions() const;
