@@ -17,6 +17,7 @@ constexpr const char* kDescription =
     "       mlbcc --rules FILE|NAME [OPTIONS] --pid N | --all\n"
     "       mlbcc check|list|explain|emit --rules FILE|NAME [OPTIONS]\n"
     "       mlbcc report FILE\n"
+    "       mlbcc doctor [--rules FILE|NAME] [--json]\n"
     "\n"
     "Traces the functions of libraries in running programs, as rules say, without changing them.\n"
     "\n"
@@ -138,6 +139,8 @@ void add_subcommands(CLI::App& app, CommandLine& line) {
     add("report", "Summarise a saved trace", Command::report)
         ->add_option("file", line.file, "Trace file")
         ->required();
+    add("doctor", "Say whether tracing works on this machine, and what repairs it", Command::doctor)
+        ->add_flag("--json", line.json, "As JSON");
 }
 
 int read_texts(const Texts& texts, trace::TraceOptions& o) {
@@ -177,7 +180,8 @@ int check_use(const CommandLine& line) {
     const trace::TraceOptions& o = line.options;
     bool lists_pattern =
         line.command == Command::list && line.pattern.find(':') != std::string::npos;
-    bool needs_rules = line.command != Command::report && !lists_pattern;
+    bool needs_rules =
+        line.command != Command::report && line.command != Command::doctor && !lists_pattern;
     if (needs_rules && o.rules.rules.empty()) {
         return usage_error("no rules are given",
                            "add --rules FILE, or the name of a bundled file: --rules cuda");

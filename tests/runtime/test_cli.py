@@ -30,7 +30,7 @@ class Subcommands(TracerCase):
         text = self.ok("--help")
         for word in ("--rules", "--pid", "--all", "--duration", "--user", "--root", "--attach",
                      "--exact-entry", "--late-anywhere", "--no-cache", "--buffer", "--templates", "--folded", "--quiet",
-                     "--verbose", "check", "list", "explain", "emit", "report", "--version"):
+                     "--verbose", "check", "list", "explain", "emit", "report", "doctor", "--version"):
             self.assertIn(word, text)
 
     def test_help_is_quick(self):

@@ -234,4 +234,12 @@ Result<CompileResult> CompilerProcess::compile(const CompileRequest& request) {
     return receive_compile();
 }
 
+Result<CompilerVersions> CompilerProcess::versions() {
+    auto sent = send(versions_request_json());
+    if (!sent) return sent.error();
+    auto message = receive();
+    if (!message) return message.error();
+    return read_versions(message->json);
+}
+
 }  // namespace mlbcc::bpf

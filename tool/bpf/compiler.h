@@ -34,6 +34,7 @@ struct TypesRequest {
     std::vector<std::string> include_dirs;  // absolute; a header's own folder is searched anyway
     std::vector<std::string> system_dirs;   // probe_templates/include/libc
     std::optional<std::vector<std::string>> names;  // globs of the functions wanted; nullopt: all
+    bool list_files = false;                        // tell which were read, too (rules::read_files)
 };
 
 // ---- entries
@@ -107,6 +108,12 @@ struct CompileError {
     std::string log;      // clang's messages, or the verifier's
 };
 
+// ---- versions
+
+struct CompilerVersions {
+    std::string clang, libbcc;  // "Debian clang version 14.0.6", "0.26.0"
+};
+
 using CompileResult = std::variant<Compiled, CompileError>;
 
 class CompilerProcess {
@@ -135,6 +142,8 @@ public:
     Result<void> send_compile(const CompileRequest& request);
     Result<CompileResult> receive_compile();
     Result<CompileResult> compile(const CompileRequest& request);
+
+    Result<CompilerVersions> versions();
 
     void kill();  // without waiting for its end
     pid_t pid() const { return pid_; }

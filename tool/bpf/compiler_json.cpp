@@ -227,6 +227,8 @@ std::string request_json(const TypesRequest& request) {
     write(json.writer(), "include_dirs", request.include_dirs);
     write(json.writer(), "system_dirs", request.system_dirs);
     if (request.names) write(json.writer(), "names", *request.names);
+    json.writer().Key("list_files");
+    json.writer().Bool(request.list_files);
     return json.text();
 }
 
@@ -266,6 +268,10 @@ std::string request_json(const CompileRequest& request) {
     return json.text();
 }
 
+std::string versions_request_json() {
+    return Request("versions").text();
+}
+
 // {"ok":true, or {"ok":false, stand first: the 200 kB of types are not parsed twice
 Result<void> check_reply(std::string_view json) {
     if (json.starts_with("{\"ok\":true")) return {};
@@ -294,6 +300,14 @@ Result<CompileResult> read_compiled(Message message) {
     if (reply.HasParseError()) return broken_reply();
     if (!flag_of(reply, "ok")) return CompileResult(compile_error(reply));
     return read_success(reply, message.fds);
+}
+
+Result<CompilerVersions> read_versions(std::string_view json) {
+    rapidjson::Document reply;
+    reply.Parse(json.data(), json.size());
+    if (reply.HasParseError()) return broken_reply();
+    if (!flag_of(reply, "ok")) return failure_of(reply);
+    return CompilerVersions{text_of(reply, "clang"), text_of(reply, "libbcc")};
 }
 
 }  // namespace mlbcc::bpf

@@ -15,10 +15,12 @@ namespace mlbcc::bpf {
 std::string request_json(const TypesRequest& request);
 std::string request_json(const std::string& architecture, std::span<const FunctionCode> functions);
 std::string request_json(const CompileRequest& request);
+std::string versions_request_json();
 
 // An Error where the reply says that the request failed, or is not of the form expected.
 Result<void> check_reply(std::string_view json);
 Result<std::vector<EntryChoice>> read_entries(std::string_view json);
 Result<CompileResult> read_compiled(Message message);
+Result<CompilerVersions> read_versions(std::string_view json);
 
 }  // namespace mlbcc::bpf

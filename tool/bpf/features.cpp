@@ -1,5 +1,6 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
+#include <bpf/libbpf.h>
 
 #include <cstring>
 #include <memory>
@@ -95,7 +96,9 @@ Features find_features() {
     found.session = found.multi && knows_link(sys::kUprobeSession);
     found.kernel_multi = knows_kernel_link(sys::kKprobeMulti);
     found.kernel_session = found.kernel_multi && knows_kernel_link(sys::kKprobeSession);
+    const auto said = libbpf_set_print(nullptr);  // that there is none shows in `found`
     std::unique_ptr<btf, decltype(&btf__free)> types(btf__load_vmlinux_btf(), btf__free);
+    libbpf_set_print(said);
     if (types)
         read_types(types.get(), found);
     else

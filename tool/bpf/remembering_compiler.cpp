@@ -1,12 +1,11 @@
 #include "bpf/remembering_compiler.h"
 
-#include <rapidjson/document.h>
-
 #include <algorithm>
 #include <filesystem>
 
 #include "base/read_file.h"
 #include "bpf/compiler_json.h"
+#include "rules/ctypes.h"
 
 namespace mlbcc::bpf {
 namespace {
@@ -18,12 +17,11 @@ constexpr size_t kMaxHeaderFiles = 64, kMaxHeaderBytes = size_t{1} << 20;
 
 // The states of all files that an answer on types was made from; nullopt where one cannot be told.
 std::optional<std::string> states_in(const std::string& json) {
-    rapidjson::Document answer;
-    answer.Parse(json.data(), json.size());
-    if (answer.HasParseError() || !answer.HasMember("files")) return std::nullopt;
+    Result<std::vector<std::string>> files = rules::read_files(json);
+    if (!files) return std::nullopt;
     std::string states;
-    for (const auto& file : answer["files"].GetArray()) {
-        const std::string state = file_state(file.GetString());
+    for (const std::string& file : *files) {
+        const std::string state = file_state(file);
         if (state.empty()) return std::nullopt;
         states += state + "\n";
     }
@@ -83,7 +81,8 @@ Result<void> RememberingCompiler::start_unless_known(const std::string& likely) 
     return cache_.get(question("start", likely)) ? Result<void>() : need_helper();
 }
 
-Result<std::string> RememberingCompiler::types(const TypesRequest& request) {
+Result<std::string> RememberingCompiler::types(TypesRequest request) {
+    request.list_files |= cache_.is_used();
     const std::string asked = question("types", request_json(request));
     if (auto kept = cache_.get(asked)) {
         const size_t end = kept->find("\n{");  // of the files' states

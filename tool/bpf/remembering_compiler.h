@@ -25,7 +25,7 @@ public:
     void remember_start(const std::string& likely) { cache_.put(question("start", likely), ""); }
 
     // An answer is dropped when a file that it was made from has changed.
-    Result<std::string> types(const TypesRequest& request);
+    Result<std::string> types(TypesRequest request);
     Result<std::vector<EntryChoice>> entries(const std::string& architecture,
                                              std::span<const FunctionCode> functions);
 

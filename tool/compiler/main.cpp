@@ -1,7 +1,8 @@
 // mlbcc-bcc: the one program that links libbcc, libclang and LLVM. mlbcc starts it with a Unix
 // stream socket as descriptor 3, asks (base/channel.h), and closes the socket when it is done.
 //
-//   {"request":"types"|"entries"|"compile", ...}  ->  {"ok":true, ...} or {"ok":false,"error":...}
+//   {"request":"types"|"entries"|"compile"|"versions", ...}  ->  {"ok":true, ...} or
+//   {"ok":false,"error":...}
 #include <cstdlib>
 
 #include "base/channel.h"
@@ -10,6 +11,7 @@
 #include "compiler/program.h"
 #include "compiler/reply.h"
 #include "compiler/types.h"
+#include "compiler/versions.h"
 
 namespace mlbcc::compiler {
 
@@ -41,6 +43,7 @@ Reply answer(Message message) {
     if (name == "types") return parse_types(request);
     if (name == "entries") return choose_entries(request);
     if (name == "compile") return compile_program(request, std::move(message.fds));
+    if (name == "versions") return tell_versions();
     return failure({Error{"there is no request `" + std::string(name) + "`"}, "", "", ""});
 }
 

@@ -137,6 +137,18 @@ void write_diagnostics(JsonWriter& writer, CXTranslationUnit unit) {
     writer.EndArray();
 }
 
+void write_file(CXFile file, CXSourceLocation* /*stack*/, unsigned depth, CXClientData writer) {
+    if (depth == 0) return;  // the text that includes them
+    static_cast<JsonWriter*>(writer)->String(text_of(clang_getFileName(file)).c_str());
+}
+
+void write_files(JsonWriter& writer, CXTranslationUnit unit) {
+    writer.Key("files");
+    writer.StartArray();
+    clang_getInclusions(unit, write_file, &writer);
+    writer.EndArray();
+}
+
 std::optional<std::vector<std::string>> wanted_names(const JsonValue& request) {
     if (list_field(request, "names") == nullptr) return std::nullopt;
     return texts_field(request, "names");
@@ -148,20 +160,6 @@ Headers read_headers(const JsonValue& request) {
 }
 
 }  // namespace
-
-// The files that were read, so that whoever keeps the answer sees when it is out of date.
-void write_files(JsonWriter& writer, CXTranslationUnit unit) {
-    writer.Key("files");
-    writer.StartArray();
-    clang_getInclusions(
-        unit,
-        [](CXFile file, CXSourceLocation*, unsigned depth, CXClientData data) {
-            if (depth == 0) return;  // the text of the request itself
-            static_cast<JsonWriter*>(data)->String(text_of(clang_getFileName(file)).c_str());
-        },
-        &writer);
-    writer.EndArray();
-}
 
 Reply parse_types(const JsonValue& request) {
     LastWords last_words("libclang crashed on the C declarations");
@@ -181,7 +179,7 @@ Reply parse_types(const JsonValue& request) {
     add_declared(types, declarations);
     write_types(writer, types);
     write_diagnostics(writer, unit->get());
-    write_files(writer, unit->get());
+    if (flag_field(request, "list_files")) write_files(writer, unit->get());
     writer.Key("timings");
     writer.StartObject();
     write_ms(writer, "parse_ms", parse_ms);

@@ -241,18 +241,33 @@ Result<TypeTable> TypesReader::read(const Json& root) {
     return std::move(table_);
 }
 
+Result<void> parse(std::string_view json, rapidjson::Document& document) {
+    document.Parse<rapidjson::kParseIterativeFlag>(json.data(), json.size());
+    if (!document.HasParseError()) return {};
+    return Error{fmt::format("the C types from mlbcc-bcc are broken: {} (byte {})",
+                             rapidjson::GetParseError_En(document.GetParseError()),
+                             document.GetErrorOffset())};
+}
+
 }  // namespace
 
 Result<TypeTable> read_types(std::string_view json, const RuleSet& rules,
                              Diagnostics& diagnostics) {
     rapidjson::Document document;
-    document.Parse<rapidjson::kParseIterativeFlag>(json.data(), json.size());
-    if (document.HasParseError()) {
-        return Error{fmt::format("the C types from mlbcc-bcc are broken: {} (byte {})",
-                                 rapidjson::GetParseError_En(document.GetParseError()),
-                                 document.GetErrorOffset())};
-    }
+    if (auto done = parse(json, document); !done) return done.error();
     return TypesReader(rules, diagnostics).read(document);
+}
+
+Result<std::vector<std::string>> read_files(std::string_view json) {
+    rapidjson::Document document;
+    if (auto done = parse(json, document); !done) return done.error();
+    JsonReader reader;
+    std::vector<std::string> files;
+    for (const Json& file : reader.array(document, "files"))
+        files.push_back(reader.string(file, "files"));
+    if (!reader.broken().empty())
+        return Error{"the C types from mlbcc-bcc are broken: " + reader.broken()};
+    return files;
 }
 
 }  // namespace mlbcc::rules

@@ -3,7 +3,8 @@
 //   {"types":[{"kind":"int","size":8,"signed":false,"spelling":"CUdeviceptr","address":true}, ...],
 //    "functions":[{"name":"cuMemAlloc_v2","ret":3,"params":[{"name":"dptr","type":7}],
 //                  "variadic":false,"file":"types/cuda_driver.h","line":31,"column":10}],
-//    "diagnostics":[{"severity":"error","file":"cuda.rules","line":3,"column":5,"message":"..."}]}
+//    "diagnostics":[{"severity":"error","file":"cuda.rules","line":3,"column":5,"message":"..."}],
+//    "files":["/usr/share/mlbcc/rules/types/cuda_driver.h"]}
 //
 // kinds: void, bool, int {size, signed, char?}, float {size}, enum {size, signed,
 // constants:[["A",0]]}, pointer {to, const}, array {of, count}, record {union, complete, size,
@@ -12,7 +13,9 @@
 // its index.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/diagnostic.h"
 #include "base/result.h"
@@ -24,5 +27,8 @@ namespace mlbcc::rules {
 // Mistakes that libclang found in the rule files' own declarations or in a header become
 // diagnostics, at their place where that is in a rule file. An Error means broken JSON.
 Result<TypeTable> read_types(std::string_view json, const RuleSet& rules, Diagnostics& diagnostics);
+
+// The headers that were read for it, those that headers include among them.
+Result<std::vector<std::string>> read_files(std::string_view json);
 
 }  // namespace mlbcc::rules

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 #include <linux/magic.h>
+#include <sched.h>
 #include <sys/mount.h>
 #include <sys/vfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <charconv>
 
@@ -15,12 +18,29 @@ namespace {
 
 constexpr const char* kTracefs = "/sys/kernel/tracing";
 constexpr const char* kBelowDebugfs = "/sys/kernel/debug/tracing";
+constexpr const char* kDebugfs = "/sys/kernel/debug";
 constexpr unsigned long kMountFlags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
 constexpr size_t kMaxIdBytes = 64;
 
 bool is_tracefs(const char* folder) {
     struct statfs status;
     return statfs(folder, &status) == 0 && status.f_type == TRACEFS_MAGIC;
+}
+
+// In a child: its mount namespace goes with it.
+int try_mount(const char* kind, const char* folder) {
+    const pid_t child = fork();
+    if (child < 0) return errno;
+    if (child == 0) {
+        const bool done = unshare(CLONE_NEWNS) == 0 &&
+                          mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                          mount(kind, folder, kind, kMountFlags, nullptr) == 0;
+        _exit(done ? 0 : errno);
+    }
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
 }
 
 }  // namespace
@@ -35,6 +55,19 @@ Result<std::string> ensure_tracefs() {
     if (is_tracefs(kTracefs)) return std::string(kTracefs);  // someone else was faster
     return Error{fmt::format("tracefs is not mounted at {}, and cannot be", kTracefs), code,
                  fmt::format("run as root: mount -t tracefs tracefs {}", kTracefs)};
+}
+
+MountState tracefs_state() {
+    for (const char* folder : {kTracefs, kBelowDebugfs}) {
+        if (is_tracefs(folder)) return {folder, 0};
+    }
+    return {"", try_mount("tracefs", kTracefs)};
+}
+
+MountState debugfs_state() {
+    struct statfs status;
+    if (statfs(kDebugfs, &status) == 0 && status.f_type == DEBUGFS_MAGIC) return {kDebugfs, 0};
+    return {"", try_mount("debugfs", kDebugfs)};
 }
 
 Result<uint64_t> tracepoint_id(const std::string& tracefs, std::string_view category,

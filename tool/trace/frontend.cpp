@@ -12,7 +12,6 @@
 
 #include "base/cxx_names.h"
 #include "base/file_cache.h"
-#include "base/read_file.h"
 #include "rules/ctypes.h"
 #include "system/paths.h"
 
@@ -96,7 +95,7 @@ Result<void> Frontend::read_rules() {
                                std::string_view directory) -> Result<rules::Loaded> {
         Result<std::string> path = paths_.find_rules_file(name, directory);
         if (!path) return path.error();
-        Result<std::string> text = read_file(*path, kMaxRuleFile);
+        Result<std::string> text = trusted_.read(*path, kMaxRuleFile);
         if (!text) return text.error();
         std::error_code code;
         std::string identity = fs::weakly_canonical(*path, code).string();
@@ -110,20 +109,26 @@ Result<void> Frontend::read_rules() {
     return {};
 }
 
+std::optional<std::string> Frontend::find_header(const rules::Header& header,
+                                                 const std::vector<std::string>& folders) const {
+    for (const std::string& file : header.files) {
+        if (auto path = file.starts_with("/") ? existing(file) : std::nullopt) return path;
+        for (const std::string& folder : folders) {
+            if (auto path = existing(fs::path(folder) / file)) return path;
+        }
+    }
+    return std::nullopt;
+}
+
 std::vector<std::string> Frontend::find_headers() {
     std::vector<std::string> found;
     for (const rules::Header& header : rules.headers) {
         std::vector<std::string> folders = header_folders(header.directory, paths_.rules_folders());
-        std::optional<std::string> path;
-        for (const std::string& file : header.files) {
-            if (file.starts_with("/")) path = existing(file);
-            for (const std::string& folder : folders) {
-                if (!path) path = existing(fs::path(folder) / file);
-            }
-            if (path) break;
-        }
-        if (path) {
-            found.push_back(*path);
+        if (auto path = find_header(header, folders)) {
+            if (auto done = trusted_.admit(*path); done)
+                found.push_back(std::move(*path));
+            else
+                diagnostics.error(header.span, done.error().message()).help(done.error().help);
             continue;
         }
         Diagnostic& error = diagnostics.error(
@@ -180,6 +185,18 @@ std::vector<std::string> Frontend::wanted_functions() const {
     return {wanted.begin(), wanted.end()};
 }
 
+// Those that headers include: what they say is read, but taken for nothing yet.
+Result<void> Frontend::admit_headers(const std::string& json) {
+    if (!trusted_.asks()) return {};
+    Result<std::vector<std::string>> files = rules::read_files(json);
+    if (!files) return files.error();
+    for (const std::string& file : *files) {
+        if (auto done = trusted_.admit(file); !done)
+            diagnostics.error_at({file}, done.error().message()).help(done.error().help);
+    }
+    return {};
+}
+
 Result<void> Frontend::read_types() {
     bpf::TypesRequest request;
     request.headers = find_headers();
@@ -187,10 +204,12 @@ Result<void> Frontend::read_types() {
     request.names = wanted_functions();
     request.include_dirs = toolkit_folders();
     request.system_dirs = {libc_dir_};
+    request.list_files = trusted_.asks();
     if (request.headers.empty() && request.text.empty()) return {};
     Result<std::string> json = compiler->types(request);
     if (!json) return json.error();
     steps_.done("C types (libclang)");
+    if (auto done = admit_headers(*json); !done) return done;
     Result<rules::TypeTable> table = rules::read_types(*json, rules, diagnostics);
     if (!table) return table.error();
     types = std::move(*table);
@@ -299,6 +318,7 @@ Result<void> Frontend::read_templates() {
         if (fs::is_directory(folder + "/probes")) {
             if (auto read = read_templates_of(folder + "/probes", "probes/"); !read) return read;
         }
+        if (auto done = trusted_.admit_tree(folder + "/include"); !done) return done;
         if (fs::is_directory(folder + "/include/kernel")) kernel_dir = folder + "/include/kernel";
         if (fs::is_directory(folder + "/include/libc")) libc_dir_ = folder + "/include/libc";
     }
@@ -315,7 +335,7 @@ Result<void> Frontend::read_templates_of(const std::string& folder, const std::s
     std::error_code code;
     for (const auto& entry : fs::directory_iterator(folder, code)) {
         if (!entry.is_regular_file(code) || entry.path().extension() == ".md") continue;
-        Result<std::string> text = read_file(entry.path().string(), kMaxTemplate);
+        Result<std::string> text = trusted_.read(entry.path().string(), kMaxTemplate);
         if (!text) return text.error();
         templates_[prefix + entry.path().filename().string()] = std::move(*text);
     }

@@ -16,6 +16,7 @@
 #include "rules/types.h"
 #include "system/install_paths.h"
 #include "system/live_host.h"
+#include "system/trusted_files.h"
 #include "trace/options.h"
 #include "trace/steps.h"
 
@@ -74,6 +75,9 @@ private:
     std::string known_by() const;
     Result<void> choose_entries(size_t first, target::Host& from);
     std::vector<std::string> find_headers();
+    Result<void> admit_headers(const std::string& json);
+    std::optional<std::string> find_header(const rules::Header& header,
+                                           const std::vector<std::string>& folders) const;
     std::vector<std::string> wanted_functions() const;
     std::vector<const rules::ProbeDefinition*> wanted_definitions() const;
     std::string definitions_text() const;
@@ -82,6 +86,7 @@ private:
     const RuleOptions& options_;
     Steps& steps_;
     system::InstallPaths paths_;
+    system::TrustedFiles trusted_ = system::TrustedFiles::current();
     std::vector<target::Probe> probes_;
     codegen::Templates templates_;
     std::string libc_dir_;  // declarations of the C library, for headers of libraries

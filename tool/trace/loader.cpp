@@ -246,7 +246,7 @@ bpf::CompileRequest Loader::request(const bpf::Map& rings) const {
     return request;
 }
 
-Result<Loaded> Loader::finish() {
+Result<void> Loader::receive() {
     Result<bpf::CompileResult> result = compiled();
     if (!result) return result.error();
     if (const auto* failed = std::get_if<bpf::CompileError>(&*result))
@@ -265,6 +265,11 @@ Result<Loaded> Loader::finish() {
     for (bpf::CompiledProgram& one : compiled->programs) {
         loaded_.kernel.programs.emplace(one.name, std::move(one.fd));
     }
+    return {};
+}
+
+Result<Loaded> Loader::finish() {
+    if (auto done = receive(); !done) return done.error();
     if (auto done = loaded_.tell_rules(frontend_.plan, 0); !done) return done.error();
     for (Side side : {Side::user, Side::kernel}) {
         if (loaded_.is_dispatched(side)) continue;

@@ -63,8 +63,10 @@ public:
     Result<void> start(const TraceOptions& options, const bpf::Map& rings);
     // Puts the probes into place. They pass calls over until finish().
     Result<void> attach();
-    // Waits for the compiler and connects its programs to the probes. What it says of the generated
-    // C goes to standard error.
+    // Waits for the compiler: the programs are in the kernel then. What it says of the generated C
+    // goes to standard error. finish() does so itself.
+    Result<void> receive();
+    // Waits for the compiler and connects its programs to the probes.
     Result<Loaded> finish();
 
 private:

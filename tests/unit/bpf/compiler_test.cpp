@@ -93,6 +93,14 @@ TEST(CompilerProcess, TakesRequestsBeforeItsRepliesAreRead) {
     EXPECT_LT(small->size(), 2000u);
 }
 
+TEST(CompilerProcess, TellsItsVersions) {
+    CompilerProcess helper = start();
+    auto versions = helper.versions();
+    ASSERT_TRUE(versions) << versions.error().message();
+    EXPECT_NE(versions->clang.find("clang version 14."), std::string::npos) << versions->clang;
+    EXPECT_TRUE(versions->libbcc.starts_with("0.")) << versions->libbcc;
+}
+
 TEST(CompilerProcess, HasNoReplyThatWasNotAskedFor) {
     CompilerProcess helper = start();
     auto reply = helper.receive_types();

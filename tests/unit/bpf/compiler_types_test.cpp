@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "bpf/compiler_fixture.h"
 
@@ -295,6 +296,21 @@ TEST_F(TypesTest, HeaderOfTheMachinesLibrary) {
     parse(request);
     EXPECT_EQ(diagnostics(), "");
     EXPECT_EQ(prototype("malloc"), "void * malloc(size_t __size)");
+}
+
+TEST_F(TypesTest, SaysWhichFilesItRead) {
+    TypesRequest request;
+    request.headers = {MLBCC_SOURCE_DIR "/rules/types/cuda.h"};
+    request.system_dirs = {kLibcHeaders};
+    parse(request);
+    EXPECT_FALSE(reply_.HasMember("files"));
+    request.list_files = true;
+    parse(request);
+    std::set<std::string> files;
+    for (const auto& file : reply_["files"].GetArray()) files.insert(file.GetString());
+    EXPECT_TRUE(files.contains(MLBCC_SOURCE_DIR "/rules/types/cuda.h"));
+    EXPECT_TRUE(files.contains(kLibcHeaders + "/stdint.h"));
+    EXPECT_FALSE(files.contains("/mlbcc/declarations.c"));
 }
 
 }  // namespace

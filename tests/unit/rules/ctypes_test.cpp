@@ -229,5 +229,15 @@ TEST(ReadTypes, PlacesOutsideOfTheFileAreClamped) {
     EXPECT_EQ(complaints(R"({"severity":"note","file":"a.rules","line":2,"message":"alone"})"), "");
 }
 
+TEST(ReadFiles, AreThoseOfTheReply) {
+    auto files = read_files(R"({"types":[],"files":["/a/cuda.h","/a/dim3.h"]})");
+    ASSERT_TRUE(files);
+    EXPECT_EQ(*files, (std::vector<std::string>{"/a/cuda.h", "/a/dim3.h"}));
+    EXPECT_EQ(read_files("{}")->size(), 0u);
+    EXPECT_EQ(read_files(R"({"files":[1]})").error().message(),
+              "the C types from mlbcc-bcc are broken: `files` is no string");
+    EXPECT_FALSE(read_files("{"));
+}
+
 }  // namespace
 }  // namespace mlbcc::rules

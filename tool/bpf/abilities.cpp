@@ -1,0 +1,181 @@
+#include "bpf/abilities.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <sys/ioctl.h>
+
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/read_file.h"
+#include "base/unique_fd.h"
+#include "bpf/assemble.h"
+#include "bpf/own_function.h"
+#include "bpf/sys.h"
+
+namespace mlbcc::bpf {
+namespace {
+
+// Of the kernel: exported, and there in all versions.
+constexpr const char* kKernelFunction = "vfs_read";
+constexpr uint64_t kCookie = 7;
+
+Attempt attempt(int result) {
+    const int code = errno;
+    if (result < 0) return {false, code != 0 ? code : EINVAL};
+    ::close(result);
+    return {true, 0};
+}
+
+Attempt failed(int code) {
+    return {false, code};
+}
+
+int load(bpf_prog_type type, const std::vector<bpf_insn>& code, uint32_t attach_type = 0,
+         uint32_t btf_id = 0) {
+    LIBBPF_OPTS(bpf_prog_load_opts, options);
+    options.expected_attach_type = static_cast<bpf_attach_type>(attach_type);
+    options.attach_btf_id = btf_id;
+    const int fd = bpf_prog_load(type, "mlbcc_try", "GPL", code.data(), code.size(), &options);
+    if (fd < 0) errno = -fd;
+    return fd;
+}
+
+std::vector<bpf_insn> nothing() {
+    return {compute(BPF_MOV, BPF_REG_0, 0), instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)};
+}
+
+std::vector<bpf_insn> calling(int32_t helper) {
+    return {call(0, helper), compute(BPF_MOV, BPF_REG_0, 0),
+            instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)};
+}
+
+// probe_read_kernel(fp - 8, 8, fp - 8)
+std::vector<bpf_insn> reading_kernel() {
+    return {copy(BPF_REG_1, BPF_REG_10),
+            compute(BPF_ADD, BPF_REG_1, -8),
+            compute(BPF_MOV, BPF_REG_2, 8),
+            copy(BPF_REG_3, BPF_REG_10),
+            call(0, BPF_FUNC_probe_read_kernel),
+            compute(BPF_MOV, BPF_REG_0, 0),
+            instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)};
+}
+
+Attempt try_map(bpf_map_type type, uint32_t key, uint32_t value, uint32_t entries) {
+    return attempt(bpf_map_create(type, "mlbcc_try", key, value, entries, nullptr));
+}
+
+std::optional<uint32_t> event_type(const char* kind) {
+    auto text = read_file(std::string("/sys/bus/event_source/devices/") + kind + "/type", 4096);
+    if (!text) return std::nullopt;
+    return static_cast<uint32_t>(std::atoi(text->c_str()));
+}
+
+// A perf event with a program that does nothing, and a cookie.
+Attempt try_event(const char* kind, const char* name, uint64_t offset,
+                  const std::vector<bpf_insn>& code, int pid, int cpu) {
+    const auto type = event_type(kind);
+    if (!type) return failed(ENOENT);
+    UniqueFd program(load(BPF_PROG_TYPE_KPROBE, code));
+    if (!program) return failed(errno);
+    perf_event_attr attributes{};
+    attributes.size = sizeof attributes;
+    attributes.type = *type;
+    attributes.config1 = reinterpret_cast<uint64_t>(name);
+    attributes.config2 = offset;
+    UniqueFd event(sys::perf_event_open(attributes, pid, cpu));
+    if (!event) return failed(errno);
+    return attempt(sys::link_event(program.get(), event.get(), kCookie));
+}
+
+Attempt try_uprobes(uint32_t attach_type, uint64_t offset) {
+    UniqueFd program(load(BPF_PROG_TYPE_KPROBE, nothing(), attach_type));
+    if (!program) return failed(errno);
+    return attempt(
+        sys::link_uprobes(program.get(), attach_type, kOwnProgram, {&offset, 1}, {&kCookie, 1}));
+}
+
+Attempt try_kprobes(uint32_t attach_type) {
+    UniqueFd program(load(BPF_PROG_TYPE_KPROBE, nothing(), attach_type));
+    if (!program) return failed(errno);
+    const char* name = kKernelFunction;
+    sys::KprobeMultiLink link{};
+    link.program = static_cast<uint32_t>(program.get());
+    link.attach_type = attach_type;
+    link.count = 1;
+    link.symbols = reinterpret_cast<uint64_t>(&name);
+    return attempt(static_cast<int>(sys::bpf(sys::kLinkCreate, &link, sizeof link)));
+}
+
+Attempt try_raw_tracepoint(int program, const char* name) {
+    sys::RawTracepoint open{};
+    open.name = reinterpret_cast<uint64_t>(name);
+    open.program = static_cast<uint32_t>(program);
+    return attempt(static_cast<int>(
+        sys::bpf(sys::kRawTracepointOpen, &open, offsetof(sys::RawTracepoint, cookie))));
+}
+
+Attempt try_raw_tracepoint() {
+    UniqueFd program(load(BPF_PROG_TYPE_RAW_TRACEPOINT, nothing()));
+    if (!program) return failed(errno);
+    return try_raw_tracepoint(program.get(), "sched_process_exec");
+}
+
+// Says which function it is for when it is loaded, by its BTF.
+Attempt try_fentry() {
+    std::unique_ptr<btf, decltype(&btf__free)> types(btf__load_vmlinux_btf(), btf__free);
+    if (!types) return failed(ENOENT);
+    const int id = btf__find_by_name_kind(types.get(), kKernelFunction, BTF_KIND_FUNC);
+    if (id <= 0) return failed(ENOENT);
+    UniqueFd program(
+        load(BPF_PROG_TYPE_TRACING, nothing(), BPF_TRACE_FENTRY, static_cast<uint32_t>(id)));
+    if (!program) return failed(errno);
+    return try_raw_tracepoint(program.get(), nullptr);
+}
+
+// As stream.cpp's MappingStream asks for.
+Attempt try_perf_events() {
+    perf_event_attr attributes{};
+    attributes.size = sizeof attributes;
+    attributes.type = PERF_TYPE_SOFTWARE;
+    attributes.config = PERF_COUNT_SW_DUMMY;
+    attributes.mmap = attributes.mmap2 = 1;
+    return attempt(sys::perf_event_open(attributes, -1, 0));
+}
+
+void try_functions(Abilities& found) {
+    const uint64_t offset = own_function_offset();
+    const std::vector<bpf_insn> told = calling(BPF_FUNC_get_attach_cookie);
+    found.uprobe = try_event("uprobe", kOwnProgram, offset, nothing(), 0, -1);
+    found.uprobe_multi = try_uprobes(sys::kUprobeMulti, offset);
+    found.uprobe_session = try_uprobes(sys::kUprobeSession, offset);
+    found.cookies = attempt(load(BPF_PROG_TYPE_KPROBE, told));
+    found.kprobe = try_event("kprobe", kKernelFunction, 0, nothing(), -1, 0);
+    found.kprobe_multi = try_kprobes(sys::kKprobeMulti);
+    found.kprobe_session = try_kprobes(sys::kKprobeSession);
+}
+
+}  // namespace
+
+Abilities try_abilities() {
+    Abilities found;
+    const auto said = libbpf_set_print(nullptr);  // what fails here is told by the caller
+    const auto page = static_cast<uint32_t>(::sysconf(_SC_PAGESIZE));
+    found.map = try_map(BPF_MAP_TYPE_ARRAY, 4, 4, 1);
+    found.program = attempt(load(BPF_PROG_TYPE_KPROBE, nothing()));
+    found.ring_buffer = try_map(BPF_MAP_TYPE_RINGBUF, 0, 0, page);
+    found.stack_map = try_map(BPF_MAP_TYPE_STACK_TRACE, 4, 8 * 16, 16);
+    found.kernel_memory = attempt(load(BPF_PROG_TYPE_KPROBE, reading_kernel()));
+    found.perf_events = try_perf_events();
+    found.raw_tracepoint = try_raw_tracepoint();
+    found.fentry = try_fentry();
+    try_functions(found);
+    libbpf_set_print(said);
+    return found;
+}
+
+}  // namespace mlbcc::bpf

@@ -1,0 +1,22 @@
+#include "system/disk_space.h"
+
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+namespace mlbcc::system {
+
+Result<DiskSpace> disk_space(const std::string& folder) {
+    std::error_code code;
+    std::filesystem::path path = std::filesystem::absolute(folder, code).lexically_normal();
+    while (!std::filesystem::exists(path, code) && path.has_relative_path()) {
+        path = path.parent_path();
+    }
+    struct statvfs status {};
+    if (::statvfs(path.c_str(), &status) != 0) return system_error("cannot look at " + folder);
+    return DiskSpace{path.string(), uint64_t{status.f_bavail} * status.f_frsize,
+                     ::access(path.c_str(), W_OK) == 0};
+}
+
+}  // namespace mlbcc::system

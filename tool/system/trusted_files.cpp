@@ -1,0 +1,166 @@
+#include "system/trusted_files.h"
+
+#include <fmt/format.h>
+#include <grp.h>
+#include <pwd.h>
+#include <sys/auxv.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <climits>
+#include <cstdlib>
+#include <deque>
+#include <filesystem>
+#include <vector>
+
+#include "base/read_file.h"
+
+namespace mlbcc::system {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMaxLinks = 40;  // as the kernel
+constexpr const char* kAcl = "system.posix_acl_access";
+
+std::string user_name(uid_t uid) {
+    const passwd* entry = ::getpwuid(uid);
+    return entry != nullptr ? fmt::format("`{}`", entry->pw_name) : fmt::format("user {}", uid);
+}
+
+std::string group_name(gid_t gid) {
+    const group* entry = ::getgrgid(gid);
+    return entry != nullptr ? fmt::format("`{}`", entry->gr_name) : fmt::format("{}", gid);
+}
+
+Error refusal(const std::string& reason, std::string help) {
+    return Error{reason + ", and mlbcc runs with more rights than its caller", 0, std::move(help)};
+}
+
+std::optional<std::string> link_target(const std::string& path) {
+    std::array<char, PATH_MAX> text;
+    const ssize_t length = ::readlink(path.c_str(), text.data(), text.size());
+    if (length < 0) return std::nullopt;
+    return std::string(text.data(), static_cast<size_t>(length));
+}
+
+// "/a//b/./c" -> "a", "b", "c"; ".." stays.
+void push_front(std::deque<std::string>& names, const std::string& path) {
+    std::vector<std::string> parts;
+    for (const fs::path& part : fs::path(path)) {
+        if (part != "/" && part != "." && !part.empty()) parts.push_back(part.string());
+    }
+    names.insert(names.begin(), parts.begin(), parts.end());
+}
+
+}  // namespace
+
+std::optional<uid_t> exceeded_caller(uid_t real, uid_t effective, bool has_file_rights,
+                                     const std::string& sudo_uid) {
+    if (real != effective || has_file_rights) return real;
+    uid_t caller = 0;
+    const auto [end, error] =
+        std::from_chars(sudo_uid.data(), sudo_uid.data() + sudo_uid.size(), caller);
+    const bool by_sudo = error == std::errc() && end == sudo_uid.data() + sudo_uid.size();
+    if (effective != 0 || !by_sudo || caller == 0) return std::nullopt;
+    return caller;
+}
+
+TrustedFiles TrustedFiles::current() {
+    const char* sudo_uid = std::getenv("SUDO_UID");
+    return TrustedFiles(exceeded_caller(::getuid(), ::geteuid(), ::getauxval(AT_SECURE) != 0,
+                                        sudo_uid == nullptr ? "" : sudo_uid));
+}
+
+// A group may be one person's own, as many systems have it.
+bool TrustedFiles::others_are_in(gid_t gid) const {
+    auto is_trusted = [this](uid_t uid) { return uid == 0 || uid == *caller_; };
+    const group* entry = ::getgrgid(gid);
+    for (char** name = entry == nullptr ? nullptr : entry->gr_mem;
+         name != nullptr && *name != nullptr; ++name) {
+        const passwd* member = ::getpwnam(*name);
+        if (member == nullptr || !is_trusted(member->pw_uid)) return true;
+    }
+    bool others = entry == nullptr;
+    ::setpwent();
+    while (const passwd* one = ::getpwent()) {
+        others |= one->pw_gid == gid && !is_trusted(one->pw_uid);
+    }
+    ::endpwent();
+    return others;
+}
+
+Result<void> TrustedFiles::admit_one(const struct stat& status, const std::string& path) const {
+    if (status.st_uid != 0 && status.st_uid != *caller_) {
+        return refusal(fmt::format("{} belongs to {}", path, user_name(status.st_uid)),
+                       fmt::format("chown root {}, or use a copy of your own", path));
+    }
+    const bool is_sticky = S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0;
+    if (S_ISLNK(status.st_mode) || is_sticky) return {};
+    const std::string help = fmt::format("chmod go-w {}", path);
+    if ((status.st_mode & S_IWOTH) != 0)
+        return refusal(fmt::format("everybody may write to {}", path), help);
+    if ((status.st_mode & S_IWGRP) == 0) return {};
+    if (::getxattr(path.c_str(), kAcl, nullptr, 0) > 0)
+        return refusal(fmt::format("its list of rights lets others write to {}", path), help);
+    if (!others_are_in(status.st_gid)) return {};
+    return refusal(fmt::format("the group {} may write to {}", group_name(status.st_gid), path),
+                   help);
+}
+
+Result<void> TrustedFiles::admit(const std::string& path) const {
+    if (!caller_) return {};
+    std::error_code code;
+    std::deque<std::string> names;
+    push_front(names, fs::absolute(path, code).string());
+    std::string at = "/";
+    struct stat status {};
+    if (::lstat("/", &status) != 0) return system_error("cannot look at /");
+    if (auto done = admit_one(status, at); !done) return done;
+    for (int links = 0; !names.empty();) {
+        const std::string name = std::move(names.front());
+        names.pop_front();
+        if (name == "..") {
+            at = fs::path(at).parent_path().string();
+            continue;
+        }
+        std::string next = (fs::path(at) / name).string();
+        if (::lstat(next.c_str(), &status) != 0) return system_error("cannot look at " + next);
+        if (auto done = admit_one(status, next); !done) return done;
+        if (!S_ISLNK(status.st_mode)) {
+            at = std::move(next);
+            continue;
+        }
+        const std::optional<std::string> target = link_target(next);
+        if (!target || ++links > kMaxLinks) return Error{next + " leads nowhere"};
+        // /proc/self/fd/63 -> "pipe:[4711]": there is no such path, only the pipe.
+        const bool is_path = target->starts_with('/') ||
+                             fs::exists(fs::symlink_status(fs::path(at) / *target, code));
+        if (!is_path)
+            return ::stat(next.c_str(), &status) == 0 ? admit_one(status, next)
+                                                      : system_error("cannot open " + next);
+        if (target->starts_with('/')) at = "/";
+        push_front(names, *target);
+    }
+    return {};
+}
+
+Result<void> TrustedFiles::admit_tree(const std::string& folder) const {
+    if (!caller_) return {};
+    std::error_code code;
+    for (const auto& entry : fs::recursive_directory_iterator(folder, code)) {
+        if (auto done = admit(entry.path().string()); !done) return done;
+    }
+    return {};
+}
+
+Result<std::string> TrustedFiles::read(const std::string& path, size_t max_bytes) const {
+    if (auto done = admit(path); !done) return done.error();
+    return read_file(path, max_bytes);
+}
+
+}  // namespace mlbcc::system

@@ -1,0 +1,35 @@
+#include "trace/doctor.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "trace/doctor_checks.h"
+#include "trace/doctor_text.h"
+
+namespace mlbcc::trace {
+namespace {
+
+constexpr const char* kUsualRules = "cuda";
+
+bool wants_color() {
+    const char* none = std::getenv("NO_COLOR");  // https://no-color.org
+    return ::isatty(STDOUT_FILENO) == 1 && (none == nullptr || *none == '\0');
+}
+
+}  // namespace
+
+int run_doctor(const TraceOptions& options, bool json) {
+    TraceOptions asked = options;
+    if (asked.rules.rules.empty()) asked.rules.rules = {kUsualRules};
+    Findings found = examine_machine(asked);
+    examine_rules(asked, found);
+    const std::vector<Row> rows = judge(found);
+    fmt::print("{}", json ? doctor_json(found, rows) : doctor_text(found, rows, wants_color()));
+    return would_work(rows) ? 0 : kExitFailure;
+}
+
+}  // namespace mlbcc::trace

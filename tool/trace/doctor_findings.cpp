@@ -1,0 +1,86 @@
+#include "trace/doctor_findings.h"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "system/install_paths.h"
+#include "system/kernel_btf.h"
+#include "system/proc.h"
+#include "system/process_view.h"
+
+namespace mlbcc::trace {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string kernel_headers(const std::string& release) {
+    std::error_code code;
+    for (const std::string& path :
+         {"/lib/modules/" + release + "/build", std::string("/sys/kernel/kheaders.tar.xz")}) {
+        if (fs::exists(path, code)) return path;
+    }
+    return {};
+}
+
+Result<bpf::CompilerVersions> ask_compiler() {
+    const system::InstallPaths paths(system::InstallHints::current(std::nullopt));
+    Result<std::string> helper = paths.compiler();
+    if (!helper) return helper.error();
+    Result<bpf::CompilerProcess> started = bpf::CompilerProcess::start(*helper);
+    if (!started) return started.error();
+    return started->versions();
+}
+
+std::vector<FolderFinding> look_at_folders(const std::string& output) {
+    std::vector<FolderFinding> folders;
+    if (output != "-") {
+        const fs::path folder =
+            output.empty() ? fs::path("traces") : fs::path(output).parent_path();
+        folders.push_back(
+            {"output", system::disk_space(folder.empty() ? "." : folder.string()), true});
+    }
+    folders.push_back({"temporary files", system::disk_space("/tmp"), false});
+    return folders;
+}
+
+std::vector<ProcessFinding> look_at_processes(const std::vector<int>& pids) {
+    std::vector<ProcessFinding> found;
+    for (const int pid : pids) {
+        ProcessFinding one{pid, {}};
+        if (auto view = system::view_of_process(pid); !view) one.error = view.error();
+        found.push_back(std::move(one));
+    }
+    return found;
+}
+
+}  // namespace
+
+Findings examine_machine(const TraceOptions& options) {
+    Findings found;
+    utsname names{};
+    ::uname(&names);
+    found.release = names.release;
+    found.architecture = names.machine;
+    found.rights = system::read_rights();
+    found.settings = system::read_settings();
+    found.abilities = bpf::try_abilities();
+    found.cost = bpf::measure_event(found.abilities);
+    if (auto btf = system::KernelBtf::open(); !btf) found.btf = btf.error();
+    found.headers = kernel_headers(found.release);
+    found.tracefs = system::tracefs_state();
+    found.debugfs = system::debugfs_state();
+    found.tracefs_readable = ::access((found.tracefs.folder + "/events").c_str(), R_OK | X_OK) == 0;
+    const auto own = system::own_pid_namespace();
+    found.initial_pid_namespace = !own || own->is_initial;
+    found.cgroup = system::cgroup_version();
+    found.container = system::container_of(system::read_container_marks());
+    found.processes = look_at_processes(options.pids);
+    found.gpu = system::read_gpu_driver();
+    found.compiler = ask_compiler();
+    found.folders = look_at_folders(options.output);
+    return found;
+}
+
+}  // namespace mlbcc::trace

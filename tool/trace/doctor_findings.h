@@ -1,0 +1,76 @@
+// What was found of this machine, as plain data: nothing is judged here.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "bpf/abilities.h"
+#include "bpf/compiler.h"
+#include "system/container.h"
+#include "system/disk_space.h"
+#include "system/gpu_driver.h"
+#include "system/mounts.h"
+#include "system/rights.h"
+#include "trace/options.h"
+
+namespace mlbcc::trace {
+
+struct LibraryFinding {
+    std::string name;                // "libcuda.so.1", the first of its names
+    std::vector<std::string> files;  // that the tool finds for it
+    bool needed = false;             // by a rule that is not `optional`
+};
+
+// What became of the rules on their way into the kernel, without attaching anything.
+struct RulesFinding {
+    std::vector<std::string> names;
+    size_t rules = 0, probes = 0;
+    bool works = false;
+    Error error;          // why not
+    size_t mistakes = 0;  // of the rules, if that is why
+    // What the rules ask for.
+    bool functions = false, stacks = false;
+    bool kernel_functions = false, needs_kernel_functions = false;  // the latter: not `optional`
+    bool tracepoints = false;                                       // or system calls
+};
+
+struct ProcessFinding {  // --pid
+    int pid = 0;
+    std::optional<Error> error;  // it cannot be looked at
+};
+
+struct FolderFinding {
+    std::string what;  // "output", "temporary files"
+    Result<system::DiskSpace> space;
+    bool needed = false;  // a trace is written there
+};
+
+struct Findings {
+    std::string release, architecture;  // of the kernel
+    system::Rights rights;
+    system::Settings settings;
+    bpf::Abilities abilities;
+    std::optional<Error> btf;  // why there is none
+    std::string headers;       // where the kernel's are; "": nowhere
+    system::MountState tracefs, debugfs;
+    bool tracefs_readable = false;
+    bool initial_pid_namespace = true;
+    int cgroup = 0;
+    system::ContainerKind container = system::ContainerKind::none;
+    std::vector<ProcessFinding> processes;
+    system::GpuDriver gpu;
+    std::vector<LibraryFinding> libraries;
+    Result<bpf::CompilerVersions> compiler = Error{"it was not asked"};
+    std::vector<FolderFinding> folders;
+    Result<bpf::EventCost> cost = Error{"it was not measured"};
+    RulesFinding rules;
+};
+
+Findings examine_machine(const TraceOptions& options);
+
+// With the libraries that the rules name, and those that `mlbcc doctor` always looks for.
+void examine_rules(const TraceOptions& options, Findings& found);
+
+}  // namespace mlbcc::trace

@@ -1,0 +1,190 @@
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "trace/doctor_repairs.h"
+#include "trace/doctor_rows.h"
+
+namespace mlbcc::trace::checks {
+namespace {
+
+constexpr int kOldest[] = {5, 15};  // major, minor
+
+// "6.18.44" is not older than 5.15.
+bool is_old(const std::string& release) {
+    char* end = nullptr;
+    const long major = std::strtol(release.c_str(), &end, 10);
+    const long minor = *end == '.' ? std::strtol(end + 1, nullptr, 10) : 0;
+    return major < kOldest[0] || (major == kOldest[0] && minor < kOldest[1]);
+}
+
+bool is_refused(int code) {
+    return code == EPERM || code == EACCES;
+}
+
+enum class Use { none, helps, needed };  // to these rules
+
+struct Wanted {
+    Use use = Use::none;
+    const char* without = "";  // what a trace does where it is not needed
+    const char* missing = "";  // why a kernel has none, where it refuses nothing
+    const char* repair = "";   // of that
+};
+
+std::string joined(std::string first, const std::string& second) {
+    if (!first.empty() && !second.empty()) first += "; ";
+    return first + second;
+}
+
+// An ability of the kernel that was tried.
+Verdicts tried(const Findings& found, const bpf::Attempt& attempt, const Wanted& wanted) {
+    if (attempt.works) return {ok("works")};
+    const bool refused = is_refused(attempt.code);
+    const char* word = refused ? "refused" : "none";
+    if (wanted.use == Use::none) return {ok(fmt::format("{}; {}", word, wanted.without))};
+    // Where bpf(2) is refused as such, its row says why.
+    if (!found.abilities.map.works) return {{State::note, "not tried: bpf(2) is refused", "", ""}};
+    const bool needed = wanted.use == Use::needed;
+    const State state = needed ? State::fault : State::note;
+    Cause cause{wanted.missing, needed ? wanted.repair : ""};
+    if (refused) cause = cause_of_refusal(found, attempt.code);
+    return {{state, word, joined(std::move(cause.why), needed ? "" : wanted.without),
+             std::move(cause.repair)}};
+}
+
+// Of functions of the kernel: whether the rules want any, and need this way to them.
+Use kernel_use(const Findings& found, bool other_way) {
+    if (!found.rules.kernel_functions) return Use::none;
+    return found.rules.needs_kernel_functions && !other_way ? Use::needed : Use::helps;
+}
+
+constexpr const char* kNoKprobes = "this kernel was built without kprobes, or has no such links";
+
+}  // namespace
+
+Verdicts kernel(const Findings& found) {
+    std::string text = fmt::format("Linux {} {}", found.release, found.architecture);
+    if (!is_old(found.release)) return {ok(std::move(text))};
+    return {{State::note, std::move(text), "mlbcc is made for Linux 5.15 and later", ""}};
+}
+
+Verdicts bpf(const Findings& found) {
+    const bpf::Attempt& map = found.abilities.map;
+    const bpf::Attempt& failed = map.works ? found.abilities.program : map;
+    if (failed.works) return {ok("works")};
+    // Their own rows are the faults.
+    if (seccomp_refuses(found) || (is_refused(failed.code) && rights_are_missing(found))) {
+        const char* who = rights_are_missing(found) ? "capabilities" : "seccomp";
+        return {{State::note, "refused", fmt::format("see {}", who), ""}};
+    }
+    Cause cause = cause_of_refusal(found, failed.code);
+    return {{State::fault, "refused", std::move(cause.why), std::move(cause.repair)}};
+}
+
+Verdicts ring_buffer(const Findings& found) {
+    return tried(found, found.abilities.ring_buffer,
+                 {Use::needed, "", "events travel in ring buffers, which Linux has since 5.8",
+                  "boot Linux 5.15 or later"});
+}
+
+Verdicts stack_map(const Findings& found) {
+    return tried(found, found.abilities.stack_map, {Use::none, "mlbcc unwinds stacks itself"});
+}
+
+Verdicts kernel_memory(const Findings& found) {
+    return tried(found, found.abilities.kernel_memory,
+                 {found.rules.works ? Use::none : Use::needed, "these rules do without",
+                  "programs may not read it"});
+}
+
+Verdicts cookies(const Findings& found) {
+    const bool any = found.rules.functions || found.rules.kernel_functions;
+    return tried(found, found.abilities.cookies,
+                 {any ? Use::needed : Use::none, "these rules probe no functions",
+                  "programs are told which probe was hit since Linux 5.15",
+                  "boot Linux 5.15 or later"});
+}
+
+Verdicts uprobe(const Findings& found) {
+    const bpf::Abilities& can = found.abilities;
+    if (!found.rules.functions)
+        return tried(found, can.uprobe, {Use::none, "these rules probe no functions"});
+    const bool other = can.uprobe_multi.works || can.uprobe_session.works;
+    if (other) return tried(found, can.uprobe, {Use::none, "functions are attached another way"});
+    const Wanted wanted{Use::needed, "", "this kernel was built without uprobes",
+                        "boot a kernel with CONFIG_UPROBES"};
+    Verdicts verdicts = tried(found, can.uprobe, wanted);
+    const bool rights = is_refused(can.uprobe.code) && found.abilities.map.works &&
+                        !found.rights.has(system::Capability::sys_admin);
+    if (rights) {
+        verdicts.front().why = "CAP_SYS_ADMIN is missing, which perf events ask for (Linux 6.16)";
+        verdicts.front().repair =
+            run_with(found, "--cap-add SYS_ADMIN", "give the process CAP_SYS_ADMIN");
+    }
+    return verdicts;
+}
+
+Verdicts uprobe_multi(const Findings& found) {
+    if (!found.rules.functions)
+        return tried(found, found.abilities.uprobe_multi,
+                     {Use::none, "these rules probe no functions"});
+    return tried(found, found.abilities.uprobe_multi,
+                 {Use::helps,
+                  "functions are attached one by one, and the end of a trace takes 0.1 s for each",
+                  "Linux has it since 6.6"});
+}
+
+Verdicts uprobe_session(const Findings& found) {
+    if (found.abilities.uprobe_session.works && found.btf)
+        return {{State::note, "works, but is not used", "it needs the kernel's BTF, too", ""}};
+    return tried(found, found.abilities.uprobe_session,
+                 {Use::none, "calls are paired with their returns in a map"});
+}
+
+constexpr const char* kNoKernelFunctions = "these rules want no functions of the kernel";
+
+Verdicts kprobe(const Findings& found) {
+    const Use use = kernel_use(found, found.abilities.kprobe_multi.works);
+    return tried(found, found.abilities.kprobe,
+                 {use,
+                  use == Use::none ? kNoKernelFunctions : "they are left out, or attached in one",
+                  kNoKprobes, "boot a kernel with CONFIG_KPROBES"});
+}
+
+Verdicts kprobe_multi(const Findings& found) {
+    const Use use = kernel_use(found, true);
+    return tried(
+        found, found.abilities.kprobe_multi,
+        {use, use == Use::none ? kNoKernelFunctions : "they are attached one by one", kNoKprobes});
+}
+
+Verdicts kprobe_session(const Findings& found) {
+    return tried(found, found.abilities.kprobe_session,
+                 {Use::none, found.rules.kernel_functions
+                                 ? "calls are paired with their returns in a map"
+                                 : kNoKernelFunctions});
+}
+
+Verdicts fentry(const Findings& found) {
+    return tried(found, found.abilities.fentry, {Use::none, "mlbcc does not use it"});
+}
+
+Verdicts raw_tracepoint(const Findings& found) {
+    return tried(found, found.abilities.raw_tracepoint,
+                 {Use::needed, "", "the processes of a trace are followed by tracepoints",
+                  "boot a kernel with CONFIG_BPF_EVENTS"});
+}
+
+Verdicts perf_events(const Findings& found) {
+    const bpf::Attempt& attempt = found.abilities.perf_events;
+    if (attempt.works) return {ok("work")};
+    Cause cause = cause_of_refusal(found, attempt.code);
+    if (!found.rules.stacks) return {ok("refused; these rules take no stacks")};
+    const bool fault = !rights_are_missing(found);
+    return {{fault ? State::fault : State::note, "refused", std::move(cause.why),
+             std::move(cause.repair)}};
+}
+
+}  // namespace mlbcc::trace::checks

@@ -1,0 +1,173 @@
+// Rules taken as far as a trace would take them, but not attached.
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "system/identity.h"
+#include "system/open_guard.h"
+#include "system/trusted_files.h"
+#include "trace/doctor_findings.h"
+#include "trace/frontend.h"
+#include "trace/loader.h"
+
+namespace mlbcc::trace {
+namespace {
+
+constexpr size_t kMaxRuleFile = 1u << 20;
+// Which libraries are looked for, whatever the rules: a rule file without rules.
+constexpr const char* kLibraries = "/doctor/libraries.rules";
+
+std::vector<system::ProcessView> views_of(const TraceOptions& options) {
+    std::vector<system::ProcessView> views;
+    for (const int pid : options.pids) {
+        if (auto view = system::view_of_process(pid)) views.push_back(std::move(*view));
+    }
+    if (!views.empty()) return views;
+    std::error_code code;
+    return {system::view_of_command(system::Caller::current().environment,
+                                    std::filesystem::current_path(code).string())};
+}
+
+// The first mistake, with its place and the first help.
+Error first_mistake(const Diagnostics& diagnostics) {
+    for (const Diagnostic& one : diagnostics.all()) {
+        if (one.severity != Diagnostic::Severity::error) continue;
+        const std::string place = one.span.place();
+        Error error{place.empty() ? one.message : fmt::format("{}: {}", place, one.message)};
+        for (const Diagnostic::Attachment& more : one.attachments) {
+            if (more.kind == Diagnostic::Attachment::Kind::help && error.help.empty())
+                error.help = more.text;
+        }
+        return error;
+    }
+    return {};
+}
+
+struct Asked {
+    RulesFinding& found;
+    bool optional;
+    void operator()(const rules::FunctionTarget& /*target*/) { found.functions = true; }
+    void operator()(const rules::UsdtTarget& /*target*/) { found.functions = true; }
+    void operator()(const rules::KernelTarget& /*target*/) {
+        found.kernel_functions = true;
+        found.needs_kernel_functions |= !optional;
+    }
+    void operator()(const rules::SyscallTarget& /*target*/) { found.tracepoints = true; }
+    void operator()(const rules::TracepointTarget& /*target*/) { found.tracepoints = true; }
+    void operator()(const rules::DefinedTarget& /*target*/) {}
+    void operator()(const rules::IntervalTarget& /*target*/) {}
+};
+
+void note_needs(const rules::RuleSet& rules, RulesFinding& found) {
+    for (const rules::Rule& rule : rules.rules) {
+        for (const rules::Target& target : rule.targets)
+            std::visit(Asked{found, rule.optional}, target.node);
+    }
+}
+
+bool needs(const rules::RuleSet& rules, const rules::Library& library) {
+    return std::ranges::any_of(rules.rules, [&](const rules::Rule& rule) {
+        return !rule.optional && std::ranges::any_of(rule.targets, [&](const rules::Target& one) {
+            const auto* function = std::get_if<rules::FunctionTarget>(&one.node);
+            return function != nullptr && !function->quoted && function->library == library.name;
+        });
+    });
+}
+
+bool have_name_in_common(const rules::Library& a, const rules::Library& b) {
+    return std::ranges::any_of(a.files, [&](const std::string& file) {
+        return std::ranges::find(b.files, file) != b.files.end();
+    });
+}
+
+// A name without a folder, if it has one.
+std::string shown_name(const rules::Library& library) {
+    for (const std::string& file : library.files) {
+        if (file.find('/') == std::string::npos) return file;
+    }
+    return library.files.empty() ? library.name : library.files.front();
+}
+
+rules::RuleSet listed_libraries() {
+    rules::RuleSet listed;
+    const rules::LoadFile load = [](std::string_view name,
+                                    std::string_view /*directory*/) -> Result<rules::Loaded> {
+        const std::string path(name);
+        Result<std::string> text = system::TrustedFiles::current().read(path, kMaxRuleFile);
+        if (!text) return text.error();
+        return rules::Loaded{path, path, std::filesystem::path(path).parent_path().string(),
+                             std::move(*text)};
+    };
+    const system::InstallPaths paths(system::InstallHints::current(std::nullopt));
+    for (const std::string& folder : paths.rules_folders()) {
+        std::error_code code;
+        if (!std::filesystem::exists(folder + kLibraries, code)) continue;
+        Diagnostics diagnostics;
+        rules::parse({folder + kLibraries}, load, listed, diagnostics);
+        break;
+    }
+    return listed;
+}
+
+void find_libraries(const rules::RuleSet& rules, target::Host& host, Findings& found) {
+    auto add = [&](const rules::Library& library, bool needed) {
+        LibraryFinding one{shown_name(library), {}, needed};
+        for (const std::string& file : library.files) {
+            if (!one.files.empty()) break;
+            one.files = host.find_library(file, library.directory).paths;
+        }
+        found.libraries.push_back(std::move(one));
+    };
+    for (const rules::Library& library : rules.libraries) add(library, needs(rules, library));
+    for (const rules::Library& library : listed_libraries().libraries) {
+        const bool known = std::ranges::any_of(rules.libraries, [&](const rules::Library& one) {
+            return have_name_in_common(one, library);
+        });
+        if (!known) add(library, false);
+    }
+}
+
+// Into the kernel, and out of it again.
+Result<void> load(const TraceOptions& options, Frontend& frontend) {
+    Steps steps(false);
+    Loader loader(frontend, steps);
+    if (auto done = frontend.choose_entries(); !done) return done;
+    if (frontend.grows()) {  // as LateLibraries would
+        if (auto guard = system::OpenGuard::start(); !guard) return guard.error();
+    }
+    Result<bpf::Map> rings = bpf::make_ring_table();
+    if (!rings) return rings.error();
+    if (auto done = loader.start(options, *rings); !done) return done;
+    return loader.receive();
+}
+
+}  // namespace
+
+void examine_rules(const TraceOptions& options, Findings& found) {
+    RulesFinding& rules = found.rules;
+    rules.names = options.rules.rules;
+    Steps steps(false);
+    Frontend frontend(options.rules, steps);
+    frontend.expects = true;
+    const Result<void> planned = frontend.up_to_plan(views_of(options));
+    rules.rules = frontend.rules.rules.size();
+    rules.probes = frontend.plan.probes.size();
+    rules.mistakes = frontend.diagnostics.error_count();
+    note_needs(frontend.rules, rules);
+    if (!frontend.host) frontend.host = std::make_unique<system::LiveHost>(views_of(options));
+    find_libraries(frontend.rules, *frontend.host, found);
+    if (!planned) {
+        rules.error = planned.error();
+    } else if (rules.mistakes > 0) {
+        rules.error = first_mistake(frontend.diagnostics);
+    } else {
+        rules.stacks = frontend.plan.takes_stacks() || frontend.plan.takes_python();
+        const Result<void> loaded = load(options, frontend);
+        rules.works = loaded.ok();
+        if (!loaded) rules.error = loaded.error();
+    }
+}
+
+}  // namespace mlbcc::trace

@@ -1,0 +1,14 @@
+// The rows of `mlbcc doctor` as text for a person and as JSON for a program (docs/doctor.md).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "trace/doctor_checks.h"
+
+namespace mlbcc::trace {
+
+std::string doctor_text(const Findings& found, const std::vector<Row>& rows, bool color);
+std::string doctor_json(const Findings& found, const std::vector<Row>& rows);
+
+}  // namespace mlbcc::trace
