@@ -12,6 +12,9 @@
 // its index.
 #pragma once
 
+#include <functional>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "base/diagnostic.h"
@@ -24,5 +27,16 @@ namespace mlbcc::rules {
 // Mistakes that libclang found in the rule files' own declarations or in a header become
 // diagnostics, at their place where that is in a rule file. An Error means broken JSON.
 Result<TypeTable> read_types(std::string_view json, const RuleSet& rules, Diagnostics& diagnostics);
+
+// Which fields of the kernel's structures rules may ask for, by the words in them:
+//
+//   event e(parent = task->real_parent->tgid)  ->  names_task, members {real_parent, tgid}
+//
+// More than they do ask for, perhaps: a structure of the program's has fields, too.
+struct TaskWords {
+    bool names_task = false;
+    std::set<std::string, std::less<>> members;  // behind `.` and `->`
+};
+TaskWords task_words(const RuleSet& rules);
 
 }  // namespace mlbcc::rules

@@ -179,6 +179,10 @@ Result<void> Frontend::read_types() {
 
 void Frontend::resolve(std::vector<system::ProcessView> views) {
     host = std::make_unique<system::LiveHost>(std::move(views));
+    if (const rules::TaskWords words = rules::task_words(rules); words.names_task) {
+        types.set_task(host->kernel_task(words.members, types));
+        steps_.done("the kernel's structures");
+    }
     probes_ = expects ? target::resolve_expecting(rules, types, *host, diagnostics, libraries)
                       : target::resolve(rules, types, *host, diagnostics);
     steps_.done("resolve");
