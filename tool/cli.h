@@ -9,13 +9,14 @@
 
 namespace mlbcc {
 
-enum class Command { trace, check, list, explain, emit, report };
+enum class Command { trace, check, list, explain, emit, report, headers };
 
 struct CommandLine {
     Command command = Command::trace;
     trace::TraceOptions options;
     std::string pattern;  // list
     std::string file;     // report
+    trace::HeadersOptions headers;
 };
 
 // Either a command line to run, or the status to exit with (after --help, or a mistake that has

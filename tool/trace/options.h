@@ -17,7 +17,14 @@ struct RuleOptions {                 // what every subcommand that reads rules n
     bool keep_mangled = false;       // names of C++ as compilers write them
     bool exact_entry = false;        // probe the first byte, whatever it costs
     bool late_anywhere = false;      // await libraries in folders that nobody names, too
+    std::string headers = "auto";    // --headers auto|btf|DIR
     std::optional<codegen::AttachMode> attach;
+};
+
+struct HeadersOptions {  // of `mlbcc headers`
+    bool json = false;
+    bool link = false;
+    std::string synthesize;  // folder, "" is none
 };
 
 enum class Verbosity { quiet, normal, verbose };
