@@ -34,6 +34,7 @@ struct TypesRequest {
     std::vector<std::string> include_dirs;  // absolute; a header's own folder is searched anyway
     std::vector<std::string> system_dirs;   // probe_templates/include/libc
     std::optional<std::vector<std::string>> names;  // globs of the functions wanted; nullopt: all
+    bool of_kernel = false;  // the one header includes the kernel's own, and there is no text
 };
 
 // ---- entries

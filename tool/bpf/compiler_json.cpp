@@ -209,6 +209,10 @@ std::string request_json(const TypesRequest& request) {
     write(json.writer(), "include_dirs", request.include_dirs);
     write(json.writer(), "system_dirs", request.system_dirs);
     if (request.names) write(json.writer(), "names", *request.names);
+    if (request.of_kernel) {
+        json.writer().Key("of_kernel");
+        json.writer().Bool(true);
+    }
     return json.text();
 }
 

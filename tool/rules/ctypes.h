@@ -28,6 +28,11 @@ namespace mlbcc::rules {
 // diagnostics, at their place where that is in a rule file. An Error means broken JSON.
 Result<TypeTable> read_types(std::string_view json, const RuleSet& rules, Diagnostics& diagnostics);
 
+// The same of text that includes the kernel's headers, behind what `types` has already: the type of
+// `task` in `void mlbcc_task(struct task_struct *task);`. An Error is the first mistake in them.
+Result<TypeId> read_task(std::string_view json, TypeTable& types);
+inline constexpr const char* kTaskPrototype = "mlbcc_task";
+
 // Which fields of the kernel's structures rules may ask for, by the words in them:
 //
 //   event e(parent = task->real_parent->tgid)  ->  names_task, members {real_parent, tgid}

@@ -95,6 +95,8 @@ public:
     };
     std::optional<Constant> constant(std::string_view name) const;
 
+    size_t size() const { return types_.size(); }
+
     TypeId add(CType type);
     void add(Signature signature);
     // One that no C declaration gives, and that function() does not find. It stays where it is.

@@ -13,9 +13,11 @@
 #include "bpf/compiler.h"
 #include "codegen/codegen.h"
 #include "plan/plan.h"
+#include "rules/ctypes.h"
 #include "rules/rules.h"
 #include "rules/types.h"
 #include "system/install_paths.h"
+#include "system/kernel_headers.h"
 #include "system/live_host.h"
 #include "trace/options.h"
 #include "trace/steps.h"
@@ -38,6 +40,7 @@ public:
     Result<void> start_compiler();
     Result<void> read_rules();
     Result<void> read_types();
+    Result<void> choose_structures();
     void resolve(std::vector<system::ProcessView> views);
     void make_plan();
     Result<void> choose_entries();
@@ -67,6 +70,9 @@ public:
     std::vector<EntryPlace> entries;  // by ProbeId
     std::vector<std::string> rule_names;
     std::string kernel_dir;  // the header tree for libbcc
+    // What says how the kernel's structures are, where a rule or a template may ask.
+    std::optional<system::HeaderChoice> structures;
+    bool reads_structures() const { return plan.asks_for_task; }
     std::optional<bpf::CompilerProcess> compiler;
     std::unique_ptr<system::LiveHost> host;
 
@@ -76,6 +82,7 @@ private:
     plan::Arch arch() const;
     Result<void> choose_entries(size_t first, target::Host& from);
     std::vector<std::string> find_headers();
+    Result<rules::TypeId> task_of_headers();
     std::vector<std::string> wanted_functions() const;
     std::vector<const rules::ProbeDefinition*> wanted_definitions() const;
     std::string definitions_text() const;
@@ -86,6 +93,8 @@ private:
     system::InstallPaths paths_;
     std::vector<target::Probe> probes_;
     codegen::Templates templates_;
+    rules::TaskWords task_words_;
+    std::string task_header_;
     std::string libc_dir_;  // declarations of the C library, for headers of libraries
 };
 
