@@ -49,6 +49,11 @@ struct OwnTask {
 };
 Result<OwnTask> read_own_task(const TaskPlaces& at);
 
+// ---- the kernel's types
+
+// All of them as C, each behind those that it needs: vmlinux.h. Error: the kernel has no BTF.
+Result<std::string> kernel_types_text();
+
 // ---- maps
 
 class Map {

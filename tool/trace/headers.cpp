@@ -1,6 +1,6 @@
 #include "trace/headers.h"
 
-#include <sys/utsname.h>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <rapidjson/stringbuffer.h>
@@ -8,6 +8,7 @@
 
 #include "system/kernel_headers.h"
 #include "trace/messages.h"
+#include "trace/synthesize.h"
 
 namespace mlbcc::trace {
 namespace {
@@ -111,9 +112,63 @@ int list_headers(const std::string& wanted, bool json) {
     return json ? kExitFailure : tell(made.used.error());
 }
 
+// What the link is to lead to: the tree that was named or written, or one of the running kernel.
+Result<std::string> link_target(const TraceOptions& options, const HeadersOptions& headers,
+                                const system::HeaderPlaces& places) {
+    std::string named = headers.synthesize;
+    if (named.empty() && options.rules.headers != "auto" && options.rules.headers != "btf") {
+        named = options.rules.headers;
+    }
+    if (!named.empty()) {
+        const KernelHeaders tree = system::headers_in(named, places);
+        if (!tree.problem.empty()) return Error{named + ": " + tree.problem, 0, {}};
+        if (tree.matches) return named;
+        return Error{fmt::format("{} is of {}, and the running kernel is {}: with it, other tools "
+                                 "would read wrong bytes",
+                                 named, tree.version, places.release),
+                     0, "install the headers of the running kernel, or use --synthesize DIR"};
+    }
+    for (const KernelHeaders& one : system::find_kernel_headers(places)) {
+        if (one.kind == system::HeaderKind::folder && one.is_usable() && one.matches)
+            return one.path;
+    }
+    return Error{"there are no headers of " + places.release + " that a link could lead to", 0,
+                 "`mlbcc headers --synthesize DIR --link` makes them from the kernel's BTF"};
+}
+
+int link(const TraceOptions& options, const HeadersOptions& headers) {
+    const system::HeaderPlaces places = system::HeaderPlaces::current();
+    for (const KernelHeaders& one : system::find_kernel_headers(places)) {
+        if (one.kind != system::HeaderKind::build || !one.is_usable()) continue;
+        fmt::print("{} leads to the running kernel's headers already\n", one.path);
+        return 0;
+    }
+    const Result<std::string> target = link_target(options, headers, places);
+    if (!target) return tell(target.error());
+    fmt::print("making the link /lib/modules/{}/build -> {}\n", places.release, *target);
+    const Result<std::string> done = system::link_headers(*target, places);
+    if (!done) return tell(done.error());
+    fmt::print("{}\n", *done);
+    return 0;
+}
+
+int synthesize(const TraceOptions& options, const std::string& folder) {
+    if (auto done = synthesize_headers(folder, options.rules.templates); !done)
+        return tell(done.error());
+    fmt::print("wrote headers of {} to {}; for tools made with BCC: BCC_KERNEL_SOURCE={}\n",
+               system::HeaderPlaces::current().release, folder,
+               std::filesystem::absolute(folder).string());
+    return 0;
+}
+
 }  // namespace
 
 int run_headers(const TraceOptions& options, const HeadersOptions& headers) {
+    if (!headers.synthesize.empty()) {
+        const int status = synthesize(options, headers.synthesize);
+        if (status != 0 || !headers.link) return status;
+    }
+    if (headers.link) return link(options, headers);
     return list_headers(options.rules.headers, headers.json);
 }
 
