@@ -40,7 +40,7 @@ PUBLIC = {
     "sink": {"sink.h", "summary_text.h"},
     "report": {"saved_trace.h"},
     "system": None,
-    "trace": {"trace.h", "commands.h", "doctor.h", "report.h", "options.h"},
+    "trace": {"trace.h", "commands.h", "doctor.h", "headers.h", "report.h", "options.h"},
     "": {"cli.h"},
 }
 

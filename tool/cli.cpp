@@ -18,6 +18,7 @@ constexpr const char* kDescription =
     "       mlbcc check|list|explain|emit --rules FILE|NAME [OPTIONS]\n"
     "       mlbcc report FILE\n"
     "       mlbcc doctor [--rules FILE|NAME] [--json]\n"
+    "       mlbcc headers [--json] [--link] [--synthesize DIR]\n"
     "\n"
     "Traces the functions of libraries in running programs, as rules say, without changing them.\n"
     "\n"
@@ -106,6 +107,10 @@ void add_options(CLI::App& app, CommandLine& line, Texts& texts) {
                  "Under sudo, run the command as root, not as the invoking user");
     app.add_option("--attach", texts.attach, "How probes attach: auto, session, multi or perf")
         ->check(CLI::IsMember({"auto", "session", "multi", "perf"}));
+    app.add_option(
+           "--headers", o.rules.headers,
+           "Where the kernel's structures are known from: auto, btf, or a folder of headers")
+        ->type_name("auto|btf|DIR");
     app.add_flag("--exact-entry", o.rules.exact_entry,
                  "Probe the very first byte of each function, even where that is dear");
     app.add_flag("--late-anywhere", o.rules.late_anywhere,
@@ -141,6 +146,20 @@ void add_subcommands(CLI::App& app, CommandLine& line) {
         ->required();
     add("doctor", "Say whether tracing works on this machine, and what repairs it", Command::doctor)
         ->add_flag("--json", line.json, "As JSON");
+}
+
+void add_headers(CLI::App& app, CommandLine& line) {
+    CLI::App* sub = app.add_subcommand(
+        "headers", "Show what describes the running kernel's structures here, and what is used");
+    sub->fallthrough();
+    sub->callback([&line] { line.command = Command::headers; });
+    sub->add_flag("--json", line.headers.json, "As one JSON object");
+    sub->add_flag("--link", line.headers.link,
+                  "Make the link /lib/modules/RELEASE/build that other BCC tools need");
+    sub->add_option("--synthesize", line.headers.synthesize,
+                    "Write a header tree from the kernel's BTF into this folder, for other BCC "
+                    "tools (BCC_KERNEL_SOURCE)")
+        ->type_name("DIR");
 }
 
 int read_texts(const Texts& texts, trace::TraceOptions& o) {
@@ -180,8 +199,8 @@ int check_use(const CommandLine& line) {
     const trace::TraceOptions& o = line.options;
     bool lists_pattern =
         line.command == Command::list && line.pattern.find(':') != std::string::npos;
-    bool needs_rules =
-        line.command != Command::report && line.command != Command::doctor && !lists_pattern;
+    bool needs_rules = line.command != Command::report && line.command != Command::doctor &&
+                       line.command != Command::headers && !lists_pattern;
     if (needs_rules && o.rules.rules.empty()) {
         return usage_error("no rules are given",
                            "add --rules FILE, or the name of a bundled file: --rules cuda");
@@ -221,6 +240,7 @@ Parsed parse_command_line(int argc, char** argv) {
     app.require_subcommand(0, 1);
     add_options(app, line, texts);
     add_subcommands(app, line);
+    add_headers(app, line);
     try {
         app.parse(static_cast<int>(dashes - argv), argv);
     } catch (const CLI::CallForHelp&) {

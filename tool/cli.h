@@ -9,7 +9,7 @@
 
 namespace mlbcc {
 
-enum class Command { trace, check, list, explain, emit, report, doctor };
+enum class Command { trace, check, list, explain, emit, report, doctor, headers };
 
 struct CommandLine {
     Command command = Command::trace;
@@ -17,6 +17,7 @@ struct CommandLine {
     std::string pattern;  // list
     std::string file;     // report
     bool json = false;    // doctor
+    trace::HeadersOptions headers;
 };
 
 // Either a command line to run, or the status to exit with (after --help, or a mistake that has

@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "trace/commands.h"
 #include "trace/doctor.h"
+#include "trace/headers.h"
 #include "trace/report.h"
 #include "trace/trace.h"
 
@@ -15,6 +16,7 @@ int main(int argc, char** argv) {
     case mlbcc::Command::list: return mlbcc::trace::run_list(line.options, line.pattern);
     case mlbcc::Command::explain: return mlbcc::trace::run_explain(line.options, line.pattern);
     case mlbcc::Command::emit: return mlbcc::trace::run_emit(line.options);
+    case mlbcc::Command::headers: return mlbcc::trace::run_headers(line.options, line.headers);
     case mlbcc::Command::report: return mlbcc::trace::run_report(line.file, line.options);
     case mlbcc::Command::doctor: return mlbcc::trace::run_doctor(line.options, line.json);
     }

@@ -35,6 +35,7 @@ struct TypesRequest {
     std::vector<std::string> system_dirs;   // probe_templates/include/libc
     std::optional<std::vector<std::string>> names;  // globs of the functions wanted; nullopt: all
     bool list_files = false;                        // tell which were read, too (rules::read_files)
+    bool of_kernel = false;  // the one header includes the kernel's own, and there is no text
 };
 
 // ---- entries

@@ -229,6 +229,10 @@ std::string request_json(const TypesRequest& request) {
     if (request.names) write(json.writer(), "names", *request.names);
     json.writer().Key("list_files");
     json.writer().Bool(request.list_files);
+    if (request.of_kernel) {
+        json.writer().Key("of_kernel");
+        json.writer().Bool(true);
+    }
     return json.text();
 }
 

@@ -38,6 +38,22 @@ Features find_features();
 // expected_attach_type of programs for a mode (kernel's enum bpf_attach_type).
 uint32_t expected_attach_type(codegen::Side side, codegen::AttachMode mode);
 
+// ---- the tracer's own task, read by the kernel
+
+struct TaskPlaces {
+    uint32_t tgid = 0, real_parent = 0;  // bytes, in struct task_struct
+};
+struct OwnTask {
+    uint32_t truth = 0;             // the process's number, as the kernel itself says
+    uint32_t tgid = 0, parent = 0;  // what is at these places; 0 where nothing can be read
+};
+Result<OwnTask> read_own_task(const TaskPlaces& at);
+
+// ---- the kernel's types
+
+// All of them as C, each behind those that it needs: vmlinux.h. Error: the kernel has no BTF.
+Result<std::string> kernel_types_text();
+
 // ---- maps
 
 class Map {

@@ -74,6 +74,7 @@ struct NumberVisitor {
         case rules::Builtin::ppid: return "(s64)mlbcc_ppid(&call)";
         case rules::Builtin::cpu: return "(s64)bpf_get_smp_processor_id()";
         case rules::Builtin::time: return "call.now";
+        case rules::Builtin::task: return "bpf_get_current_task()";
         case rules::Builtin::function:
         case rules::Builtin::symbol: return "(u64)call.probe";
         case rules::Builtin::from_start:

@@ -141,8 +141,9 @@ std::string Writer::address(const rules::TypedPtr& pointer, const rules::TypedPt
     return fmt::format("((u64)({}))", out);
 }
 
-std::string Writer::read(const std::string& to, uint32_t size, const std::string& from) const {
-    return !reads_program()
+std::string Writer::read(const std::string& to, uint32_t size, const std::string& from,
+                         bool of_task) const {
+    return !reads_program() || of_task
                ? fmt::format("mlbcc_read({}, {}, {})", to, size, from)
                : fmt::format("bpf_probe_read_user({}, {}, (void *){})", to, size, from);
 }
@@ -164,6 +165,7 @@ bool Writer::reads_program() const {
 // Text that is in a tracepoint's record itself is the kernel's for sure.
 std::string Writer::read_text(const rules::TextNode& text) const {
     if (text.of_file) return "mlbcc_read_file_name";
+    if (rules::is_of_task(*text.pointer)) return "mlbcc_read_any_text";
     if (reads_program()) return "mlbcc_read_text";
     const auto* leaf = std::get_if<rules::ParamLeaf>(&text.pointer->node);
     if (probe_.kind == plan::ProbeKind::defined) {
@@ -186,7 +188,7 @@ std::string Writer::load(const rules::LoadNode& node, const Typed& value) {
     std::string from = address(node.pointer, node.index, node.scale, node.offset);
     std::string name = temporary();
     line(fmt::format("u{1} {0} = 0; int {0}_failed = {2} != 0;", name, node.size * 8,
-                     read("&" + name, node.size, from)));
+                     read("&" + name, node.size, from, rules::is_of_task(*node.pointer))));
     known_["failed " + rules::to_text(value)] = name + "_failed";
     if (node.bit_width == 0) return converted(name, value, plan_);
     uint64_t mask = node.bit_width >= 64 ? ~0ull : (1ull << node.bit_width) - 1;

@@ -47,7 +47,8 @@ private:
     std::string usdt_argument(uint32_t param);
     bool reads_program() const;
     void read_again(const std::string& to, uint32_t size, const rules::Typed& value);
-    std::string read(const std::string& to, uint32_t size, const std::string& from) const;
+    std::string read(const std::string& to, uint32_t size, const std::string& from,
+                     bool of_task) const;
     std::string read_text(const rules::TextNode& text) const;  // the function to call
     std::string read_word(const plan::ArgSlot& slot, uint32_t word, const std::string& from);
     std::string load(const rules::LoadNode& node, const rules::Typed& value);

@@ -18,6 +18,7 @@ constexpr const char* kTarget = "x86_64-linux-gnu";
 // What a prototype may use without an include: sizes, fixed-width integers, bool, POSIX types,
 // va_list and FILE.
 std::string main_text(const Headers& headers) {
+    if (headers.of_kernel) return "#include \"" + headers.headers.front() + "\"\n";
     std::string text = "#line 1 \"" + std::string(kPrelude) + "\"\n";
     for (const char* name : {"stdarg.h", "stdbool.h", "stddef.h", "stdint.h", "sys/types.h"}) {
         text += "#include <" + std::string(name) + ">\n";
@@ -51,6 +52,10 @@ std::vector<std::string> arguments(const Headers& headers) {
     for (const std::string& dir : headers.include_dirs) list.push_back("-I" + dir);
     for (const std::string& dir : headers.system_dirs) {
         list.insert(list.end(), {"-isystem", dir});
+    }
+    if (headers.of_kernel) {
+        list.emplace_back("-w");
+        return list;
     }
     for (std::string& dir : last_dirs(headers)) {
         list.insert(list.end(), {"-idirafter", std::move(dir)});

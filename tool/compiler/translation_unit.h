@@ -17,6 +17,7 @@ struct Headers {
     std::string text;                       // declarations that follow them
     std::vector<std::string> include_dirs;  // -I
     std::vector<std::string> system_dirs;   // in place of the C library's own
+    bool of_kernel = false;                 // one header, which includes the kernel's
 };
 
 class TranslationUnit {

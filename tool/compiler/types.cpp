@@ -156,7 +156,8 @@ std::optional<std::vector<std::string>> wanted_names(const JsonValue& request) {
 
 Headers read_headers(const JsonValue& request) {
     return Headers{texts_field(request, "headers"), std::string(text_field(request, "text")),
-                   texts_field(request, "include_dirs"), texts_field(request, "system_dirs")};
+                   texts_field(request, "include_dirs"), texts_field(request, "system_dirs"),
+                   flag_field(request, "of_kernel")};
 }
 
 }  // namespace
@@ -164,7 +165,8 @@ Headers read_headers(const JsonValue& request) {
 Reply parse_types(const JsonValue& request) {
     LastWords last_words("libclang crashed on the C declarations");
     auto start = Clock::now();
-    auto unit = TranslationUnit::parse(read_headers(request));
+    const Headers headers = read_headers(request);
+    auto unit = TranslationUnit::parse(headers);
     if (!unit) return failure({unit.error(), "", "", ""});
     double parse_ms = ms_since(start);
     Declarations declarations = declarations_of(unit->get(), wanted_names(request));
@@ -176,7 +178,7 @@ Reply parse_types(const JsonValue& request) {
     writer.Key("ok");
     writer.Bool(true);
     write_functions(writer, types, declarations);
-    add_declared(types, declarations);
+    if (!headers.of_kernel) add_declared(types, declarations);
     write_types(writer, types);
     write_diagnostics(writer, unit->get());
     if (flag_field(request, "list_files")) write_files(writer, unit->get());

@@ -136,7 +136,7 @@ void ProbePlanner::save(const rules::TypedPtr& value) {
     }
     bool read = std::holds_alternative<rules::LoadNode>(value->node) ||
                 std::holds_alternative<rules::TextNode>(value->node);
-    if (value->stage == rules::Stage::ret || !read) {
+    if (value->stage == rules::Stage::ret || !read || rules::always_known(*value)) {
         rules::for_each_operand(*value, [&](const rules::TypedPtr& part) { save(part); });
         return;
     }
@@ -187,7 +187,8 @@ std::optional<uint32_t> ProbePlanner::in_header(const rules::Typed& value) const
     case rules::Builtin::cpu:
     case rules::Builtin::function:
     case rules::Builtin::symbol:
-    case rules::Builtin::from_start: break;
+    case rules::Builtin::from_start:
+    case rules::Builtin::task: break;
     }
     return std::nullopt;
 }

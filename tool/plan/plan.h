@@ -333,6 +333,7 @@ struct Plan {
     bool takes_kernel() const;      // likewise, the kernel's part of a stack
     bool traces_addresses() const;  // whether some rule has a `trace`
     bool asks_for_files = false;    // whether some value is the name of an open file
+    bool asks_for_task = false;     // whether some value is of the running thread's task_struct
 };
 
 // Mistakes that show only against a prototype go to `diagnostics`. `rules` and `types` must outlive

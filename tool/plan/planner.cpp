@@ -20,6 +20,7 @@ bool wants_span(const rules::Rule& rule) {
 
 // The time that the call took, or memory as it was when the call began.
 bool asks_for_beginning(const rules::Typed& value) {
+    if (rules::always_known(value)) return false;
     const auto* leaf = std::get_if<rules::BuiltinLeaf>(&value.node);
     if (leaf != nullptr && leaf->which == rules::Builtin::duration) return true;
     bool reads = std::holds_alternative<rules::LoadNode>(value.node) ||
@@ -36,6 +37,13 @@ bool names_files(const rules::Typed& value) {
     bool found = text != nullptr && text->of_file;
     rules::for_each_operand(value,
                             [&](const rules::TypedPtr& part) { found |= names_files(*part); });
+    return found;
+}
+
+bool names_task(const rules::Typed& value) {
+    bool found = rules::is_of_task(value);
+    rules::for_each_operand(value,
+                            [&](const rules::TypedPtr& part) { found |= names_task(*part); });
     return found;
 }
 
@@ -125,7 +133,8 @@ rules::Scope ProbePlanner::scope(bool entry) const {
             entry,
             probe_.ends == target::Ends::moment,
             builder_.keep_mangled,
-            probe_.kind == ProbeKind::interval};
+            probe_.kind == ProbeKind::interval,
+            probe_.kind == ProbeKind::defined};
 }
 
 bool ProbePlanner::plan() {
@@ -237,6 +246,7 @@ rules::TypedPtr ProbePlanner::checked(const RuleContext& context, const rules::E
     rules::TypedPtr value = rules::check(expr, context.scope, found);
     builder_.report(found);
     if (value && names_files(*value)) builder_.plan.asks_for_files = true;
+    if (value && names_task(*value)) builder_.plan.asks_for_task = true;
     return value;
 }
 

@@ -12,7 +12,7 @@ struct BuiltinName {
     std::string_view name;
     Builtin which;
 };
-constexpr std::array<BuiltinName, 11> kBuiltins{{{"ret", Builtin::ret},
+constexpr std::array<BuiltinName, 12> kBuiltins{{{"ret", Builtin::ret},
                                                  {"duration", Builtin::duration},
                                                  {"pid", Builtin::pid},
                                                  {"tid", Builtin::tid},
@@ -22,7 +22,8 @@ constexpr std::array<BuiltinName, 11> kBuiltins{{{"ret", Builtin::ret},
                                                  {"time", Builtin::time},
                                                  {"function", Builtin::function},
                                                  {"symbol", Builtin::symbol},
-                                                 {"from_start", Builtin::from_start}}};
+                                                 {"from_start", Builtin::from_start},
+                                                 {"task", Builtin::task}}};
 
 constexpr uint32_t kMaxArg = 15;
 
@@ -146,7 +147,28 @@ TypedPtr Checker::builtin(Builtin which, const Span& span) {
     case Builtin::function: leaf.show = Show::function; break;
     case Builtin::symbol: leaf.show = Show::symbol; break;
     case Builtin::from_start: leaf.in_tracer = true; break;
+    case Builtin::task: return task(std::move(leaf));
     }
+    return make(std::move(leaf));
+}
+
+TypedPtr Checker::task(Typed leaf) {
+    if (scope_.from_outside || scope_.foreign) {
+        diagnostics_.error(leaf.span, "`task` is not known to " + quoted(scope_.function))
+            .note(scope_.from_outside
+                      ? "it looks at processes from outside, and none of them runs then"
+                      : "it may be about another thread than the one that runs then");
+        return fail();
+    }
+    const Result<TypeId>& type = scope_.types->task();
+    if (!type) {
+        auto& error = diagnostics_.error(leaf.span, "nothing is known of what `task` points at");
+        error.note(type.error().message());
+        if (!type.error().help.empty()) error.help(type.error().help);
+        return fail();
+    }
+    leaf.type = *type;
+    leaf.show = Show::hex;
     return make(std::move(leaf));
 }
 

@@ -30,6 +30,7 @@ enum class Builtin {
     function,
     symbol,
     from_start,  // whether the trace saw this process's program begin: the tracer knows
+    task,        // the address of the running thread's `struct task_struct`
 };
 
 struct Typed;
@@ -140,6 +141,7 @@ struct Scope {
     bool momentary = false;                            // the probe is a moment, not a call
     bool keep_mangled = false;                         // RuleSet::keep_mangled
     bool from_outside = false;  // the tracer looks at a process: no arguments, no memory
+    bool foreign = false;       // the thread that runs may be another than the one it is about
 };
 
 // Null after a mistake, which is in `diagnostics`.
@@ -161,6 +163,9 @@ bool is_name_of_key(const Typed& value);
 bool is_signed(const Typed& value, const TypeTable& types);
 // Whether its bytes, where they are fewer than 8, are to be sign-extended.
 bool may_be_negative(const Typed& value, const TypeTable& types);
+
+// The kernel's memory, reached from `task`: as it is when it is read, at either end of a call.
+bool is_of_task(const Typed& value);
 
 // Available at both ends of a call, so never carried from one to the other.
 bool always_known(const Typed& value);

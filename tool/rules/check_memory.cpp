@@ -57,7 +57,8 @@ std::optional<Lvalue> Checker::struct_param(const Expr& expr) {
 
 // What the callee may write is read when it has returned.
 Stage Checker::read_stage(const TypedPtr& pointer, bool to_const) const {
-    return to_const || scope_.momentary ? pointer->stage : Stage::ret;
+    const bool now = to_const || scope_.momentary || is_of_task(*pointer);
+    return now ? pointer->stage : Stage::ret;
 }
 
 std::optional<Lvalue> Checker::pointee(const TypedPtr& pointer, const Expr& expr) {

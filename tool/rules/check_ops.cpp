@@ -247,7 +247,37 @@ std::vector<TypedPtr> conjuncts(const TypedPtr& condition) {
     return all;
 }
 
+bool is_of_task(const Typed& value) {
+    if (const auto* leaf = std::get_if<BuiltinLeaf>(&value.node)) {
+        return leaf->which == Builtin::task;
+    }
+    if (const auto* load = std::get_if<LoadNode>(&value.node)) return is_of_task(*load->pointer);
+    if (const auto* at = std::get_if<AddressNode>(&value.node)) return is_of_task(*at->pointer);
+    if (const auto* text = std::get_if<TextNode>(&value.node)) return is_of_task(*text->pointer);
+    const auto* cast = std::get_if<CastNode>(&value.node);
+    return cast != nullptr && is_of_task(*cast->operand);
+}
+
+namespace {
+
+// An index may be an argument.
+bool has_known_indexes(const Typed& value) {
+    bool known = true;
+    if (const auto* load = std::get_if<LoadNode>(&value.node)) {
+        known = !load->index || always_known(*load->index);
+    } else if (const auto* at = std::get_if<AddressNode>(&value.node)) {
+        known = !at->index || always_known(*at->index);
+    }
+    for_each_operand(value, [&](const TypedPtr& part) {
+        known = known && (!is_of_task(*part) || has_known_indexes(*part));
+    });
+    return known;
+}
+
+}  // namespace
+
 bool always_known(const Typed& value) {
+    if (is_of_task(value)) return has_known_indexes(value);
     if (std::holds_alternative<ConstLeaf>(value.node)) return true;
     if (std::holds_alternative<TextLeaf>(value.node)) return true;
     const auto* leaf = std::get_if<BuiltinLeaf>(&value.node);

@@ -19,6 +19,7 @@ const char* builtin_name(Builtin which) {
     case Builtin::function: return "function";
     case Builtin::symbol: return "symbol";
     case Builtin::from_start: return "from_start";
+    case Builtin::task: return "task";
     }
     return "";
 }

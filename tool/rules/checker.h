@@ -38,6 +38,7 @@ private:
     // names (check.cpp)
     TypedPtr name(const NameExpr& node, const Expr& expr);
     TypedPtr builtin(Builtin which, const Span& span);
+    TypedPtr task(Typed leaf);
     TypedPtr arg(const ArgExpr& node, const Expr& expr);
     TypedPtr unknown_name(const std::string& name, const Span& span);
     bool is_out_of_reach(const Expr& expr, const char* note);  // with a message

@@ -81,8 +81,9 @@ private:
 
 class TypesReader {
 public:
-    TypesReader(const RuleSet& rules, Diagnostics& diagnostics)
-        : rules_(rules), diagnostics_(diagnostics) {}
+    TypesReader(const RuleSet& rules, Diagnostics& diagnostics, TypeTable types = {})
+        : rules_(rules), diagnostics_(diagnostics), first_(types.size()), table_(std::move(types)) {
+    }
     Result<TypeTable> read(const Json& root);
 
 private:
@@ -97,8 +98,8 @@ private:
     const RuleSet& rules_;
     Diagnostics& diagnostics_;
     JsonReader json_;
-    size_t type_count_ = 0;
-    Diagnostic* reported_ = nullptr;  // what a note of libclang belongs to
+    size_t first_ = 0, type_count_ = 0;  // of the types that are read
+    Diagnostic* reported_ = nullptr;     // what a note of libclang belongs to
     TypeTable table_;
 };
 
@@ -112,7 +113,7 @@ TypeId TypesReader::reference(const Json& object, const char* name) {
         json_.fail(fmt::format("`{}` names no type", name));
         index = 0;
     }
-    return static_cast<TypeId>(index);
+    return static_cast<TypeId>(first_ + index);
 }
 
 // {"kind":"enum","size":4,"signed":false,"constants":[["CUDA_SUCCESS",0]]}
@@ -249,13 +250,30 @@ Result<void> parse(std::string_view json, rapidjson::Document& document) {
                              document.GetErrorOffset())};
 }
 
+Result<TypeTable> read(TypesReader reader, std::string_view json) {
+    rapidjson::Document document;
+    if (auto done = parse(json, document); !done) return done.error();
+    return reader.read(document);
+}
+
 }  // namespace
 
 Result<TypeTable> read_types(std::string_view json, const RuleSet& rules,
                              Diagnostics& diagnostics) {
-    rapidjson::Document document;
-    if (auto done = parse(json, document); !done) return done.error();
-    return TypesReader(rules, diagnostics).read(document);
+    return read(TypesReader(rules, diagnostics), json);
+}
+
+Result<TypeId> read_task(std::string_view json, TypeTable& types) {
+    const RuleSet none;
+    Diagnostics mistakes;
+    Result<TypeTable> table = read(TypesReader(none, mistakes, types), json);
+    if (!table) return table.error();
+    const Signature* task = table->function(kTaskPrototype);
+    if (mistakes.has_errors() || task == nullptr || task->params.size() != 1) {
+        return Error{"clang cannot read them: " + mistakes.render(false), 0, {}};
+    }
+    types = std::move(*table);
+    return task->params[0].type;
 }
 
 Result<std::vector<std::string>> read_files(std::string_view json) {

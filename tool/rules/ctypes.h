@@ -13,6 +13,8 @@
 // its index.
 #pragma once
 
+#include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,5 +32,21 @@ Result<TypeTable> read_types(std::string_view json, const RuleSet& rules, Diagno
 
 // The headers that were read for it, those that headers include among them.
 Result<std::vector<std::string>> read_files(std::string_view json);
+
+// The same of text that includes the kernel's headers, behind what `types` has already: the type of
+// `task` in `void mlbcc_task(struct task_struct *task);`. An Error is the first mistake in them.
+Result<TypeId> read_task(std::string_view json, TypeTable& types);
+inline constexpr const char* kTaskPrototype = "mlbcc_task";
+
+// Which fields of the kernel's structures rules may ask for, by the words in them:
+//
+//   event e(parent = task->real_parent->tgid)  ->  names_task, members {real_parent, tgid}
+//
+// More than they do ask for, perhaps: a structure of the program's has fields, too.
+struct TaskWords {
+    bool names_task = false;
+    std::set<std::string, std::less<>> members;  // behind `.` and `->`
+};
+TaskWords task_words(const RuleSet& rules);
 
 }  // namespace mlbcc::rules

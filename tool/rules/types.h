@@ -95,6 +95,8 @@ public:
     };
     std::optional<Constant> constant(std::string_view name) const;
 
+    size_t size() const { return types_.size(); }
+
     TypeId add(CType type);
     void add(Signature signature);
     // One that no C declaration gives, and that function() does not find. It stays where it is.
@@ -102,11 +104,16 @@ public:
     void index_constants(TypeId enum_type);
     std::vector<std::string> constant_names() const;
 
+    // `struct task_struct *` of the running kernel, or why nothing is known of it.
+    const Result<TypeId>& task() const { return task_; }
+    void set_task(Result<TypeId> task) { task_ = std::move(task); }
+
 private:
     std::vector<CType> types_;
     std::map<std::string, Signature, std::less<>> functions_;
     std::deque<Signature> kept_;
     std::map<std::string, Constant, std::less<>> constants_;
+    Result<TypeId> task_ = Error{"the kernel's structures have not been looked at", 0, {}};
 };
 
 }  // namespace mlbcc::rules

@@ -156,8 +156,10 @@ RecordType KernelTypes::record(const BtfImage& image, uint32_t id, uint32_t dept
     RecordType made{is_union(&type), true, type.size, {}};
     for (const BtfMember& member : members_of(image, id)) {
         const KernelField at = field_of(image, member);
-        made.fields.push_back({std::string(member.name), convert(image, member.type, depth),
-                               at.offset, at.bit_offset, at.bit_width});
+        const bool follows = followed_ == nullptr || followed_->contains(member.name);
+        made.fields.push_back({std::string(member.name),
+                               convert(image, member.type, follows ? depth : 0), at.offset,
+                               at.bit_offset, at.bit_width});
     }
     return made;
 }

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -25,6 +27,11 @@ public:
 
     KernelTypes(KernelBtf& btf, rules::TypeTable& types, uint32_t depth = kDepth)
         : btf_(btf), types_(types), depth_(depth) {}
+
+    using Names = std::set<std::string, std::less<>>;
+    // The same where only fields of these names are followed, or looked into: far, and at no cost.
+    KernelTypes(KernelBtf& btf, rules::TypeTable& types, uint32_t depth, const Names& followed)
+        : btf_(btf), types_(types), depth_(depth), followed_(&followed) {}
 
     // Stays in the TypeTable; the same for the same function. `name` without what gcc appends.
     // Without `place`: BTF has none.
@@ -46,6 +53,7 @@ private:
     KernelBtf& btf_;
     rules::TypeTable& types_;
     uint32_t depth_;
+    const Names* followed_ = nullptr;  // null: all
     int nesting_ = 0;
     std::map<Key, rules::TypeId> known_;
     std::map<std::pair<const BtfImage*, uint32_t>, const rules::Signature*> signatures_;

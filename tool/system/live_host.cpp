@@ -156,6 +156,11 @@ Result<uint32_t> LiveHost::kernel_offset(const std::string& field) {
     return kernel_.offset(field);
 }
 
+Result<rules::TypeId> LiveHost::kernel_task(const KernelTypes::Names& members,
+                                            rules::TypeTable& types) {
+    return kernel_.task(members, types);
+}
+
 Result<target::UsdtProbes> LiveHost::usdt(const std::string& path) {
     return read_usdt(path);
 }

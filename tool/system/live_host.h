@@ -40,6 +40,8 @@ public:
     const rules::Signature* kernel_signature(const target::KernelFunction& function,
                                              rules::TypeTable& types) override;
     Result<uint32_t> kernel_offset(const std::string& field) override;
+    // As LiveKernel has it.
+    Result<rules::TypeId> kernel_task(const KernelTypes::Names& members, rules::TypeTable& types);
     Result<target::UsdtProbes> usdt(const std::string& path) override;
 
 private:

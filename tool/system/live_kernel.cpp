@@ -14,6 +14,7 @@ namespace mlbcc::system {
 namespace {
 
 constexpr const char* kEvents = "/sys/bus/event_source/devices/kprobe";
+constexpr uint32_t kTaskDepth = 8;  // pointers, from `task` on
 constexpr uint64_t kBeforeTrace =
     16;  // bytes from a function's beginning to ftrace's call, at most
 
@@ -138,6 +139,15 @@ Result<uint32_t> LiveKernel::offset(const std::string& field) {
     const Result<KernelField> found = (*known)->field(field);
     if (!found) return found.error();
     return found->offset;
+}
+
+Result<rules::TypeId> LiveKernel::task(const KernelTypes::Names& members, rules::TypeTable& types) {
+    const Result<KernelBtf*> known = btf();
+    if (!known) return known.error();
+    const Result<rules::TypeId> record =
+        KernelTypes(**known, types, kTaskDepth, members).type("task_struct");
+    if (!record) return record.error();
+    return types.add({"struct task_struct *", rules::PointerType{*record, false}});
 }
 
 }  // namespace mlbcc::system

@@ -20,6 +20,8 @@ public:
     const rules::Signature* signature(const target::KernelFunction& function,
                                       rules::TypeTable& types);
     Result<uint32_t> offset(const std::string& field);
+    // `struct task_struct *`, with what fields of these names lead to. Error: there is no BTF.
+    Result<rules::TypeId> task(const KernelTypes::Names& members, rules::TypeTable& types);
 
 private:
     Result<void> read_functions();

@@ -219,6 +219,10 @@ Result<void> Frontend::read_types() {
 
 void Frontend::resolve(std::vector<system::ProcessView> views) {
     host = std::make_unique<system::LiveHost>(std::move(views));
+    if (structures && structures->headers.kind == system::HeaderKind::btf) {
+        types.set_task(host->kernel_task(task_words_.members, types));
+        steps_.done("the kernel's structures");
+    }
     probes_ = expects ? target::resolve_expecting(rules, types, *host, diagnostics, libraries)
                       : target::resolve(rules, types, *host, diagnostics);
     steps_.done("resolve");
@@ -252,6 +256,7 @@ Result<void> Frontend::up_to_plan(std::vector<system::ProcessView> views) {
     if (auto done = read_rules(); !done) return done;
     if (diagnostics.has_errors()) return {};
     if (auto done = read_types(); !done) return done;
+    if (auto done = choose_structures(); !done) return done;
     resolve(std::move(views));
     make_plan();
     return {};
@@ -320,6 +325,7 @@ Result<void> Frontend::read_templates() {
         }
         if (auto done = trusted_.admit_tree(folder + "/include"); !done) return done;
         if (fs::is_directory(folder + "/include/kernel")) kernel_dir = folder + "/include/kernel";
+        if (auto header = existing(folder + "/include/task.h")) task_header_ = *header;
         if (fs::is_directory(folder + "/include/libc")) libc_dir_ = folder + "/include/libc";
     }
     for (const auto& [name, text] : templates_) {

@@ -12,9 +12,11 @@
 #include "bpf/remembering_compiler.h"
 #include "codegen/codegen.h"
 #include "plan/plan.h"
+#include "rules/ctypes.h"
 #include "rules/rules.h"
 #include "rules/types.h"
 #include "system/install_paths.h"
+#include "system/kernel_headers.h"
 #include "system/live_host.h"
 #include "system/trusted_files.h"
 #include "trace/options.h"
@@ -39,6 +41,7 @@ public:
     void remember_start();  // all that it took is kept
     Result<void> read_rules();
     Result<void> read_types();
+    Result<void> choose_structures();
     void resolve(std::vector<system::ProcessView> views);
     void make_plan();
     Result<void> choose_entries();
@@ -65,6 +68,9 @@ public:
     std::vector<EntryPlace> entries;  // by ProbeId
     std::vector<std::string> rule_names;
     std::string kernel_dir;  // the header tree for libbcc
+    // What says how the kernel's structures are, where a rule or a template may ask.
+    std::optional<system::HeaderChoice> structures;
+    bool reads_structures() const { return plan.asks_for_task; }
     std::optional<bpf::RememberingCompiler> compiler;
     std::unique_ptr<system::LiveHost> host;
 
@@ -78,6 +84,7 @@ private:
     Result<void> admit_headers(const std::string& json);
     std::optional<std::string> find_header(const rules::Header& header,
                                            const std::vector<std::string>& folders) const;
+    Result<rules::TypeId> task_of_headers();
     std::vector<std::string> wanted_functions() const;
     std::vector<const rules::ProbeDefinition*> wanted_definitions() const;
     std::string definitions_text() const;
@@ -89,6 +96,8 @@ private:
     system::TrustedFiles trusted_ = system::TrustedFiles::current();
     std::vector<target::Probe> probes_;
     codegen::Templates templates_;
+    rules::TaskWords task_words_;
+    std::string task_header_;
     std::string libc_dir_;  // declarations of the C library, for headers of libraries
 };
 

@@ -18,7 +18,14 @@ struct RuleOptions {                 // what every subcommand that reads rules n
     bool exact_entry = false;        // probe the first byte, whatever it costs
     bool use_cache = true;           // of what was compiled before
     bool late_anywhere = false;      // await libraries in folders that nobody names, too
+    std::string headers = "auto";    // --headers auto|btf|DIR
     std::optional<codegen::AttachMode> attach;
+};
+
+struct HeadersOptions {  // of `mlbcc headers`
+    bool json = false;
+    bool link = false;
+    std::string synthesize;  // folder, "" is none
 };
 
 enum class Verbosity { quiet, normal, verbose };

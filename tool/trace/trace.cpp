@@ -12,6 +12,7 @@
 #include "system/file_limit.h"
 #include "system/process_view.h"
 #include "trace/messages.h"
+#include "trace/self_check.h"
 #include "trace/session.h"
 
 namespace mlbcc::trace {
@@ -89,6 +90,7 @@ int run_trace(const TraceOptions& options) {
                    0, "mark the rules on one `optional`, or leave --late-anywhere out"});
         return kExitUsage;
     }
+    if (auto done = check_structures(frontend, steps); !done) return tell(done.error());
     if (auto done = frontend.choose_entries(); !done) return tell(done.error());
 
     Result<std::optional<LateLibraries>> late = LateLibraries::start(frontend);

@@ -90,6 +90,44 @@ TEST(CheckMemory, APointerStepsByWhatItPointsAt) {
     EXPECT_EQ(kind("cuMemAlloc_v2", "*(dptr + 2)"), "hex 8 at return");
 }
 
+Prototypes with_task() {
+    Prototypes p = prototypes();
+    p.record("struct task_struct", 4096, {{"int tgid", 1268}, {"char comm", 1752, 0, 0, 16}});
+    p.record("struct linked", 16, {{"int tgid", 0}, {"struct task_struct *real_parent", 8}});
+    p.add("int shadows(int task)");
+    p.table().set_task(p.type("struct linked *"));
+    return p;
+}
+
+TEST(CheckMemory, TheTaskIsReadInTheKernelAsItIsThen) {
+    const Prototypes types = with_task();
+    const Checked parent(types, "cuInit", "task->real_parent->tgid");
+    EXPECT_EQ(parent.tree(), "(load4 (load8 task:28 +8 0.0):28 +1268 0.0)");
+    EXPECT_EQ(parent.kind(), "signed 4 at entry") << "not what the function may write";
+    EXPECT_TRUE(rules::is_of_task(*parent.value()));
+    EXPECT_TRUE(rules::always_known(*parent.value()));
+    const Checked name(types, "cuInit", "task->real_parent->comm", true);
+    EXPECT_EQ(name.tree(), "(text (address (load8 task:28 +8 0.0):28 +1752):28 16)");
+    EXPECT_TRUE(rules::always_known(*name.value()));
+    EXPECT_EQ(Checked(types, "shadows", "task").tree(), "%0");
+    const Checked indexed(types, "cuInit", "task[Flags].tgid");
+    EXPECT_TRUE(rules::is_of_task(*indexed.value()));
+    EXPECT_FALSE(rules::always_known(*indexed.value())) << "the index is an argument";
+}
+
+TEST(CheckMemory, WithoutTheKernelsTypesThereIsNoTask) {
+    Prototypes types = prototypes();
+    types.table().set_task(Error{"the kernel does not describe its types", 2, "build it so"});
+    EXPECT_EQ(Checked(types, "cuInit", "task->tgid").messages(),
+              "error: nothing is known of what `task` points at\n"
+              "  --> a.rules:14:1\n"
+              "   |\n"
+              "14 | task->tgid\n"
+              "   | ^^^^\n"
+              "   = note: the kernel does not describe its types: No such file or directory\n"
+              "   = help: build it so\n");
+}
+
 TEST(CheckMemory, ArgsLeavesOutWhatAProbeCannotRead) {
     Prototypes p = prototypes();
     p.add("double pick(int i, float f, dim3 g, const char *name)");

@@ -239,5 +239,34 @@ TEST(ReadFiles, AreThoseOfTheReply) {
     EXPECT_FALSE(read_files("{"));
 }
 
+TEST(ReadTask, ItsTypesComeBehindThoseThatAreThere) {
+    TypeTable types;
+    const TypeId first = types.add({"int", IntType{4, true}});
+    const auto task = read_task(R"({"types":[
+        {"kind":"void","spelling":"void"},
+        {"kind":"pointer","spelling":"struct task_struct *","to":2,"const":false},
+        {"kind":"record","spelling":"struct task_struct","complete":true,"size":16,
+         "fields":[{"name":"real_parent","type":1,"offset":8}]}],
+        "functions":[{"name":"mlbcc_task","ret":0,"params":[{"name":"task","type":1}]}]})",
+                                types);
+    ASSERT_TRUE(task) << task.error().message();
+    EXPECT_EQ(types[first].spelling, "int");
+    const auto& record =
+        std::get<RecordType>(types[std::get<PointerType>(types[*task].kind).to].kind);
+    EXPECT_EQ(record.fields[0].type, *task);
+    EXPECT_EQ(types.size(), 4u);
+}
+
+TEST(ReadTask, AMistakeInTheHeadersIsAnErrorAndChangesNothing) {
+    TypeTable types;
+    const auto task = read_task(R"({"types":[],"functions":[],"diagnostics":[
+        {"severity":"fatal","file":"sched.h","line":12,"column":1,"message":"'a.h' file not found"}]})",
+                                types);
+    ASSERT_FALSE(task);
+    EXPECT_EQ(task.error().what,
+              "clang cannot read them: error: 'a.h' file not found\n  --> sched.h:12:1\n");
+    EXPECT_EQ(types.size(), 0u);
+}
+
 }  // namespace
 }  // namespace mlbcc::rules

@@ -229,6 +229,23 @@ TEST_F(KernelTypesTest, PointersAreFollowedAsFarAsTheDepthGoes) {
     }
 }
 
+TEST_F(KernelTypesTest, OnlyFieldsThatAreNamedAreFollowed) {
+    const uint32_t node = btf_.next_id() + 1;
+    const uint32_t to_node = btf_.pointer(node);
+    ASSERT_EQ(btf_.structure("node", 16, {{"next", to_node, 0}, {"last", to_node, 64}}), node);
+    open();
+    const KernelTypes::Names names{"next"};
+    KernelTypes some(*kernel_, types_, 8, names);
+    const TypeId first = *some.type("node");
+    const std::string complete = "{next at 0, last at 8} 16";
+    EXPECT_EQ(kind(types_, first), complete);
+    const TypeId next = pointee(types_, field(types_, first, "next"));
+    EXPECT_EQ(kind(types_, next), complete);
+    EXPECT_EQ(kind(types_, pointee(types_, field(types_, next, "next"))), complete);
+    EXPECT_EQ(kind(types_, pointee(types_, field(types_, first, "last"))), "opaque");
+    EXPECT_EQ(types_[field(types_, first, "last")].spelling, "struct node *");
+}
+
 TEST_F(KernelTypesTest, AStructIsFoundByItsName) {
     const uint32_t task = btf_.structure("task", 8, {{"pid", integer_, 0}});
     btf_.alias("task_t", task);

@@ -1,0 +1,1 @@
+#include <mlbcc/vmlinux.h>
