@@ -81,7 +81,8 @@ class GoodPlaces(Doctor):
         answer = self.doctor("--rules", "syscalls")
         self.assertEqual(self.faults(answer), {})
         self.assertEqual(self.row(answer, "bpf")["found"], "works")
-        self.assertRegex(self.row(answer, "rules")["found"], r"^syscalls: 2 rules for \d{3} functions")
+        self.assertRegex(self.row(answer, "rules")["found"],
+                         r"^syscalls: 2 rules, \d{3} probes, and this kernel takes them$")
 
     def test_cuda_is_what_is_asked_for(self):
         self.environment["LD_LIBRARY_PATH"] = str(CUDA_SIM)
@@ -115,7 +116,8 @@ class GoodPlaces(Doctor):
         probes = target("driver")
         rules = self.rules(f'int tick(int tag, int i);\non "{probes}":tick {{ event t.t(tag) }}')
         answer = self.doctor("--rules", rules)
-        self.assertIn("1 rules for 1 functions", self.row(answer, "rules")["found"])
+        self.assertEqual(self.row(answer, "rules")["found"],
+                         f"{rules}: 1 rule, 1 probe, and this kernel takes them")
         self.assertEqual([path.name for path in self.dir.iterdir()], ["test.rules"])
 
     def test_colours_are_for_terminals(self):

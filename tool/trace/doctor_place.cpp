@@ -18,6 +18,10 @@ std::string size_text(uint64_t bytes) {
     return fmt::format("{} MiB", bytes >> 20);
 }
 
+std::string plural(size_t count, std::string_view what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 std::string message_of(const Error& error) {
     return error.message();
 }
@@ -191,8 +195,8 @@ Verdicts rules(const Findings& found) {
     const RulesFinding& rules = found.rules;
     std::string names = fmt::format("{}", fmt::join(rules.names, " "));
     if (rules.works) {
-        return {ok(fmt::format("{}: {} rules for {} functions and other places, in this kernel",
-                               names, rules.rules, rules.probes))};
+        return {ok(fmt::format("{}: {}, {}, and this kernel takes them", names,
+                               plural(rules.rules, "rule"), plural(rules.probes, "probe")))};
     }
     std::string why = message_of(rules.error), repair = rules.error.help;
     const bool lacks_library = std::ranges::any_of(
