@@ -15,6 +15,7 @@
 #include "system/proc.h"
 #include "trace/clock.h"
 #include "trace/folded.h"
+#include "trace/kept_rights.h"
 #include "trace/messages.h"
 
 namespace mlbcc::trace {
@@ -292,6 +293,9 @@ int Session::run() {
     take_late();
     if (command_) command_->stand_by();
     if (auto done = arm(); !done) return tell(done.error());
+    give_up_rights(
+        work_to_come(frontend_.plan, command_.has_value(), late_.has_value()), steps_,
+        [this] { return follower_.reads_maps(); }, [this] { return follower_.sees_roots(); });
     if (command_) {
         steps_.done("arm");
         attend_start();
