@@ -2,11 +2,11 @@
 #
 #   docker build -t mlbcc .
 #
-# The example job on the simulated driver, and a process of the host:
-#   docker run --rm --cap-add BPF --cap-add PERFMON -e LD_LIBRARY_PATH=/opt/cuda_sim \
-#       mlbcc --rules cuda -o - -- python3 /opt/inference/app.py >trace.jsonl
-#   docker run --rm --cap-add BPF --cap-add PERFMON --cap-add SYS_PTRACE --pid=host \
-#       mlbcc --rules cuda -o - --pid 4711 >trace.jsonl
+# The example job on the simulated driver, and a process of the machine:
+#   docker run --rm --cap-add BPF --cap-add PERFMON -v "$PWD:/work" -e LD_LIBRARY_PATH=/opt/cuda_sim \
+#       mlbcc --rules cuda -- python3 /opt/inference/app.py
+#   docker run --rm --cap-add BPF --cap-add PERFMON --cap-add SYS_PTRACE --pid=host -v "$PWD:/work" \
+#       mlbcc --rules cuda --pid 4711
 FROM debian:bookworm-slim AS build
 COPY scripts/setup.sh /src/scripts/
 RUN /src/scripts/setup.sh && rm -rf /var/lib/apt/lists/* /var/cache/apt/*
