@@ -30,7 +30,7 @@ else
     engine=podman
     "$root/scripts/setup.sh" --container
     printf '[storage]\ndriver = "overlay"\ngraphroot = "%s"\nrunroot = "%s"\n' \
-        "$folder/images" "$folder/run" >"$folder/storage.conf"
+        "$folder/graph" "$folder/run" >"$folder/storage.conf"
     export CONTAINERS_STORAGE_CONF=$folder/storage.conf
     podman image exists "$base" || make_base
     if ! buildah build --isolation chroot --pull=never --network host --layers -t mlbcc-test \

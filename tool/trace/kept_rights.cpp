@@ -23,11 +23,12 @@ Capabilities or_admin(Capabilities wanted, Capabilities own) {
 
 }  // namespace
 
-Work work_to_come(const plan::Plan& plan, bool command, bool late) {
+Work work_to_come(const plan::Plan& plan, bool command, bool late, codegen::AttachMode mode) {
     const bool looks = std::ranges::any_of(plan.probes, [](const plan::ProbePlan& probe) {
         return probe.kind == plan::ProbeKind::interval;
     });
-    return {command, looks || plan.takes_stacks() || plan.takes_python(), late};
+    return {command, looks || plan.takes_stacks() || plan.takes_python(), late,
+            mode == codegen::AttachMode::perf};
 }
 
 // A process may be looked into by whoever has all that it has, or CAP_SYS_PTRACE (ptrace(2)):
@@ -44,7 +45,11 @@ KeptRights rights_to_keep(const Work& work, Capabilities own) {
              "files of the traced processes");
     }
     if (work.late) {
-        keep(kept, or_admin({CAP_BPF, CAP_PERFMON}, own), "libraries that come later");
+        // For uprobes by perf events some kernels want CAP_SYS_ADMIN (Linux 6.17, and older ones
+        // that have taken it over).
+        Capabilities wanted = or_admin({CAP_BPF, CAP_PERFMON}, own);
+        if (work.one_by_one) wanted.add(CAP_SYS_ADMIN);
+        keep(kept, wanted, "libraries that come later");
     }
     kept.capabilities = kept.capabilities & own;
     return kept;

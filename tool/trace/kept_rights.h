@@ -5,18 +5,20 @@
 #include <functional>
 #include <string>
 
+#include "codegen/codegen.h"
 #include "plan/plan.h"
 #include "system/capabilities.h"
 #include "trace/steps.h"
 
 namespace mlbcc::trace {
 
-struct Work {                // that is still to come
-    bool command = false;    // one that signals are passed on to, which may run as somebody else
-    bool processes = false;  // whose memory maps, files and counters are read
-    bool late = false;       // libraries that come later are attached to
+struct Work {                 // that is still to come
+    bool command = false;     // one that signals are passed on to, which may run as somebody else
+    bool processes = false;   // whose memory maps, files and counters are read
+    bool late = false;        // libraries that come later are attached to
+    bool one_by_one = false;  // by a perf event a function
 };
-Work work_to_come(const plan::Plan& plan, bool command, bool late);
+Work work_to_come(const plan::Plan& plan, bool command, bool late, codegen::AttachMode mode);
 
 struct KeptRights {
     system::Capabilities capabilities;

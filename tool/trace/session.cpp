@@ -294,7 +294,7 @@ int Session::run() {
     if (command_) command_->stand_by();
     if (auto done = arm(); !done) return tell(done.error());
     give_up_rights(
-        work_to_come(frontend_.plan, command_.has_value(), late_.has_value()), steps_,
+        work_to_come(frontend_.plan, command_.has_value(), late_.has_value(), loaded_.mode), steps_,
         [this] { return follower_.reads_maps(); }, [this] { return follower_.sees_roots(); });
     if (command_) {
         steps_.done("arm");

@@ -29,6 +29,12 @@ TEST(RightsToKeep, AreWhatTheWorkNeeds) {
               "CAP_CHECKPOINT_RESTORE");
 }
 
+TEST(RightsToKeep, AreMoreWhereLateFunctionsAreAttachedOneByOne) {
+    EXPECT_EQ(kept({.late = true, .one_by_one = true}, kRoot),
+              "CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_PERFMON, CAP_BPF and "
+              "CAP_CHECKPOINT_RESTORE");
+}
+
 TEST(RightsToKeep, AreSysAdminWhereThatStandsForOthers) {
     EXPECT_EQ(kept({.late = true}, {CAP_SYS_ADMIN, CAP_SYS_PTRACE, CAP_CHOWN}),
               "CAP_SYS_PTRACE and CAP_SYS_ADMIN");
