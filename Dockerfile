@@ -1,23 +1,33 @@
-# docker build -t mlbcc .
-# docker run --rm --privileged -v "$PWD:/work" -w /work mlbcc --rules my.rules -- ./program
+# The image of mlbcc: Debian, no kernel headers. docs/docker.md explains each flag.
 #
-# The example job on the simulated driver:
-# docker run --rm --privileged -e LD_LIBRARY_PATH=/opt/cuda_sim mlbcc --rules cuda -o - -- python3 /opt/inference/app.py
+#   docker build -t mlbcc .
+#
+# The example job on the simulated driver, and a process of the machine:
+#   docker run --rm --cap-add BPF --cap-add PERFMON -v "$PWD:/work" -e LD_LIBRARY_PATH=/opt/cuda_sim \
+#       mlbcc --rules cuda -- python3 /opt/inference/app.py
+#   docker run --rm --cap-add BPF --cap-add PERFMON --cap-add SYS_PTRACE --pid=host -v "$PWD:/work" \
+#       mlbcc --rules cuda --pid 4711
 FROM debian:bookworm-slim AS build
 COPY scripts/setup.sh /src/scripts/
-RUN /src/scripts/setup.sh && rm -rf /var/lib/apt/lists/*
-COPY . /src
+RUN /src/scripts/setup.sh && rm -rf /var/lib/apt/lists/* /var/cache/apt/*
+COPY CMakeLists.txt CMakePresets.json /src/
+COPY tool /src/tool
+COPY probe_templates /src/probe_templates
+COPY rules /src/rules
+COPY examples /src/examples
 WORKDIR /src
-RUN cmake --preset release -DMLBCC_TESTS=OFF && cmake --build --preset release \
-    && cmake --install build/release --prefix /usr/local --strip
+# Without debug information, which the image would not keep.
+RUN cmake --preset release -DMLBCC_TESTS=OFF -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O2 -DNDEBUG" \
+    && cmake --build --preset release && cmake --install build/release --prefix /usr/local --strip
 
 FROM debian:bookworm-slim
 RUN apt-get update -qq \
-    && apt-get install -qq -y --no-install-recommends libbpfcc libbpf1 libclang1-14 libclang-common-14-dev \
-       libdw1 libelf1 libfmt9 python3-minimal \
-    && rm -rf /var/lib/apt/lists/*
+    && apt-get install -qq -y --no-install-recommends libbpfcc libbpf1 libclang1-14 \
+       libdw1 libelf1 libfmt9 python3-minimal libpython3-stdlib \
+    && rm -rf /var/lib/apt/lists/* /var/cache/apt/*
 COPY --from=build /usr/local /usr/local
 COPY --from=build /src/build/release/examples/cuda_sim/libcuda.so.1 /opt/cuda_sim/libcuda.so.1
 COPY --from=build /src/examples/inference /opt/inference
+WORKDIR /work
 ENTRYPOINT ["mlbcc"]
 CMD ["--help"]

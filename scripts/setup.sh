@@ -5,6 +5,7 @@
 #   scripts/setup.sh            to build and run
 #   scripts/setup.sh --tests    and to run the tests
 #   scripts/setup.sh --bench    and to run the benchmarks
+#   scripts/setup.sh --container   to build and run, and for tests/container/run.sh without docker
 set -euo pipefail
 
 build=(g++ cmake ninja-build pkg-config python3
@@ -18,15 +19,17 @@ tests=(ccache mold clang libclang-rt-14-dev clang-format clang-tidy git jq sqlit
        patchelf  # tests/gpu/bundle.sh
        # real libraries to trace; without a GPU their calls fail, but they are called
        python3-torch libamdhip64-5)
+container=(buildah podman runc mmdebstrap util-linux)
 bench=(linux-perf bpfcc-tools python3-bpfcc mmdebstrap "linux-headers-$(dpkg --print-architecture 2>/dev/null)")
 
 wanted=("${build[@]}")
 case ${1-} in
 "") ;;
 --tests) wanted+=("${tests[@]}") ;;
+--container) wanted+=("${container[@]}") ;;
 --bench) wanted+=("${tests[@]}" "${bench[@]}") ;;
 *)
-    sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,8s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

@@ -6,8 +6,8 @@ import re
 import subprocess
 from pathlib import Path
 
-from harness import ROOT, TracerCase, target
-from harness.machine import BUILD, CUDA_SIM
+from harness import MLBCC, ROOT, TracerCase, target
+from harness.machine import BUILD, CUDA_SIM, need_tool
 
 RULES = ROOT / "rules" / "cuda.rules"
 STUBS = ("/usr/local/cuda/lib64/stubs/libcuda.so", "/usr/local/cuda/lib/stubs/libcuda.so",
@@ -73,6 +73,15 @@ class Simulated(TracerCase):
         calls = [json.loads(line) for line in log.read_text().splitlines()][:-1]
         self.assertEqual([(s, a) for s, _, a, _ in self.spans(trace)],
                          [(c["call"], c["args"]) for c in calls])
+
+    def test_rules_without_a_toolkit(self):
+        """The bundled rules where no cuda.h is but our own."""
+        hide = "[ ! -d /usr/local/cuda/ ] || mount -t tmpfs none /usr/local/cuda/; "
+        environment = {**os.environ, "LD_LIBRARY_PATH": str(CUDA_SIM), "CUDA_HOME": "", "CUDA_PATH": ""}
+        done = subprocess.run([need_tool("unshare"), "-m", "sh", "-c", f"{hide} exec {MLBCC} check --rules cuda"],
+                              text=True, capture_output=True, check=False, env=environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout + done.stderr, r"\d+ rules, \d+ functions, \d+ shapes: no mistakes found")
 
     def test_memory(self):
         trace, log, totals = self.run_app("--leak")

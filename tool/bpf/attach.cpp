@@ -89,7 +89,8 @@ private:
 
     static std::string permission_help() {
         if (errno != EPERM && errno != EACCES) return {};
-        return "run as root, or with CAP_BPF and CAP_PERFMON";
+        return "run as root, or with CAP_SYS_ADMIN, which some kernels want for uprobes one by one "
+               "(of a container: --cap-add SYS_ADMIN)";
     }
 
     // One link for all; where the kernel refuses, the sites are halved until those that it refuses

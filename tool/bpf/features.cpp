@@ -106,6 +106,19 @@ Features find_features() {
     return found;
 }
 
+SystemCalls try_system_calls() {
+    SystemCalls tried;
+    uint64_t attributes[4] = {0xffffffff};  // a look into a map that is none
+    if (sys::bpf(BPF_MAP_LOOKUP_ELEM, attributes, sizeof attributes) < 0) tried.bpf = errno;
+    perf_event_attr attributes_of_event{};
+    attributes_of_event.size = sizeof attributes_of_event;
+    attributes_of_event.type = PERF_TYPE_SOFTWARE;
+    attributes_of_event.config = PERF_COUNT_SW_DUMMY;
+    const UniqueFd event(sys::perf_event_open(attributes_of_event, 0, -1));
+    if (!event) tried.perf_event_open = errno;
+    return tried;
+}
+
 uint32_t expected_attach_type(codegen::Side side, codegen::AttachMode mode) {
     bool user = side == codegen::Side::user;
     switch (mode) {

@@ -35,6 +35,13 @@ struct Features {
 };
 Features find_features();
 
+// Whether the two system calls of tracing are let through at all: the errno of one that does
+// nothing, EBADF of bpf(2) and 0 of perf_event_open(2) where they are.
+struct SystemCalls {
+    int bpf = 0, perf_event_open = 0;
+};
+SystemCalls try_system_calls();
+
 // expected_attach_type of programs for a mode (kernel's enum bpf_attach_type).
 uint32_t expected_attach_type(codegen::Side side, codegen::AttachMode mode);
 

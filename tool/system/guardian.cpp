@@ -1,5 +1,6 @@
 #include "system/guardian.h"
 
+#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/fanotify.h>
@@ -15,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "system/capabilities.h"
 #include "system/open_marks.h"
 
 namespace mlbcc::system {
@@ -159,6 +161,14 @@ void close_others(int a, int b) {
     close_range(second + 1, ~0u, 0);
 }
 
+// It marks file systems, looks at the mounts and links of any process, and at the files they lead
+// to. Without CAP_SYS_PTRACE a process may be looked into only by whoever has all that it has.
+void keep_what_marks_need() {
+    const Capabilities own = effective_capabilities();
+    if (!own.has(CAP_SYS_PTRACE)) return;
+    (void)keep_capabilities(own & Capabilities{CAP_SYS_ADMIN, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH});
+}
+
 }  // namespace
 
 // In a session of its own, so that Ctrl-C and Ctrl-Z are not for it; nor is any other signal, as
@@ -169,6 +179,7 @@ void run_guardian(UniqueFd fanotify, UniqueFd socket) {
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, nullptr);
     close_others(fanotify.get(), socket.get());
+    keep_what_marks_need();
     prctl(PR_SET_PDEATHSIG, SIGKILL);  // the socket may have copies that outlive the tracer
     Guardian(std::move(fanotify), std::move(socket)).serve();
     _exit(0);

@@ -24,8 +24,8 @@ Result<KernelSymbols> KernelSymbols::from(Kallsyms kallsyms) {
     names.sort_by_address();
     if (names.size() == 0 || names[names.size() - 1].address == 0) {
         return Error{"the kernel hides the addresses of its functions", 0,
-                     "run as root, and if root does not see them either: sysctl -w "
-                     "kernel.kptr_restrict=1"};
+                     "run as root or with CAP_SYSLOG, and if root does not see them either: "
+                     "sysctl -w kernel.kptr_restrict=1"};
     }
     return symbols;
 }

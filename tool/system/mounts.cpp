@@ -53,8 +53,10 @@ Result<std::string> ensure_tracefs() {
         return std::string(kTracefs);
     const int code = errno;
     if (is_tracefs(kTracefs)) return std::string(kTracefs);  // someone else was faster
-    return Error{fmt::format("tracefs is not mounted at {}, and cannot be", kTracefs), code,
-                 fmt::format("run as root: mount -t tracefs tracefs {}", kTracefs)};
+    return Error{
+        fmt::format("tracefs is not mounted at {}, and cannot be", kTracefs), code,
+        fmt::format("run as root: mount -t tracefs tracefs {0}; a container needs -v {0}:{0}",
+                    kTracefs)};
 }
 
 MountState tracefs_state() {

@@ -90,7 +90,9 @@ Result<OpenGuard> OpenGuard::start() {
     UniqueFd fanotify(fanotify_init(kGroup, kFiles));
     if (!fanotify) {
         return system_error("cannot wait for files to be opened (fanotify)",
-                            errno == EPERM ? "run as root, or with CAP_SYS_ADMIN" : "");
+                            errno == EPERM ? "run as root, or with CAP_SYS_ADMIN (of a container: "
+                                             "--cap-add SYS_ADMIN)"
+                                           : "");
     }
     std::array<int, 2> sockets;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets.data()) != 0) {

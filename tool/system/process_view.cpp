@@ -13,6 +13,7 @@
 
 #include "base/read_file.h"
 #include "system/paths.h"
+#include "system/proc.h"
 
 namespace mlbcc::system {
 
@@ -69,6 +70,13 @@ std::string root_of(int pid) {
     return same_mounts && file_id(root + "/") == file_id("/") ? std::string() : root;
 }
 
+std::string help_for_absent() {
+    const Result<PidNamespace> own = own_pid_namespace();
+    if (!own || own->is_initial) return {};
+    return "this is a pid namespace of its own: a container sees the machine's processes with "
+           "--pid=host";
+}
+
 std::vector<Mapping> executable_files(std::vector<Mapping> mappings) {
     std::vector<Mapping> files;
     std::set<std::string> seen;
@@ -114,12 +122,19 @@ std::optional<std::string> expanded(const ProcessView& view, std::string_view na
     return value.append(name.substr(end));
 }
 
+// Its maps tell who has CAP_PERFMON, too (Linux 6.13); its root does not.
 Result<ProcessView> view_of_process(int pid) {
     Result<std::vector<Mapping>> mappings = read_maps(pid);
-    if (!mappings) {
-        const int code = mappings.error().code;
-        if (code == ENOENT) return Error{fmt::format("there is no process {}", pid), 0, {}};
-        return Error{fmt::format("cannot look at process {}", pid), code, "run as root"};
+    const std::string root = fmt::format("/proc/{}/root/", pid);
+    const bool is_shut = access(root.c_str(), F_OK) != 0 && errno == EACCES;
+    if (!mappings || is_shut) {
+        const int code = is_shut ? EACCES : mappings.error().code;
+        if (code == ENOENT) {
+            return Error{fmt::format("there is no process {}", pid), 0, help_for_absent()};
+        }
+        return Error{fmt::format("cannot look at process {}", pid), code,
+                     "run as root; a container needs --cap-add SYS_PTRACE, and under AppArmor "
+                     "--security-opt apparmor=unconfined"};
     }
     const Result<std::string> environment =
         read_file(fmt::format("/proc/{}/environ", pid), kMaxEnvironment);

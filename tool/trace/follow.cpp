@@ -113,6 +113,12 @@ std::vector<int> Follower::processes() {
     return found;
 }
 
+bool Follower::reads_maps() const {
+    uint32_t zero = 0;
+    bpf::Map* control = loaded_.map(codegen::maps::kControl);
+    return control != nullptr && control->lookup(&zero).has_value();
+}
+
 size_t Follower::running_roots() const {
     return static_cast<size_t>(
         std::count_if(roots_.begin(), roots_.end(), [](int pid) { return system::is_alive(pid); }));

@@ -29,6 +29,9 @@ public:
     std::vector<int> processes();
     // Of the processes that were added, how many still run.
     size_t running_roots() const;
+    // Whether this process may, and sees what it must, with the rights that it has.
+    bool reads_maps() const;
+    bool sees_roots() const { return running_roots() == roots_.size(); }
 
 private:
     struct Ending {

@@ -1,7 +1,5 @@
 #include "trace/messages.h"
 
-#include <linux/capability.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -57,17 +55,6 @@ void tell_refused(Verbosity verbosity, const std::vector<bpf::Refusal>& refused,
         tell_note(verbosity, fmt::format("the kernel will not probe {}: {}", names_of(symbols),
                                          std::strerror(code)));
     }
-}
-
-bool may_trace() {
-    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-    __user_cap_data_struct data[2]{};
-    if (::syscall(SYS_capget, &header, data) != 0) return false;
-    auto has = [&](unsigned capability) {
-        return (data[capability / 32].effective >> capability % 32 & 1u) != 0;
-    };
-    constexpr unsigned kPerfmon = 38, kBpf = 39;
-    return has(CAP_SYS_ADMIN) || (has(kBpf) && has(kPerfmon));
 }
 
 }  // namespace mlbcc::trace

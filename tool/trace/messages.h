@@ -18,6 +18,4 @@ void tell_note(Verbosity verbosity, const std::string& text);
 void tell_refused(Verbosity verbosity, const std::vector<bpf::Refusal>& refused,
                   const plan::Plan& plan);
 
-bool may_trace();  // CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN
-
 }  // namespace mlbcc::trace

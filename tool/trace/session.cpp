@@ -2,20 +2,18 @@
 
 #include <poll.h>
 #include <sched.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <csignal>
-#include <ctime>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "system/proc.h"
 #include "trace/clock.h"
 #include "trace/folded.h"
+#include "trace/kept_rights.h"
 #include "trace/messages.h"
+#include "trace/trace_info.h"
 
 namespace mlbcc::trace {
 namespace {
@@ -24,29 +22,6 @@ constexpr int kSweepMs = 10;  // rings are read this often, whether or not they 
 constexpr uint64_t kFlushNs = 40'000'000;
 constexpr uint64_t kCheckNs = 100'000'000;
 constexpr uint64_t kPatienceNs = 2'000'000'000;  // for a command to end after Ctrl-C
-
-// "2026-11-20T12:00:00.000000Z"
-std::string wall_clock() {
-    auto now = std::chrono::system_clock::now().time_since_epoch();
-    auto us = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
-    return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:06}Z",
-                       fmt::gmtime(static_cast<std::time_t>(us / 1'000'000)), us % 1'000'000);
-}
-
-sink::TraceInfo trace_info(const TraceOptions& options, const Frontend& frontend,
-                           uint64_t start_ns) {
-    utsname names{};
-    uname(&names);
-    sink::TraceInfo info;
-    info.tool = "mlbcc " MLBCC_VERSION;
-    info.start = wall_clock();
-    info.kernel = names.release;
-    info.arch = names.machine;
-    info.command = options.command;
-    info.rules = frontend.rule_names;
-    info.start_ns = start_ns;
-    return info;
-}
 
 }  // namespace
 
@@ -301,6 +276,9 @@ int Session::run() {
     take_late();
     if (command_) command_->stand_by();
     if (auto done = arm(); !done) return tell(done.error());
+    give_up_rights(
+        work_to_come(frontend_.plan, command_.has_value(), late_ || given_, loaded_.mode), steps_,
+        [this] { return follower_.reads_maps(); }, [this] { return follower_.sees_roots(); });
     if (command_) {
         steps_.done("arm");
         attend_start();

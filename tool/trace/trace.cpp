@@ -1,7 +1,5 @@
 #include "trace/trace.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -12,6 +10,7 @@
 #include "system/file_limit.h"
 #include "system/process_view.h"
 #include "trace/messages.h"
+#include "trace/rights.h"
 #include "trace/self_check.h"
 #include "trace/session.h"
 
@@ -68,10 +67,7 @@ Result<std::string> output_path(const TraceOptions& options) {
 
 int run_trace(const TraceOptions& options) {
     Steps steps(options.verbosity == Verbosity::verbose);
-    if (::geteuid() != 0 && !may_trace()) {
-        return tell(Error{"tracing needs more rights than this user has", 0,
-                          "run with sudo; the command itself then still runs as you"});
-    }
+    if (auto missing = why_not_trace(own_standing())) return tell(*missing);
     Result<std::vector<system::ProcessView>> views = views_of(options);
     if (!views) return tell(views.error());
     std::vector<std::string> folders;

@@ -63,8 +63,8 @@ TEST(KernelSymbols, HiddenAddressesAreAnErrorWithItsRepair) {
         scratch.write("kallsyms", "0000000000000000 T first\n0000000000000000 t a\t[nvidia]\n"));
     ASSERT_FALSE(symbols);
     EXPECT_EQ(symbols.error().message(), "the kernel hides the addresses of its functions");
-    EXPECT_EQ(symbols.error().help, "run as root, and if root does not see them either: sysctl -w "
-                                    "kernel.kptr_restrict=1");
+    EXPECT_EQ(symbols.error().help, "run as root or with CAP_SYSLOG, and if root does not see them "
+                                    "either: sysctl -w kernel.kptr_restrict=1");
 }
 
 TEST(KernelSymbols, OfThisKernelAreWhereKallsymsSays) {

@@ -49,7 +49,8 @@ TEST(Tracefs, SaysWhatToRunWhereItCannotBeMounted) {
         return tracefs.error().message() == "tracefs is not mounted at /sys/kernel/tracing, and "
                                             "cannot be: Operation not permitted" &&
                        tracefs.error().help ==
-                           "run as root: mount -t tracefs tracefs /sys/kernel/tracing"
+                           "run as root: mount -t tracefs tracefs /sys/kernel/tracing; a container "
+                           "needs -v /sys/kernel/tracing:/sys/kernel/tracing"
                    ? 0
                    : 2;
     });

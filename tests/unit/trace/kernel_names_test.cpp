@@ -28,8 +28,8 @@ TEST(KernelFunctionNames, ThatAreHiddenAreSaidOnce) {
     EXPECT_EQ(
         testing::internal::GetCapturedStderr(),
         "mlbcc: kernel stacks have addresses for names: the kernel hides the addresses of its "
-        "functions; run as root, and if root does not see them either: sysctl -w "
-        "kernel.kptr_restrict=1\n");
+        "functions; run as root or with CAP_SYSLOG, and if root does not see them either: sysctl "
+        "-w kernel.kptr_restrict=1\n");
     EXPECT_FALSE(names.find(0xffffffff81000000));
 }
 

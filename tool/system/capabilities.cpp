@@ -1,0 +1,151 @@
+#include "system/capabilities.h"
+
+#include <fmt/format.h>
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "base/read_file.h"
+
+namespace mlbcc::system {
+
+namespace {
+
+constexpr uint64_t kFirstUserNamespace = 0xEFFFFFFD;  // PROC_USER_INIT_INO, linux/proc_ns.h
+constexpr size_t kMaxStatus = 1 << 20;
+
+// By number.
+constexpr std::array<std::string_view, 41> kNames = {"CHOWN",
+                                                     "DAC_OVERRIDE",
+                                                     "DAC_READ_SEARCH",
+                                                     "FOWNER",
+                                                     "FSETID",
+                                                     "KILL",
+                                                     "SETGID",
+                                                     "SETUID",
+                                                     "SETPCAP",
+                                                     "LINUX_IMMUTABLE",
+                                                     "NET_BIND_SERVICE",
+                                                     "NET_BROADCAST",
+                                                     "NET_ADMIN",
+                                                     "NET_RAW",
+                                                     "IPC_LOCK",
+                                                     "IPC_OWNER",
+                                                     "SYS_MODULE",
+                                                     "SYS_RAWIO",
+                                                     "SYS_CHROOT",
+                                                     "SYS_PTRACE",
+                                                     "SYS_PACCT",
+                                                     "SYS_ADMIN",
+                                                     "SYS_BOOT",
+                                                     "SYS_NICE",
+                                                     "SYS_RESOURCE",
+                                                     "SYS_TIME",
+                                                     "SYS_TTY_CONFIG",
+                                                     "MKNOD",
+                                                     "LEASE",
+                                                     "AUDIT_WRITE",
+                                                     "AUDIT_CONTROL",
+                                                     "SETFCAP",
+                                                     "MAC_OVERRIDE",
+                                                     "MAC_ADMIN",
+                                                     "SYSLOG",
+                                                     "WAKE_ALARM",
+                                                     "BLOCK_SUSPEND",
+                                                     "AUDIT_READ",
+                                                     "PERFMON",
+                                                     "BPF",
+                                                     "CHECKPOINT_RESTORE"};
+static_assert(kNames[CAP_SYS_ADMIN] == "SYS_ADMIN" && kNames[CAP_CHECKPOINT_RESTORE] != "");
+
+std::vector<std::string> short_names(Capabilities capabilities) {
+    std::vector<std::string> all;
+    for (int number = 0; number < 64; ++number) {
+        if (!capabilities.has(number)) continue;
+        const auto at = static_cast<size_t>(number);
+        all.push_back(at < kNames.size() ? std::string(kNames[at]) : fmt::to_string(number));
+    }
+    return all;
+}
+
+// The kernel's own form: two halves of 32 bits.
+struct Sets {
+    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+    std::array<__user_cap_data_struct, 2> halves{};
+
+    bool read() { return ::syscall(SYS_capget, &header, halves.data()) == 0; }
+    bool write() { return ::syscall(SYS_capset, &header, halves.data()) == 0; }
+};
+
+uint64_t joined(uint32_t low, uint32_t high) {
+    return low | uint64_t{high} << 32;
+}
+
+Result<void> set_capabilities(Capabilities wanted, bool for_good) {
+    Sets sets;
+    if (!sets.read()) return system_error("cannot read this process's capabilities");
+    for (size_t i = 0; i < sets.halves.size(); ++i) {
+        __user_cap_data_struct& half = sets.halves[i];
+        const auto kept = static_cast<uint32_t>(wanted.bits() >> 32 * i) & half.permitted;
+        half.effective = kept;
+        if (!for_good) continue;
+        half.permitted = kept;
+        half.inheritable = 0;
+    }
+    if (!sets.write()) return system_error("cannot give up capabilities");
+    return {};
+}
+
+}  // namespace
+
+std::string names(Capabilities capabilities) {
+    std::string text;
+    const std::vector<std::string> all = short_names(capabilities);
+    for (size_t i = 0; i < all.size(); ++i) {
+        if (i > 0) text += i + 1 == all.size() ? " and " : ", ";
+        text += "CAP_" + all[i];
+    }
+    return text;
+}
+
+std::string container_flags(Capabilities capabilities) {
+    std::string text;
+    for (const std::string& name : short_names(capabilities)) {
+        text += (text.empty() ? "--cap-add " : " --cap-add ") + name;
+    }
+    return text;
+}
+
+Capabilities effective_capabilities() {
+    Sets sets;
+    if (!sets.read()) return {};
+    return Capabilities(joined(sets.halves[0].effective, sets.halves[1].effective));
+}
+
+Result<void> keep_capabilities(Capabilities kept) {
+    // Or root would have all again with the next program; not where a filter forbids even this.
+    (void)::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    return set_capabilities(kept, true);
+}
+
+Result<void> use_capabilities(Capabilities used) {
+    return set_capabilities(used, false);
+}
+
+bool in_first_user_namespace() {
+    struct stat status;
+    return stat("/proc/self/ns/user", &status) != 0 || status.st_ino == kFirstUserNamespace;
+}
+
+bool has_seccomp_filter() {
+    const Result<std::string> status = read_file("/proc/self/status", kMaxStatus);
+    return status && status->find("\nSeccomp:\t2\n") != std::string::npos;
+}
+
+}  // namespace mlbcc::system

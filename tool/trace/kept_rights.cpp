@@ -1,0 +1,77 @@
+#include "trace/kept_rights.h"
+
+#include <linux/capability.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace mlbcc::trace {
+namespace {
+
+using system::Capabilities;
+
+void keep(KeptRights& kept, Capabilities more, const char* why) {
+    kept.capabilities = kept.capabilities | more;
+    kept.why += kept.why.empty() ? why : std::string(", ") + why;
+}
+
+// CAP_SYS_ADMIN, where it is there instead of these.
+Capabilities or_admin(Capabilities wanted, Capabilities own) {
+    return wanted.without(own).empty() ? wanted : wanted | Capabilities{CAP_SYS_ADMIN};
+}
+
+}  // namespace
+
+Work work_to_come(const plan::Plan& plan, bool command, bool late, codegen::AttachMode mode) {
+    const bool looks = std::ranges::any_of(plan.probes, [](const plan::ProbePlan& probe) {
+        return probe.kind == plan::ProbeKind::interval;
+    });
+    return {command, looks || plan.takes_stacks() || plan.takes_python(), late,
+            mode == codegen::AttachMode::perf};
+}
+
+// A process may be looked into by whoever has all that it has, or CAP_SYS_PTRACE (ptrace(2)):
+// without that, whatever is given up could be what the traced process has.
+KeptRights rights_to_keep(const Work& work, Capabilities own) {
+    KeptRights kept;
+    if ((work.processes || work.late) && !own.has(CAP_SYS_PTRACE)) {
+        keep(kept, own, "processes are looked into without CAP_SYS_PTRACE");
+        return kept;
+    }
+    if (work.command) keep(kept, {CAP_KILL}, "signals for the command");
+    if (work.processes || work.late) {
+        keep(kept, or_admin({CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE}, own),
+             "files of the traced processes");
+    }
+    if (work.late) {
+        // For uprobes by perf events some kernels want CAP_SYS_ADMIN (Linux 6.17, and older ones
+        // that have taken it over).
+        Capabilities wanted = or_admin({CAP_BPF, CAP_PERFMON}, own);
+        if (work.one_by_one) wanted.add(CAP_SYS_ADMIN);
+        keep(kept, wanted, "functions that come later");
+    }
+    kept.capabilities = kept.capabilities & own;
+    return kept;
+}
+
+void give_up_rights(const Work& work, const Steps& steps, const std::function<bool()>& reads_maps,
+                    const std::function<bool()>& sees_processes) {
+    const Capabilities own = system::effective_capabilities();
+    KeptRights kept = rights_to_keep(work, own);
+    (void)system::use_capabilities(kept.capabilities);
+    if (!reads_maps()) {  // before Linux 5.19
+        keep(kept, or_admin({CAP_BPF}, own) & own, "maps of this kernel");
+    }
+    if (!sees_processes())
+        keep(kept, Capabilities{CAP_SYS_PTRACE} & own, "processes that /proc hides");
+    if (auto done = system::keep_capabilities(kept.capabilities); !done) {
+        (void)system::use_capabilities(own);
+        return steps.tell("all capabilities are kept: " + done.error().message());
+    }
+    if (kept.capabilities.empty()) return steps.tell("no capability is kept");
+    steps.tell(
+        fmt::format("capabilities kept: {}, for {}", system::names(kept.capabilities), kept.why));
+}
+
+}  // namespace mlbcc::trace

@@ -1,0 +1,39 @@
+#include "trace/trace_info.h"
+
+#include <sys/utsname.h>
+
+#include <chrono>
+#include <ctime>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+namespace mlbcc::trace {
+namespace {
+
+// "2026-11-20T12:00:00.000000Z"
+std::string wall_clock() {
+    auto now = std::chrono::system_clock::now().time_since_epoch();
+    auto us = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+    return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:06}Z",
+                       fmt::gmtime(static_cast<std::time_t>(us / 1'000'000)), us % 1'000'000);
+}
+
+}  // namespace
+
+sink::TraceInfo trace_info(const TraceOptions& options, const Frontend& frontend,
+                           uint64_t start_ns) {
+    utsname names{};
+    uname(&names);
+    sink::TraceInfo info;
+    info.tool = "mlbcc " MLBCC_VERSION;
+    info.start = wall_clock();
+    info.kernel = names.release;
+    info.arch = names.machine;
+    info.command = options.command;
+    info.rules = frontend.rule_names;
+    info.start_ns = start_ns;
+    return info;
+}
+
+}  // namespace mlbcc::trace
