@@ -209,7 +209,8 @@ class BadPlaces(Doctor):
                         self.repair(answer, "-v /sys/kernel/tracing:/sys/kernel/tracing",
                                     "sudo mount -t tracefs tracefs /sys/kernel/tracing")),
             "rules": (f"{rules}:1: cannot find this kernel's tracepoints",
-                      "run as root: mount -t tracefs tracefs /sys/kernel/tracing")})
+                      "run as root: mount -t tracefs tracefs /sys/kernel/tracing; a container needs "
+                      "-v /sys/kernel/tracing:/sys/kernel/tracing")})
 
     def test_tracefs_that_a_trace_mounts(self):
         place = ("unshare", "-m", "sh", "-c",
