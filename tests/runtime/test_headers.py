@@ -272,6 +272,16 @@ class Synthesized(HeadersCase):
         self.trace_apart(f"mount --bind /dev/null {BTF}; {self.link(tree)}")
         self.expect_right(Trace(self.out))
 
+    def test_rules_are_right_by_the_archive_of_a_kernel_without_btf(self):
+        archive = self.dir / "kheaders.tar.xz"
+        subprocess.run(["tar", "-C", self.synthesize(), "-cJf", archive, "include", "arch"], check=True)
+        before = set(Path("/tmp").glob("mlbcc-headers-*"))
+        self.trace_apart("mount -t tmpfs none /sys/kernel; mkdir /sys/kernel/tracing; "
+                         "mount -t tracefs none /sys/kernel/tracing; "
+                         f"cp {archive} /sys/kernel/kheaders.tar.xz")
+        self.expect_right(Trace(self.out))
+        self.assertEqual(set(Path("/tmp").glob("mlbcc-headers-*")) - before, set())
+
     def test_a_folder_with_something_in_it_stays(self):
         self.write("full/file", "text")
         done = self.mlbcc("headers", "--synthesize", self.dir / "full")

@@ -100,6 +100,8 @@ private:
     codegen::Templates templates_;
     rules::TaskWords task_words_;
     bool templates_read_ = false;  // the kernel's structures
+    std::optional<system::UnpackedHeaders> unpacked_;
+    Result<void> unpack_archive();
     std::string task_header_;
     std::string libc_dir_;  // declarations of the C library, for headers of libraries
 };

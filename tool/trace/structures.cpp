@@ -78,6 +78,17 @@ Result<void> Frontend::give_structures(const std::vector<rules::ProbeDefinition*
     return {};
 }
 
+// The kernel's own headers come as an archive, which is unpacked as long as this is there.
+Result<void> Frontend::unpack_archive() {
+    system::KernelHeaders& used = structures->headers;
+    if (used.kind != system::HeaderKind::archive) return {};
+    Result<system::UnpackedHeaders> unpacked = system::UnpackedHeaders::unpack(used.path);
+    if (!unpacked) return unpacked.error();
+    unpacked_.emplace(std::move(*unpacked));
+    used.roots = {unpacked_->path()};
+    return {};
+}
+
 void Frontend::use_real_headers() {
     const system::KernelHeaders& used = structures->headers;
     kernel_dir = used.roots.back();
@@ -111,6 +122,7 @@ Result<void> Frontend::choose_structures() {
     if (used.kind == system::HeaderKind::btf) {
         return templates_read_ ? give_structures(including) : Result<void>();
     }
+    if (auto done = unpack_archive(); !done) return done;
     if (templates_read_) use_real_headers();
     Result<rules::TypeId> task = task_of_headers();
     if (!task) {
