@@ -17,10 +17,11 @@ tests=(ccache mold clang libclang-rt-14-dev clang-format clang-tidy git jq sqlit
        qemu-system-x86 busybox-static cpio kmod xz-utils zstd
        dpkg debian-archive-keyring gcc-12 make libelf1 pahole binutils
        patchelf  # tests/gpu/bundle.sh
+       bpfcc-tools python3-bpfcc  # other users of a header tree
        # real libraries to trace; without a GPU their calls fail, but they are called
        python3-torch libamdhip64-5)
 container=(buildah podman runc mmdebstrap util-linux)
-bench=(linux-perf bpfcc-tools python3-bpfcc mmdebstrap "linux-headers-$(dpkg --print-architecture 2>/dev/null)")
+bench=(linux-perf mmdebstrap "linux-headers-$(dpkg --print-architecture 2>/dev/null)")
 
 wanted=("${build[@]}")
 case ${1-} in

@@ -151,6 +151,159 @@ class Headers(HeadersCase):
         self.apart(f"mount --bind /dev/null {BTF}; {self.link(headers)}", "headers", status=1)
 
 
+TEMPLATE = """\
+//= probe family:ask moment
+//= raw_tracepoint sys_enter family_enter
+//= fields
+struct family_ask { int parent; char name[16]; };
+//= programs
+#include <uapi/linux/ptrace.h>
+#include <linux/sched.h>
+
+int family_enter(struct bpf_raw_tracepoint_args *at) {
+    if (at->args[1] != NUMBER) return 0;  // getppid
+    struct call call MLBCC_UNSET;
+    if (!mlbcc_admit(&call)) return 0;
+    struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+    struct family_ask fields = {};
+    fields.parent = task->real_parent->tgid;
+    bpf_probe_read_kernel(fields.name, TASK_COMM_LEN, task->real_parent->comm);
+    fire_family_ask(at, &call, &fields);
+    return 0;
+}
+"""
+
+
+class Templates(HeadersCase):
+    RULES = ("on family:ask { event f.ask(parent, name) }\n"
+             "on syscall:getppid { event p.parent(ret) }")
+
+    def setUp(self):
+        super().setUp()
+        number = {"x86_64": 110, "aarch64": 173}[platform.machine()]
+        self.write("mine/probes/family_ask.bpf.c", TEMPLATE.replace("NUMBER", str(number)))
+
+    def expect_the_parent(self, trace):
+        (parent,) = {e["ret"] for e in trace.events if e["type"] == "p"}
+        asked = [e["args"] for e in trace.events if e["type"] == "f"]
+        self.assertEqual(asked, [{"parent": parent, "name": "mlbcc"}] * 10)
+
+    def test_kernel_headers_become_structures_of_the_running_kernel(self):
+        self.expect_the_parent(self.trace(self.RULES, *self.ask(10), options=("--templates", self.dir / "mine")))
+
+    def test_only_fields_that_are_named_are_there(self):
+        done = self.mlbcc("emit", "--rules", self.rules("on family:ask { event f.ask(parent) }"),
+                          "--templates", self.dir / "mine")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (task,) = [line for line in done.stdout.splitlines() if line.startswith("struct task_struct {")]
+        for field in ("signed int tgid;", "struct task_struct *real_parent;", "char comm[16];"):
+            self.assertIn(field, task)
+        self.assertNotIn("stack;", task)
+        self.assertNotIn("#include <linux/sched.h>", done.stdout)
+
+    def test_headers_of_another_kernel_are_refused(self):
+        said = self.refused(self.RULES, status=1,
+                            options=("--templates", self.dir / "mine", "--headers", headers_61()))
+        self.assertIn(f"does not describe the running kernel ({RELEASE})", said)
+
+
+def bcc_python():
+    """Debian's Python that has bcc; a skip where it is not installed."""
+    python = shutil.which("python3", path="/usr/bin")
+    if python is None or subprocess.run([python, "-c", "import bcc"], capture_output=True).returncode != 0:
+        raise unittest.SkipTest("python3-bpfcc is not installed (scripts/setup.sh --tests)")
+    return python
+
+
+def bcc_tool(name):
+    path = Path("/usr/sbin") / f"{name}-bpfcc"
+    if not path.exists():
+        raise unittest.SkipTest("bpfcc-tools is not installed (scripts/setup.sh --tests)")
+    return path
+
+
+BCC_PROGRAM = '''
+import os
+from bcc import BPF
+b = BPF(text=r"""
+#include <linux/sched.h>
+BPF_HASH(parents, u32, u32);
+TRACEPOINT_PROBE(syscalls, sys_enter_getppid) {
+    struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+    u32 pid = bpf_get_current_pid_tgid() >> 32, parent = task->real_parent->tgid;
+    parents.update(&pid, &parent);
+    return 0;
+}
+""")
+parents = b["parents"]
+for i in range(1000):
+    parents.clear()
+    assert os.getppid() == parents[parents.Key(os.getpid())].value
+print("right")
+'''
+
+
+class Synthesized(HeadersCase):
+    def synthesize(self):
+        tree = self.dir / "tree"
+        done = self.mlbcc("headers", "--synthesize", tree)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout, f"wrote headers of {RELEASE} to {tree}; for tools made with BCC: "
+                                      f"BCC_KERNEL_SOURCE={tree}\n")
+        return tree
+
+    def with_tree(self, tree, *command):
+        done = subprocess.run([str(one) for one in command], text=True, capture_output=True, cwd=self.dir,
+                              stdin=subprocess.DEVNULL, env={**os.environ, "BCC_KERNEL_SOURCE": str(tree)})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def test_a_program_of_bccs_reads_its_parent_right(self):
+        python = bcc_python()
+        self.assertEqual(self.with_tree(self.synthesize(), python, "-c", BCC_PROGRAM), "right\n")
+
+    def test_tools_of_bccs_work(self):
+        python, tree = bcc_python(), self.synthesize()
+        self.assertIn("SYSCALL ", self.with_tree(tree, python, bcc_tool("syscount"), "-d", "1"))
+        self.assertIn("distribution", self.with_tree(tree, python, bcc_tool("runqlen"), "1", "1"))
+
+    def test_rules_are_right_by_it_where_there_is_no_btf(self):
+        tree = self.synthesize()
+        self.trace_apart(f"mount --bind /dev/null {BTF}; {self.link(tree)}")
+        self.expect_right(Trace(self.out))
+
+    def test_rules_are_right_by_the_archive_of_a_kernel_without_btf(self):
+        archive = self.dir / "kheaders.tar.xz"
+        subprocess.run(["tar", "-C", self.synthesize(), "-cJf", archive, "include", "arch"], check=True)
+        before = set(Path("/tmp").glob("mlbcc-headers-*"))
+        self.trace_apart("mount -t tmpfs none /sys/kernel; mkdir /sys/kernel/tracing; "
+                         "mount -t tracefs none /sys/kernel/tracing; "
+                         f"cp {archive} /sys/kernel/kheaders.tar.xz")
+        self.expect_right(Trace(self.out))
+        self.assertEqual(set(Path("/tmp").glob("mlbcc-headers-*")) - before, set())
+
+    def test_a_folder_with_something_in_it_stays(self):
+        self.write("full/file", "text")
+        done = self.mlbcc("headers", "--synthesize", self.dir / "full")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr, f"error: {self.dir}/full is not empty\n"
+                                      "   = help: name a folder that is not there yet\n")
+        self.assertEqual([p.name for p in (self.dir / "full").iterdir()], ["file"])
+
+    def test_the_link(self):
+        tree = self.dir / "tree"
+        build = f"/lib/modules/{RELEASE}/build"
+        done = self.apart("", "headers", "--synthesize", tree, "--link")
+        self.assertEqual(done.stdout.splitlines()[1:],
+                         [f"making the link {build} -> {tree}", f"made the link {build} -> {tree}"])
+        self.assertEqual(self.apart(self.link(tree), "headers", "--link").stdout,
+                         f"{build} leads to the running kernel's headers already\n")
+        said = self.apart(f"mkdir {build}", "headers", "--link", "--headers", tree, status=1).stderr
+        self.assertIn(f"error: {build} is no link but a real folder: it stays as it is", said)
+        said = self.apart("", "headers", "--link", "--headers", headers_61(), status=1).stderr
+        self.assertIn("other tools would read wrong bytes", said)
+
+
 class Task(HeadersCase):
     def test_the_parent_is_right_every_time(self):
         self.expect_right(self.trace(PARENT, *self.ask()))

@@ -1,9 +1,12 @@
 #include "system/kernel_headers.h"
 
+#include <spawn.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -231,6 +234,25 @@ std::vector<std::string> include_folders(const KernelHeaders& headers) {
         }
     }
     return folders;
+}
+
+Result<UnpackedHeaders> UnpackedHeaders::unpack(const std::string& archive) {
+    std::string path = "/tmp/mlbcc-headers-XXXXXX";
+    if (::mkdtemp(path.data()) == nullptr) return system_error("cannot make a folder in /tmp");
+    UnpackedHeaders made(path);
+    const char* arguments[] = {"tar", "-xJf", archive.c_str(), "-C", path.c_str(), nullptr};
+    pid_t child = -1;
+    const int failed = ::posix_spawnp(&child, "tar", nullptr, nullptr,
+                                      const_cast<char* const*>(arguments), environ);
+    int status = 0;
+    const bool ran = failed == 0 && ::waitpid(child, &status, 0) == child;
+    if (ran && WIFEXITED(status) && WEXITSTATUS(status) == 0) return made;
+    return Error{"cannot unpack " + archive, failed, "install tar and xz-utils"};
+}
+
+UnpackedHeaders::~UnpackedHeaders() {
+    std::error_code code;
+    if (!path_.empty()) fs::remove_all(path_, code);
 }
 
 Result<std::string> link_headers(const std::string& folder, const HeaderPlaces& places) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -56,6 +57,24 @@ Result<HeaderChoice> choose_headers(const std::string& wanted, const HeaderPlace
 
 // Folders for `#include <linux/sched.h>` of a tree, as a kernel's own build has them, in order.
 std::vector<std::string> include_folders(const KernelHeaders& headers);
+
+// A folder below /tmp with what was in an archive; it goes with this.
+class UnpackedHeaders {
+public:
+    // By `tar` and `xz`. Error: they are not installed, or fail.
+    static Result<UnpackedHeaders> unpack(const std::string& archive);
+    UnpackedHeaders(UnpackedHeaders&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+    UnpackedHeaders& operator=(UnpackedHeaders&& other) noexcept {
+        std::swap(path_, other.path_);
+        return *this;
+    }
+    ~UnpackedHeaders();
+    const std::string& path() const { return path_; }
+
+private:
+    explicit UnpackedHeaders(std::string path) : path_(std::move(path)) {}
+    std::string path_;
+};
 
 // Makes /lib/modules/RELEASE/build a link to the folder, or says what is in the way. Text: what was
 // done.

@@ -219,7 +219,8 @@ Result<void> Frontend::read_types() {
 
 void Frontend::resolve(std::vector<system::ProcessView> views) {
     host = std::make_unique<system::LiveHost>(std::move(views));
-    if (structures && structures->headers.kind == system::HeaderKind::btf) {
+    const bool reads_task = task_words_.names_task || templates_read_;
+    if (reads_task && structures && structures->headers.kind == system::HeaderKind::btf) {
         types.set_task(host->kernel_task(task_words_.members, types));
         steps_.done("the kernel's structures");
     }

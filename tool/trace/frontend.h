@@ -70,7 +70,8 @@ public:
     std::string kernel_dir;  // the header tree for libbcc
     // What says how the kernel's structures are, where a rule or a template may ask.
     std::optional<system::HeaderChoice> structures;
-    bool reads_structures() const { return plan.asks_for_task; }
+    bool reads_structures() const { return plan.asks_for_task || templates_read_; }
+    std::vector<std::string> kernel_flags;  // for clang, where real headers take the tree's place
     std::optional<bpf::RememberingCompiler> compiler;
     std::unique_ptr<system::LiveHost> host;
 
@@ -85,6 +86,10 @@ private:
     std::optional<std::string> find_header(const rules::Header& header,
                                            const std::vector<std::string>& folders) const;
     Result<rules::TypeId> task_of_headers();
+    std::vector<rules::ProbeDefinition*> including_definitions();
+    bool includes_kernel(std::string_view line) const;
+    Result<void> give_structures(const std::vector<rules::ProbeDefinition*>& definitions);
+    void use_real_headers();
     std::vector<std::string> wanted_functions() const;
     std::vector<const rules::ProbeDefinition*> wanted_definitions() const;
     std::string definitions_text() const;
@@ -97,6 +102,9 @@ private:
     std::vector<target::Probe> probes_;
     codegen::Templates templates_;
     rules::TaskWords task_words_;
+    bool templates_read_ = false;  // the kernel's structures
+    std::optional<system::UnpackedHeaders> unpacked_;
+    Result<void> unpack_archive();
     std::string task_header_;
     std::string libc_dir_;  // declarations of the C library, for headers of libraries
 };

@@ -217,6 +217,8 @@ bpf::CompileRequest Loader::request(const bpf::Map& rings) const {
     // libbcc optimises what clang hands it: clang need not do so first. No debug information:
     // nobody reads it while programs load, and without both the time is six tenths.
     request.cflags = {"-g0", "-Xclang", "-disable-llvm-passes"};
+    request.cflags.insert(request.cflags.end(), frontend_.kernel_flags.begin(),
+                          frontend_.kernel_flags.end());
     for (const codegen::Function& function : loaded_.program.functions) {
         bpf::ProgramRequest one;
         one.name = function.name;

@@ -107,6 +107,24 @@ TEST_F(KernelHeadersTest, ATreeMayBeInTwoFolders) {
     EXPECT_EQ(short_path(found[3].path), "/usr/src/linux-headers-6.9-a");
 }
 
+TEST_F(KernelHeadersTest, AnArchiveIsUnpackedAsLongAsItIsNeeded) {
+    tree("packed", "6.9-a");
+    const std::string archive = scratch_.path("kheaders.tar.xz");
+    const std::string command =
+        fmt::format("tar -C {} -cJf {} include", scratch_.path("packed"), archive);
+    ASSERT_EQ(std::system(command.c_str()), 0);
+    std::string path;
+    {
+        const auto unpacked = UnpackedHeaders::unpack(archive);
+        ASSERT_TRUE(unpacked) << unpacked.error().message();
+        path = unpacked->path();
+        EXPECT_EQ(headers_in(path, places()).version, "6.9-a");
+    }
+    EXPECT_FALSE(std::filesystem::exists(path));
+    EXPECT_EQ(UnpackedHeaders::unpack(scratch_.write("no.tar.xz", "x")).error().what,
+              "cannot unpack " + scratch_.path("no.tar.xz"));
+}
+
 TEST_F(KernelHeadersTest, LinksAreMadeAndFoldersStay) {
     tree("mine", "6.9-a");
     EXPECT_EQ(linked(scratch_.path("mine")), "made the link /lib/modules/6.9-a/build -> /mine");
