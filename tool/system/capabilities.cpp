@@ -62,7 +62,7 @@ constexpr std::array<std::string_view, 41> kNames = {"CHOWN",
                                                      "PERFMON",
                                                      "BPF",
                                                      "CHECKPOINT_RESTORE"};
-static_assert(kNames[CAP_SYS_ADMIN] == "SYS_ADMIN" && kNames[CAP_CHECKPOINT_RESTORE] != "");
+static_assert(kNames[CAP_SYS_ADMIN] == "SYS_ADMIN" && !kNames[CAP_CHECKPOINT_RESTORE].empty());
 
 std::vector<std::string> short_names(Capabilities capabilities) {
     std::vector<std::string> all;
