@@ -143,7 +143,7 @@ Result<void> TrustedFiles::admit(const std::string& path) const {
         if (!is_path)
             return ::stat(next.c_str(), &status) == 0 ? admit_one(status, next)
                                                       : system_error("cannot open " + next);
-        if (target->starts_with('/')) at = "/";
+        if (target->starts_with('/')) at.assign(1, '/');
         push_front(names, *target);
     }
     return {};
