@@ -23,7 +23,7 @@ BEGIN, END = "<!-- table: made by tests/bench/run.py -->", "<!-- end of table --
 
 
 def order(rows):
-    wanted = ["attach", "start", "push", "dear", "count", "stream", "accounting", "memory", "quick", "other",
+    wanted = ["attach", "start", "start_again", "push", "dear", "count", "stream", "accounting", "memory", "quick", "other",
               "syscalls", "off_cpu"]
     return sorted(rows, key=lambda row: wanted.index(row.key) if row.key in wanted else len(wanted))
 
