@@ -44,10 +44,11 @@ def run(root, build, limit):
 
 
 def groups(files):
-    """Lists of files of one folder, at most TOGETHER each and about equally long."""
+    """Lists of files of one folder, at most TOGETHER each and about equally long. A main() stands
+    alone: beside what it calls, each exception of a library would be one that it lets escape."""
     folders = {}
     for file in files:
-        folders.setdefault(Path(file).parent, []).append(file)
+        folders.setdefault((Path(file).parent, Path(file).name == "main.cpp"), []).append(file)
     found = []
     for members in folders.values():
         count = -(-len(members) // TOGETHER)
