@@ -2,9 +2,11 @@
 
 #include <bpf/bpf.h>
 #include <fcntl.h>
-#include <rapidjson/document.h>
 
+#include <algorithm>
 #include <cstring>
+
+#include "bpf/json_fields.h"
 
 namespace mlbcc::bpf {
 namespace {
@@ -13,20 +15,9 @@ Error broken() {
     return Error{"the compiled programs that were kept are broken"};
 }
 
-uint32_t number(const rapidjson::Value& object, const char* name) {
-    auto found = object.FindMember(name);
-    return found != object.MemberEnd() && found->value.IsUint() ? found->value.GetUint() : 0;
-}
-
-std::string text(const rapidjson::Value& object, const char* name) {
-    auto found = object.FindMember(name);
-    return found != object.MemberEnd() && found->value.IsString() ? found->value.GetString() : "";
-}
-
-const rapidjson::Value* list(const rapidjson::Document& head, const char* name) {
-    if (head.HasParseError() || !head.IsObject()) return nullptr;
-    auto found = head.FindMember(name);
-    return found != head.MemberEnd() && found->value.IsArray() ? &found->value : nullptr;
+bool is_list_of_objects(const rapidjson::Value* value) {
+    if (value == nullptr || !value->IsArray()) return false;
+    return std::ranges::all_of(value->GetArray(), [](const auto& one) { return one.IsObject(); });
 }
 
 bool names_map(const bpf_insn& instruction) {
@@ -45,28 +36,27 @@ Result<Bundle> Bundle::read(std::string bytes) {
     if (size > made.bytes_.size() - sizeof size) return broken();
     rapidjson::Document head;
     head.Parse(made.bytes_.data() + sizeof size, size);
-    const rapidjson::Value* maps = list(head, "maps");
-    const rapidjson::Value* programs = list(head, "programs");
-    if (maps == nullptr || programs == nullptr) return broken();
-    for (const auto& one : maps->GetArray()) {
-        if (!one.IsObject()) return broken();
+    if (head.HasParseError() || !is_list_of_objects(field(head, "maps")) ||
+        !is_list_of_objects(field(head, "programs")))
+        return broken();
+    for (const rapidjson::Value* one : list_of(head, "maps")) {
         CompiledMap& map = made.maps_.emplace_back();
-        map.name = text(one, "name");
-        map.type = number(one, "type");
-        map.key_size = number(one, "key_size");
-        map.value_size = number(one, "value_size");
-        map.max_entries = number(one, "max_entries");
-        map.flags = number(one, "flags");
+        map.name = text_of(*one, "name");
+        map.type = u32_of(*one, "type");
+        map.key_size = u32_of(*one, "key_size");
+        map.value_size = u32_of(*one, "value_size");
+        map.max_entries = u32_of(*one, "max_entries");
+        map.flags = u32_of(*one, "flags");
     }
     size_t begin = sizeof size + size;
-    for (const auto& one : programs->GetArray()) {
-        if (!one.IsObject()) return broken();
+    for (const rapidjson::Value* one : list_of(head, "programs")) {
         Program& program = made.programs_.emplace_back();
-        program.name = text(one, "name");
-        program.type = number(one, "type");
-        if (one.HasMember("attach_type")) program.attach_type = number(one, "attach_type");
+        program.name = text_of(*one, "name");
+        program.type = u32_of(*one, "type");
+        if (field(*one, "attach_type") != nullptr)
+            program.attach_type = u32_of(*one, "attach_type");
         program.begin = begin;
-        program.count = number(one, "insns");
+        program.count = u32_of(*one, "insns");
         begin += program.count * sizeof(bpf_insn);
     }
     if (begin != made.bytes_.size()) return broken();

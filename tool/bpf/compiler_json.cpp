@@ -1,5 +1,7 @@
 #include "bpf/compiler_json.h"
 
+#include "bpf/json_fields.h"
+
 #include <rapidjson/document.h>
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
@@ -103,46 +105,7 @@ void write_numbered(Writer& writer, const char* key, const std::map<uint32_t, Va
     writer.EndObject();
 }
 
-// ---- reading: what is absent or of another type counts as empty
-
-const Value* field(const Value& object, const char* name) {
-    if (!object.IsObject()) return nullptr;
-    auto member = object.FindMember(name);
-    return member == object.MemberEnd() ? nullptr : &member->value;
-}
-
-std::string text_of(const Value& object, const char* name) {
-    const Value* value = field(object, name);
-    if (value == nullptr || !value->IsString()) return {};
-    return {value->GetString(), value->GetStringLength()};
-}
-
-uint64_t number_of(const Value& object, const char* name) {
-    const Value* value = field(object, name);
-    return value != nullptr && value->IsUint64() ? value->GetUint64() : 0;
-}
-
-uint32_t u32_of(const Value& object, const char* name) {
-    return static_cast<uint32_t>(number_of(object, name));
-}
-
-double real_of(const Value& object, const char* name) {
-    const Value* value = field(object, name);
-    return value != nullptr && value->IsNumber() ? value->GetDouble() : 0;
-}
-
-bool flag_of(const Value& object, const char* name) {
-    const Value* value = field(object, name);
-    return value != nullptr && value->IsTrue();
-}
-
-std::vector<const Value*> list_of(const Value& object, const char* name) {
-    std::vector<const Value*> list;
-    const Value* value = field(object, name);
-    if (value == nullptr || !value->IsArray()) return list;
-    for (const Value& element : value->GetArray()) list.push_back(&element);
-    return list;
-}
+// ---- reading
 
 Error broken_reply() {
     return Error{"the compiler helper sent what is no reply"};

@@ -39,6 +39,11 @@ std::string json_of(const Json& value) {
     return value.IsDouble() ? std::to_string(value.GetDouble()) : "null";
 }
 
+bool is_true(const Json& object, const char* name) {
+    auto member = object.FindMember(name);
+    return member != object.MemberEnd() && member->value.IsTrue();
+}
+
 sink::Group group_of(const Json& object, const char* name = "by") {
     sink::Group group;
     auto by = object.FindMember(name);
@@ -61,8 +66,7 @@ void read(const Json& json, sink::Stat& stat) {
     stat.value = stat.is_signed ? static_cast<uint64_t>(value) : unsigned_of(json, "value");
     stat.calls = is_sum ? unsigned_of(json, "calls") : stat.value;
     stat.over_ns = unsigned_of(json, "over_ns");
-    auto named = json.FindMember("named");
-    stat.is_named = named != json.MemberEnd() && named->value.IsTrue();
+    stat.is_named = is_true(json, "named");
 }
 
 void read(const Json& json, sink::Hist& hist) {
@@ -135,8 +139,7 @@ void read(const Json& json, sink::LibraryCoverage& one) {
     one.library = string_of(json, "library");
     one.functions = unsigned_of(json, "functions");
     one.called = texts_of(json, "called");
-    auto ended = json.FindMember("ended");
-    one.ended = ended != json.MemberEnd() && ended->value.IsTrue();
+    one.ended = is_true(json, "ended");
 }
 
 void read(const Json& json, sink::GivenAddresses& one) {

@@ -122,6 +122,11 @@ std::string container_flags(Capabilities capabilities) {
     return text;
 }
 
+Capabilities missing_for_tracing(Capabilities own) {
+    if (own.has(CAP_SYS_ADMIN)) return {};
+    return Capabilities{CAP_BPF, CAP_PERFMON}.without(own);
+}
+
 Capabilities effective_capabilities() {
     Sets sets;
     if (!sets.read()) return {};

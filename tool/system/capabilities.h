@@ -37,6 +37,10 @@ std::string names(Capabilities capabilities);
 std::string container_flags(Capabilities capabilities);
 
 // Those that count now. None where /proc and the kernel do not tell.
+// Of CAP_BPF and CAP_PERFMON; CAP_SYS_ADMIN stands for both (bpf_capable() and perfmon_capable(),
+// linux/capability.h).
+Capabilities missing_for_tracing(Capabilities own);
+
 Capabilities effective_capabilities();
 // Gives up all others for good, also for programs that are started later.
 Result<void> keep_capabilities(Capabilities kept);

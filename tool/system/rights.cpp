@@ -54,30 +54,10 @@ bool is_initial(std::string_view uid_map) {
 
 }  // namespace
 
-std::string_view capability_name(Capability capability) {
-    switch (capability) {
-    case Capability::ipc_lock: return "CAP_IPC_LOCK";
-    case Capability::sys_ptrace: return "CAP_SYS_PTRACE";
-    case Capability::sys_admin: return "CAP_SYS_ADMIN";
-    case Capability::sys_nice: return "CAP_SYS_NICE";
-    case Capability::sys_resource: return "CAP_SYS_RESOURCE";
-    case Capability::perfmon: return "CAP_PERFMON";
-    case Capability::bpf: return "CAP_BPF";
-    }
-    return "";
-}
-
-bool Rights::has(Capability capability) const {
-    return (capabilities >> static_cast<unsigned>(capability) & 1u) != 0;
-}
-
-bool Rights::may_trace() const {
-    return has(Capability::sys_admin) || (has(Capability::bpf) && has(Capability::perfmon));
-}
-
 Rights parse_rights(std::string_view status, std::string_view uid_map) {
     Rights rights;
-    rights.capabilities = number<uint64_t>(field_of(status, "CapEff:"), 16).value_or(0);
+    rights.capabilities =
+        Capabilities(number<uint64_t>(field_of(status, "CapEff:"), 16).value_or(0));
     rights.has_seccomp_filter = field_of(status, "Seccomp:") == "2";
     rights.all_users = is_initial(uid_map);
     return rights;

@@ -10,27 +10,16 @@
 #include <string_view>
 #include <vector>
 
-namespace mlbcc::system {
+#include "system/capabilities.h"
 
-// Numbers of <linux/capability.h>, which Debian 11's lacks some of.
-enum class Capability : unsigned {
-    ipc_lock = 14,
-    sys_ptrace = 19,
-    sys_admin = 21,
-    sys_nice = 23,
-    sys_resource = 24,
-    perfmon = 38,
-    bpf = 39,
-};
-std::string_view capability_name(Capability capability);  // "CAP_BPF"
+namespace mlbcc::system {
 
 struct Rights {
     uint32_t user = 0;                // effective
-    uint64_t capabilities = 0;        // effective, a bit each
+    Capabilities capabilities;        // effective
     bool all_users = true;            // of the kernel's first user namespace
     bool has_seccomp_filter = false;  // of system calls
-    bool has(Capability capability) const;
-    bool may_trace() const;  // CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN
+    bool may_trace() const { return missing_for_tracing(capabilities).empty(); }
 };
 // `status`: text of /proc/self/status; `uid_map`: likewise.
 Rights parse_rights(std::string_view status, std::string_view uid_map);

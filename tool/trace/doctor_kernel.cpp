@@ -1,3 +1,5 @@
+#include <linux/capability.h>
+
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -117,7 +119,7 @@ Verdicts uprobe(const Findings& found) {
                         "boot a kernel with CONFIG_UPROBES"};
     Verdicts verdicts = tried(found, can.uprobe, wanted);
     const bool rights = is_refused(can.uprobe.code) && found.abilities.map.works &&
-                        !found.rights.has(system::Capability::sys_admin);
+                        !found.rights.capabilities.has(CAP_SYS_ADMIN);
     if (rights) {
         verdicts.front().why = "CAP_SYS_ADMIN is missing, which perf events ask for (Linux 6.16)";
         verdicts.front().repair =

@@ -1,3 +1,5 @@
+#include <linux/capability.h>
+
 #include <algorithm>
 #include <array>
 
@@ -9,19 +11,17 @@
 namespace mlbcc::trace::checks {
 namespace {
 
-using system::Capability;
-
 struct Use {
-    Capability capability;
+    int capability;
     const char* what;
 };
 
 // Beside CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN, which has both in it.
 constexpr std::array kUseful = {
-    Use{Capability::sys_admin, "mount tracefs and wait for libraries that come later"},
-    Use{Capability::sys_ptrace, "look into processes of other users"},
-    Use{Capability::sys_resource, "open more files than the limit, where probes attach one by one"},
-    Use{Capability::sys_nice, "read events at real-time priority"},
+    Use{CAP_SYS_ADMIN, "mount tracefs and wait for libraries that come later"},
+    Use{CAP_SYS_PTRACE, "look into processes of other users"},
+    Use{CAP_SYS_RESOURCE, "open more files than the limit, where probes attach one by one"},
+    Use{CAP_SYS_NICE, "read events at real-time priority"},
 };
 
 std::string number_text(const std::optional<int>& number) {
@@ -32,13 +32,12 @@ std::string number_text(const std::optional<int>& number) {
 
 Verdicts capabilities(const Findings& found) {
     std::string has, lacks;
-    auto add = [](std::string& list, Capability one) {
-        list += fmt::format("{}{}", list.empty() ? "" : " ", system::capability_name(one));
+    auto add = [](std::string& list, int one) {
+        list += fmt::format("{}{}", list.empty() ? "" : " ", system::names({one}));
     };
-    for (const Capability one :
-         {Capability::bpf, Capability::perfmon, Capability::sys_admin, Capability::sys_ptrace,
-          Capability::sys_resource, Capability::sys_nice}) {
-        add(found.rights.has(one) ? has : lacks, one);
+    for (const int one :
+         {CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN, CAP_SYS_PTRACE, CAP_SYS_RESOURCE, CAP_SYS_NICE}) {
+        add(found.rights.capabilities.has(one) ? has : lacks, one);
     }
     std::string text = has.empty() ? "none that tracing uses" : has;
     if (rights_are_missing(found)) {
@@ -47,9 +46,9 @@ Verdicts capabilities(const Findings& found) {
     }
     std::string why;
     for (const Use& use : kUseful) {
-        if (found.rights.has(use.capability)) continue;
+        if (found.rights.capabilities.has(use.capability)) continue;
         why += fmt::format("{}without {} it cannot {}", why.empty() ? "" : "; ",
-                           system::capability_name(use.capability), use.what);
+                           system::names({use.capability}), use.what);
     }
     if (why.empty()) return {ok(std::move(text))};
     return {{State::note, std::move(text), std::move(why), ""}};

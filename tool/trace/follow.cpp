@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "event/record.h"
 #include "system/proc.h"
 
 namespace mlbcc::trace {
@@ -58,15 +59,14 @@ void Follower::disarm() {
 void Follower::look_at(std::span<const std::byte> record) {
     if (everyone_ || record.size() < sizeof(plan::RecordHeader) + sizeof(plan::ProcessRecord))
         return;
-    plan::RecordHeader header;
-    std::memcpy(&header, record.data(), sizeof header);
-    if ((header.what & 0x7f) != static_cast<uint32_t>(plan::RecordKind::process)) return;
-    if (header.probe != static_cast<uint32_t>(plan::ProcessChange::exit_thread)) return;
-    plan::ProcessRecord process;
-    std::memcpy(&process, record.data() + sizeof header, sizeof process);
-    bool known = std::any_of(ending_.begin(), ending_.end(),
-                             [&](const Ending& one) { return one.kernel_pid == process.other; });
-    if (!known) ending_.push_back({header.pid, process.other});
+    const event::Record one(record);
+    if (one.kind() != plan::RecordKind::process) return;
+    if (one.header.probe != static_cast<uint32_t>(plan::ProcessChange::exit_thread)) return;
+    const plan::ProcessRecord process = one.process();
+    bool known = std::any_of(ending_.begin(), ending_.end(), [&](const Ending& ending) {
+        return ending.kernel_pid == process.other;
+    });
+    if (!known) ending_.push_back({one.header.pid, process.other});
 }
 
 // An exit is told before the process is gone, and a thread's exit looks the same: asked again until

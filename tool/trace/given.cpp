@@ -1,7 +1,6 @@
 #include "trace/given.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include <fmt/format.h>
 
@@ -9,17 +8,6 @@
 
 namespace mlbcc::trace {
 namespace {
-
-template <class T> T read_at(std::span<const std::byte> bytes, size_t offset) {
-    T value;
-    std::memcpy(&value, bytes.data() + offset, sizeof value);
-    return value;
-}
-
-std::string text_at(std::span<const std::byte> bytes, const plan::Field& field) {
-    const char* text = reinterpret_cast<const char*>(bytes.data()) + field.offset;
-    return {text, strnlen(text, field.size)};
-}
 
 constexpr size_t kMaxSeen = 1 << 20;  // processes and addresses that are remembered
 
@@ -60,28 +48,27 @@ void GivenFunctions::find_clauses() {
     }
 }
 
-void GivenFunctions::look_at(std::span<const std::byte> record) {
-    if (record.size() < sizeof(plan::RecordHeader)) return;
-    const auto header = read_at<plan::RecordHeader>(record, 0);
-    const auto kind = static_cast<plan::RecordKind>(header.what & 0x7f);
-    if (kind == plan::RecordKind::process) return;
+void GivenFunctions::look_at(std::span<const std::byte> bytes) {
+    if (bytes.size() < sizeof(plan::RecordHeader)) return;
+    const event::Record record(bytes);
+    if (record.kind() == plan::RecordKind::process) return;
     if (clauses_.size() < frontend_.plan.probes.size()) find_clauses();
-    if (header.probe >= clauses_.size()) return;
-    for (const Clause& one : clauses_[header.probe]) {
-        bool applies =
-            one.at_return == (kind == plan::RecordKind::ret) && (header.what >> 8 & one.mask) != 0;
+    if (record.header.probe >= clauses_.size()) return;
+    for (const Clause& one : clauses_[record.header.probe]) {
+        bool applies = one.at_return == (record.kind() == plan::RecordKind::ret) &&
+                       (record.hits() & one.mask) != 0;
         size_t needed =
             std::max(one.address->offset + one.address->size, one.name->offset + one.name->size);
-        if (applies && record.size() >= needed) add_answer(header, one, record);
+        if (applies && bytes.size() >= needed) add_answer(record, one);
     }
 }
 
-void GivenFunctions::add_answer(const plan::RecordHeader& header, const Clause& clause,
-                                std::span<const std::byte> record) {
-    auto address = read_at<uint64_t>(record, clause.address->offset);
+void GivenFunctions::add_answer(const event::Record& record, const Clause& clause) {
+    auto address = event::read_at<uint64_t>(record.bytes, clause.address->offset);
     if (address == 0) return;  // there is no such function
-    Answer answer{static_cast<plan::ProbeId>(header.probe), header.pid, address,
-                  text_at(record, *clause.name)};
+    std::string_view name = event::text_at(record.bytes, clause.name->offset, clause.name->size);
+    Answer answer{static_cast<plan::ProbeId>(record.header.probe), record.header.pid, address,
+                  std::string(name)};
     ++library_of(answer).totals.answers;
     if (seen_.size() >= kMaxSeen) seen_.clear();
     if (seen_.emplace(answer.pid, address).second) new_.push_back(std::move(answer));

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "event/record.h"
 #include "plan/plan.h"
 #include "sink/sink.h"
 #include "system/proc.h"
@@ -26,7 +27,7 @@ public:
     // Both must outlive it.
     GivenFunctions(Frontend& frontend, Loaded& loaded) : frontend_(frontend), loaded_(loaded) {}
 
-    void look_at(std::span<const std::byte> record);
+    void look_at(std::span<const std::byte> bytes);
     bool has_new() const { return !new_.empty(); }
     std::vector<std::string> probe_new();  // notes for the user
     std::vector<sink::GivenAddresses> totals() const;
@@ -51,8 +52,7 @@ private:
     using Maps = std::map<uint32_t, std::vector<system::Mapping>>;  // by process
 
     void find_clauses();
-    void add_answer(const plan::RecordHeader& header, const Clause& clause,
-                    std::span<const std::byte> record);
+    void add_answer(const event::Record& record, const Clause& clause);
     Library& library_of(const Answer& answer);
     bool is_of(const system::Mapping& mapping, const target::UserFunction& giver) const;
     void add(const Answer& answer, Maps& maps, std::vector<std::string>& notes);

@@ -1,6 +1,5 @@
 #include "trace/rights.h"
 
-#include <linux/capability.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -12,12 +11,6 @@ using system::Capabilities;
 
 bool is_refusal(int code) {
     return code == EPERM || code == EACCES || code == ENOSYS;
-}
-
-// CAP_SYS_ADMIN stands for both (bpf_capable() and perfmon_capable(), linux/capability.h).
-Capabilities missing_for_tracing(Capabilities own) {
-    if (own.has(CAP_SYS_ADMIN)) return {};
-    return Capabilities{CAP_BPF, CAP_PERFMON}.without(own);
 }
 
 Error missing(const Standing& standing, Capabilities wanted) {
@@ -52,7 +45,7 @@ std::optional<Error> why_not_trace(const Standing& standing) {
                      "start the container as root, neither rootless nor with userns-remap "
                      "(docs/docker.md)"};
     }
-    const Capabilities wanted = missing_for_tracing(standing.capabilities);
+    const Capabilities wanted = system::missing_for_tracing(standing.capabilities);
     if (!wanted.empty()) return missing(standing, wanted);
     if (!standing.filtered) return std::nullopt;
     if (is_refusal(standing.calls.bpf)) return filtered("bpf", "CAP_BPF");

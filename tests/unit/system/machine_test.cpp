@@ -1,5 +1,6 @@
 // What the kernel's files say of the process's rights, its container and the GPU driver.
 #include <gtest/gtest.h>
+#include <linux/capability.h>
 
 #include "system/container.h"
 #include "system/disk_space.h"
@@ -17,10 +18,10 @@ TEST(Rights, OfStatus) {
                                        "CapEff:\t000000c000080000\nSeccomp:\t2\n"
                                        "Seccomp_filters:\t1\n",
                                        kEveryone);
-    EXPECT_TRUE(rights.has(Capability::bpf));
-    EXPECT_TRUE(rights.has(Capability::perfmon));
-    EXPECT_TRUE(rights.has(Capability::sys_ptrace));
-    EXPECT_FALSE(rights.has(Capability::sys_admin));
+    EXPECT_TRUE(rights.capabilities.has(CAP_BPF));
+    EXPECT_TRUE(rights.capabilities.has(CAP_PERFMON));
+    EXPECT_TRUE(rights.capabilities.has(CAP_SYS_PTRACE));
+    EXPECT_FALSE(rights.capabilities.has(CAP_SYS_ADMIN));
     EXPECT_TRUE(rights.may_trace());
     EXPECT_TRUE(rights.has_seccomp_filter);
     EXPECT_TRUE(rights.all_users);
@@ -28,7 +29,7 @@ TEST(Rights, OfStatus) {
 
 TEST(Rights, AreNoneWithoutStatus) {
     const Rights rights = parse_rights("", "");
-    EXPECT_EQ(rights.capabilities, 0u);
+    EXPECT_EQ(rights.capabilities.bits(), 0u);
     EXPECT_FALSE(rights.may_trace());
     EXPECT_FALSE(rights.has_seccomp_filter);
 }

@@ -17,7 +17,7 @@ Findings good_machine() {
     Findings found;
     found.release = "6.18.1";
     found.architecture = "x86_64";
-    found.rights.capabilities = kAll;
+    found.rights.capabilities = system::Capabilities(kAll);
     found.settings.lockdown = system::Lockdown::none;
     found.settings.kptr_restrict = 1;
     found.settings.perf_event_paranoid = 2;
@@ -75,7 +75,7 @@ TEST(Doctor, FindsNothingOnAGoodMachine) {
 TEST(Doctor, NamesTheMissingRights) {
     Findings found = good_machine();
     refuse_bpf(found, EPERM);
-    found.rights.capabilities = 0;
+    found.rights.capabilities = {};
     found.rights.user = 1000;
     const std::vector<Row> rows = judge(found);
     EXPECT_FALSE(would_work(rows));
@@ -91,7 +91,7 @@ TEST(Doctor, NamesTheMissingRights) {
 TEST(Doctor, SaysRepairsInTheWordsOfTheContainer) {
     using Kind = system::ContainerKind;
     Findings found = good_machine();
-    found.rights.capabilities = 0;
+    found.rights.capabilities = {};
     const std::pair<Kind, const char*> repairs[] = {
         {Kind::none, "give the process CAP_BPF and CAP_PERFMON"},
         {Kind::docker, "docker run --cap-add BPF --cap-add PERFMON"},
@@ -192,7 +192,7 @@ TEST(Doctor, UprobesByPerfEventsAskForMoreRights) {
     found.abilities.uprobe = {false, EACCES};
     EXPECT_EQ(remarks(found), Lines{});
     found.abilities.uprobe_multi = found.abilities.uprobe_session = {false, EINVAL};
-    found.rights.capabilities = kAll & ~(uint64_t{1} << 21);
+    found.rights.capabilities = system::Capabilities(kAll & ~(uint64_t{1} << 21));
     const Verdict verdict = row(judge(found), "uprobe").verdict;
     EXPECT_EQ(verdict.state, State::fault);
     EXPECT_EQ(verdict.repair, "give the process CAP_SYS_ADMIN");
