@@ -79,20 +79,22 @@ static __always_inline u64 mlbcc_return_sp(struct call *call) {
 // programs of one function only; where there are few, they are inlined.
 
 // 0 where the call is not to be traced. A thread with a slot is one of a traced process.
-static __always_inline u64 mlbcc_admit_untimed(struct call *call) {
+static __always_inline u64 mlbcc_admit_in(struct call *call, u32 order) {
     mlbcc_identify(&call->id);
 #if !MLBCC_EVERYONE
     if (!mlbcc_suspect(call->id.tgid)) return 0;
 #endif
-    if (!mlbcc_slot(call->id.thread)) {
+    int known = mlbcc_slot(call->id.thread) != 0;
 #if !MLBCC_EVERYONE
-        if (!mlbcc_traced(&call->id)) return 0;
+    if (!known && !mlbcc_traced(&call->id)) return 0;
 #endif
-        if (!mlbcc_armed()) return 0;
-        mlbcc_claim(call->id.thread);
-    }
+    if (!mlbcc_takes(order, call->id.thread)) return 0;
+    if (!known) mlbcc_claim(call->id.thread);
     call->all = mlbcc_accounts();
     return call->all != 0;
+}
+static __always_inline u64 mlbcc_admit_untimed(struct call *call) {
+    return mlbcc_admit_in(call, MLBCC_OLDER_FIRST);
 }
 
 static __always_inline u64 mlbcc_admit(struct call *call) {
@@ -101,10 +103,18 @@ static __always_inline u64 mlbcc_admit(struct call *call) {
     return 1;
 }
 
+// Of a function: of the kernel's, perf events run the older probe first.
+static __always_inline u64 mlbcc_admit_function(struct call *call) {
+    u32 order = MLBCC_KERNEL_BY_PERF && call->in_kernel ? MLBCC_OLDER_FIRST : MLBCC_NEWER_FIRST;
+    if (!mlbcc_admit_in(call, order)) return 0;
+    call->now = bpf_ktime_get_ns();
+    return 1;
+}
+
 // Whoever it is: some moments are of no process, and interrupt any.
 static __always_inline u64 mlbcc_admit_all(struct call *call) {
     mlbcc_identify(&call->id);
-    if (!mlbcc_armed()) return 0;
+    if (!mlbcc_takes_all()) return 0;
     call->all = mlbcc_accounts();
     call->now = bpf_ktime_get_ns();
     return call->all != 0;
@@ -124,7 +134,7 @@ static __always_inline void mlbcc_take_cookie(struct call *call, u64 cookie) {
 }
 
 MLBCC_COMMON u64 common_enter(struct call *call) {
-    if (!mlbcc_admit(call)) return 0;
+    if (!mlbcc_admit_function(call)) return 0;
     mlbcc_take_cookie(call, bpf_get_attach_cookie(call->ctx));
     call->sp = mlbcc_entry_sp(call);
     return 1;

@@ -4,7 +4,16 @@
 // map of them takes this one's place; `ring` says what they are like.
 BPF_RINGBUF_OUTPUT(ring, 16);
 BPF_ARRAY_OF_MAPS(rings, "ring", 1);
-BPF_ARRAY(control, u32, 1);  // 1 while armed
+// What to do with calls that begin: of functions, of all else; then the number of the change of rules
+// that goes on, if one does.
+BPF_ARRAY(control, u32, 3);
+#define MLBCC_PASS 0     // all are passed over
+#define MLBCC_TAKE 1     // all are taken
+#define MLBCC_LEAVING 2  // other programs are about to take them, which are MLBCC_COMING
+#define MLBCC_COMING 3
+// Threads whose calls the programs that come have taken: by thread and what it is that begins, the
+// number of the change. One table for all programs that the tracer loads.
+BPF_F_TABLE("hash", u64, u32, switched, 65536, BPF_F_NO_PREALLOC);
 struct accounts {
     struct account rules[{{rules}} + 2];  // behind the last rule: MLBCC_SHARED, MLBCC_PROCESS_RECORDS
     struct {
@@ -84,10 +93,39 @@ static __always_inline void mlbcc_trace(u32 tgid, struct process *process) {
 }
 #endif
 
-static __always_inline int mlbcc_armed(void) {
-    int zero = 0;
-    u32 *on = control.lookup(&zero);
-    return on && *on;
+// Whose probes the kernel runs first where both sets of programs have one: those of functions that
+// were attached last, of all else those that were attached first.
+#define MLBCC_NEWER_FIRST 0
+#define MLBCC_OLDER_FIRST 1
+
+// While rules change, both sets see each call, one after the other, and one of them must take it. Who
+// runs first decides that a thread's calls are from now on for those that come, and tells the other.
+static __always_inline int mlbcc_changes(u32 order, u32 state, u32 thread) {
+    int two = 2;
+    u32 *change = control.lookup(&two);
+    if (!change) return 0;
+    u64 key = (u64)order << 32 | thread;
+    u32 number = *change;
+    int comes = state == MLBCC_COMING;
+    if (comes == (order == MLBCC_NEWER_FIRST)) {
+        switched.update(&key, &number);
+        return comes;
+    }
+    u32 *told = switched.lookup(&key);
+    return comes == (told && *told == number);
+}
+
+static __always_inline int mlbcc_takes(u32 order, u32 thread) {
+    u32 *state = control.lookup(&order);
+    if (!state || *state == MLBCC_PASS) return 0;
+    return *state == MLBCC_TAKE || mlbcc_changes(order, *state, thread);
+}
+
+// What interrupts others is no call of a thread.
+static __always_inline int mlbcc_takes_all(void) {
+    int other = MLBCC_OLDER_FIRST;
+    u32 *state = control.lookup(&other);
+    return state && (*state == MLBCC_TAKE || *state == MLBCC_COMING);
 }
 
 static __always_inline struct accounts *mlbcc_accounts(void) {

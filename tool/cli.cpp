@@ -75,7 +75,7 @@ int usage_error(const std::string& message, const std::string& help = {}) {
 }
 
 struct Texts {  // options that CLI11 takes as text and are read afterwards
-    std::string duration, buffer, attach = "auto", folded_by;
+    std::string duration, reload_wait, buffer, attach = "auto", folded_by;
     bool quiet = false, verbose = false, no_realtime = false, no_cache = false;
 };
 
@@ -120,6 +120,14 @@ void add_options(CLI::App& app, CommandLine& line, Texts& texts) {
     app.add_option("--buffer", texts.buffer, "Size of the event buffer of each CPU; default 16MiB")
         ->type_name("SIZE");
     app.add_flag("--no-cache", texts.no_cache, "Compile anew, and keep nothing for the next start");
+    app.add_flag("--watch", o.rules.watch,
+                 "Take changes of the rule files, their headers and the templates over while "
+                 "tracing");
+    app.add_flag("--reloadable", o.reloadable,
+                 "Read the rules anew at SIGHUP; --watch does so, too");
+    app.add_option("--reload-wait", texts.reload_wait,
+                   "How long calls that are open when the rules change are waited for; default 2s")
+        ->type_name("2s");
     app.add_flag("--no-realtime", texts.no_realtime, "Read events at normal priority");
     app.add_option("--templates", o.rules.templates,
                    "Folder of BPF C templates, besides the installed ones and before them")
@@ -162,12 +170,20 @@ void add_headers(CLI::App& app, CommandLine& line) {
         ->type_name("DIR");
 }
 
+int not_a_duration(const std::string& text) {
+    return usage_error(fmt::format("`{}` is not a duration", text), "write 5s, 250ms or 2m");
+}
+
 int read_texts(const Texts& texts, trace::TraceOptions& o) {
     if (!texts.duration.empty()) {
         o.duration = parse_duration(texts.duration);
-        if (!o.duration)
-            return usage_error(fmt::format("`{}` is not a duration", texts.duration),
-                               "write 5s, 250ms or 2m");
+        if (!o.duration) return not_a_duration(texts.duration);
+    }
+    o.reloadable |= o.rules.watch;
+    if (!texts.reload_wait.empty()) {
+        auto wait = parse_duration(texts.reload_wait);
+        if (!wait) return not_a_duration(texts.reload_wait);
+        o.reload_wait = *wait;
     }
     if (!texts.buffer.empty()) {
         auto size = parse_size(texts.buffer);

@@ -179,6 +179,9 @@ private:
 // filled at any time.
 Result<Map> make_ring_table();
 
+// What programs tell each other of threads while rules change (codegen::maps::kSwitched).
+Result<Map> make_thread_table();
+
 // A ring of records for each CPU.
 class Stream {
 public:

@@ -1,9 +1,15 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <linux/bpf.h>
 
 #include "bpf/kernel.h"
 
 namespace mlbcc::bpf {
+namespace {
+
+constexpr uint32_t kThreads = 65536;  // as probe_templates/runtime.bpf.c has it
+
+}  // namespace
 
 Result<void> Map::update(const void* key, const void* value) {
     if (bpf_map_update_elem(fd_.get(), key, value, BPF_ANY) != 0) {
@@ -55,6 +61,16 @@ Map* LoadedProgram::map(std::string_view name) {
 int LoadedProgram::program(std::string_view name) const {
     auto found = programs.find(name);
     return found == programs.end() ? -1 : found->second.get();
+}
+
+Result<Map> make_thread_table() {
+    LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_NO_PREALLOC);
+    UniqueFd table(bpf_map_create(BPF_MAP_TYPE_HASH, "switched", 8, 4, kThreads, &options));
+    if (!table) {
+        return system_error("cannot make a BPF map",
+                            "run as root, or with CAP_BPF and CAP_PERFMON");
+    }
+    return Map(std::move(table), 8, 4);
 }
 
 }  // namespace mlbcc::bpf

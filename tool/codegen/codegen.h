@@ -112,7 +112,8 @@ Result<rules::ProbeDefinition> read_definition(const std::string& file, std::str
 // The names of the maps that the tracer reads or writes.
 namespace maps {
 inline constexpr const char* kRings = "rings";        // by CPU
-inline constexpr const char* kControl = "control";    // [0] is 1 while armed
+inline constexpr const char* kControl = "control";    // Control, by what begins
+inline constexpr const char* kSwitched = "switched";  // by thread and order: Control's change
 inline constexpr const char* kTraced = "traced";      // process id to Process
 inline constexpr const char* kSuspects = "suspects";  // by its last 12 bits: 1 if it may be one
 inline constexpr const char* kSyscalls = "syscalls";  // by number: cookie, 0: not wanted
@@ -125,6 +126,11 @@ inline constexpr const char* kPythonFiles = "python_files";  // cookie to Python
 inline constexpr const char* kPythonCodes = "python_codes";  // frame to PythonCode
 std::string aggregate(plan::AggregateId id);                 // "aggregate_3"
 }  // namespace maps
+
+// What programs do with calls that begin, in `control` at kFunctions and kOthers; while the rules
+// change, kChange has the number of the change (probe_templates/runtime.bpf.c).
+enum class Control : uint32_t { pass, take, leaving, coming };
+inline constexpr uint32_t kFunctions = 0, kOthers = 1, kChange = 2;
 
 // One rule's records on one CPU. `accounts` has, by CPU, one for each RuleId, one for records that
 // rules share (how many times more than once each was counted), one for process records, then a

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,6 +38,17 @@ public:
     // False, and only counted in size(), if there are too many different ones.
     bool add(const Value& value, uint64_t times = 1);
     void add(const Bag& other);
+    // The same values, with the types that `keep` gives for theirs.
+    template <class Keep> std::shared_ptr<const Bag> with_types(Keep&& keep) const {
+        auto made = std::make_shared<Bag>();
+        made->size_ = size_;
+        for (const auto& [value, times] : values_) {
+            OwnedValue kept = value;
+            keep(kept);
+            made->values_.emplace(std::move(kept), times);
+        }
+        return made;
+    }
     uint64_t size() const { return size_; }
     std::string_view text() const;
     const std::map<OwnedValue, uint64_t>& values() const { return values_; }

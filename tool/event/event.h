@@ -94,7 +94,7 @@ struct GaugeState {
     std::optional<Value> group;  // this part's
     int64_t value = 0, peak = 0;
     uint64_t peak_time_ns = 0;
-    const plan::ProbePlan* peak_probe = nullptr;  // of the call that reached it
+    std::string peak_function;  // of the call that reached it, "" where none has
     uint32_t peak_tid = 0;
     std::vector<std::string> peak_stack;
     struct Held {

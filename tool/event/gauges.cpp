@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "base/result.h"
 
@@ -23,6 +24,10 @@ int64_t minus(int64_t a, int64_t b) {
 }  // namespace
 
 Gauges::Gauges(const plan::Plan& plan, size_t max_entries) : max_entries_(max_entries) {
+    add_gauges(plan);
+}
+
+void Gauges::add_gauges(const plan::Plan& plan) {
     for (const plan::ProbePlan& probe : plan.probes) {
         if (probe.entry) add_gauges(*probe.entry);
         if (probe.ret) add_gauges(*probe.ret);
@@ -38,6 +43,49 @@ void Gauges::add_gauges(const plan::RecordPlan& record) {
         info->rule = std::min(info->rule, emit.rule);
         if (gauge->value && info->unit == rules::Unit::none) info->unit = gauge->value->type.unit;
         if (info->group_name.empty()) info->group_name = gauge->group_name;
+    }
+}
+
+void Gauges::keep_types(State& state, KeptTypes& types) {
+    if (state.group) types.keep_of(*state.group);
+    for (auto& [key, held] : state.held) held.key_type = types.keep(held.key_type);
+    if (state.peak.probe == nullptr) return;
+    state.peak.function = state.peak.probe->function;
+    state.peak.probe = nullptr;
+}
+
+void Gauges::release_stacks(State& state) {
+    if (state.peak.stack != nullptr) StackTable::release(state.peak.stack);
+    for (auto& [key, held] : state.held) {
+        if (held.stack != nullptr) StackTable::release(held.stack);
+    }
+    entries_ -= state.held.size();
+}
+
+void Gauges::change_plan(const plan::Plan& plan, KeptTypes& types) {
+    std::vector<Info> before = std::exchange(infos_, {});
+    add_gauges(plan);
+    std::deque<State> states = std::exchange(states_, {});
+    std::unordered_map<const State*, State*> moved;
+    for (State& state : states) {
+        auto info = std::ranges::find(infos_, before[state.gauge].name, &Info::name);
+        if (info == infos_.end()) {
+            release_stacks(state);
+            continue;
+        }
+        keep_types(state, types);
+        State& kept = states_.emplace_back(std::move(state));
+        kept.gauge = static_cast<uint32_t>(info - infos_.begin());
+        moved.emplace(&state, &kept);
+    }
+    auto live = std::exchange(live_, {});
+    for (auto& [key, one] : live) {
+        for (State* state : one.states) {
+            auto found = moved.find(state);
+            if (found == moved.end()) continue;
+            State& kept = *found->second;
+            live_[live_key(kept.gauge, kept.pid)].states.push_back(&kept);
+        }
     }
 }
 
@@ -145,7 +193,7 @@ void Gauges::move_to(State& state, int64_t value, const Change& change) {
     state.value = value;
     if (value <= state.peak.value) return;
     if (state.peak.stack != nullptr) StackTable::release(state.peak.stack);
-    state.peak = {value, change.time_ns, change.probe, change.tid, change.stack};
+    state.peak = {value, change.time_ns, change.probe, change.tid, change.stack, {}};
     if (change.stack != nullptr) StackTable::retain(change.stack);
 }
 
@@ -205,7 +253,8 @@ GaugeState Gauges::describe(const State& state, const Tables& tables) const {
     out.value = state.value;
     out.peak = state.peak.value;
     out.peak_time_ns = state.peak.time_ns;
-    out.peak_probe = state.peak.probe;
+    out.peak_function =
+        state.peak.probe != nullptr ? state.peak.probe->function : state.peak.function;
     out.peak_tid = state.peak.tid;
     if (state.peak.stack != nullptr) {
         out.peak_stack.assign(state.peak.stack->frames.begin(), state.peak.stack->frames.end());

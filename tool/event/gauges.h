@@ -15,6 +15,7 @@
 
 #include "event/bag.h"
 #include "event/event.h"
+#include "event/kept_types.h"
 #include "event/stacks.h"
 #include "event/tables.h"
 
@@ -27,6 +28,10 @@ public:
     static constexpr size_t kMaxShown = 1000;       // held entries of one state
 
     explicit Gauges(const plan::Plan& plan, size_t max_entries = kMaxEntries);
+
+    // Other rules, which go on with the gauges that they have, too: by name. What of the values is
+    // the old plan's goes to `types`.
+    void change_plan(const plan::Plan& plan, KeptTypes& types);
 
     uint32_t gauge(std::string_view name) const;  // a name of the plan's
 
@@ -65,6 +70,7 @@ private:
         const plan::ProbePlan* probe = nullptr;
         uint32_t tid = 0;
         Stack* stack = nullptr;
+        std::string function;  // the probe's, where that was of an earlier plan
     };
     struct State {
         uint32_t gauge = 0, pid = 0;
@@ -83,7 +89,10 @@ private:
         rules::Unit unit{};
     };
 
+    void add_gauges(const plan::Plan& plan);
     void add_gauges(const plan::RecordPlan& record);
+    void release_stacks(State& state);
+    static void keep_types(State& state, KeptTypes& types);
     State* state_of(Live& live, const Change& change);
     void set_key(Live& live, State& state, const Change& change);
     void forget_key(Live& live, const Change& change);

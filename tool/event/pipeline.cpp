@@ -6,21 +6,36 @@
 namespace mlbcc::event {
 
 Pipeline::Pipeline(const plan::Plan& plan, EventConsumer& consumer, PipelineOptions options)
-    : plan_(plan), consumer_(consumer), options_(std::move(options)),
+    : consumer_(consumer), options_(std::move(options)),
       symbolizer_(plan.arch, stacks_, options_.symbols, options_.python_names,
                   options_.kernel_names),
-      tables_(plan), gauges_(plan), tallies_(plan), largest_(plan),
-      decoder_(plan, tables_, gauges_), tracker_(plan.rules.size()), looks_(plan),
-      received_(plan.rules.size()) {
+      tables_(plan), gauges_(plan), rules_(std::in_place, plan, tables_, gauges_),
+      tracker_(plan.rules.size()) {
     grow();
 }
 
 void Pipeline::grow() {
-    decoder_.grow();
-    size_t before = clauses_.size();
-    clauses_ = clauses(plan_);
-    times_.resize(clauses_.size());
-    for (size_t i = before; i < clauses_.size(); ++i) times_[i].probe = clauses_[i].probe;
+    rules_->decoder.grow();
+    size_t before = rules_->clauses.size();
+    rules_->clauses = clauses(rules_->plan);
+    rules_->times.resize(rules_->clauses.size());
+    for (size_t i = before; i < rules_->clauses.size(); ++i)
+        rules_->times[i].probe = rules_->clauses[i].probe;
+}
+
+void Pipeline::finish_rules() {
+    merger_.drain_all([this](const Merger::Item& one) { item(one); });
+    give_losses(UINT64_MAX);
+    tracker_.close_spans();
+}
+
+void Pipeline::change_plan(const plan::Plan& plan) {
+    tables_.change_plan(plan, types_);
+    gauges_.change_plan(plan, types_);
+    not_tallied_ += rules_->tallies.refused();
+    rules_.emplace(plan, tables_, gauges_);
+    tracker_.change_rules(plan.rules.size());
+    grow();
 }
 
 // ---- records arrive
@@ -32,7 +47,7 @@ void Pipeline::add(uint32_t cpu, std::span<const std::byte> bytes) {
     }
     Record record(bytes);
     if (record.kind() == plan::RecordKind::process) return add_process(cpu, record);
-    const RecordMeaning* meaning = decoder_.meaning(record);
+    const RecordMeaning* meaning = rules_->decoder.meaning(record);
     if (meaning == nullptr) {
         ++malformed_;
         return;
@@ -51,7 +66,7 @@ void Pipeline::add(uint32_t cpu, std::span<const std::byte> bytes) {
 }
 
 void Pipeline::add_look(const Look& look) {
-    std::span<const std::byte> record = looks_.take(look);
+    std::span<const std::byte> record = rules_->looks.take(look);
     if (!record.empty()) add(look.cpu, record);
 }
 
@@ -59,7 +74,7 @@ void Pipeline::count_received(const Record& record, const RecordMeaning& meaning
     const std::vector<plan::RuleId>& rules = meaning.record->rules;
     uint32_t known = rules.size() >= 32 ? ~0u : (1u << rules.size()) - 1;
     for (uint32_t hits = record.hits() & known; hits != 0; hits &= hits - 1) {
-        ++received_[static_cast<uint32_t>(rules[static_cast<size_t>(__builtin_ctz(hits))])];
+        ++rules_->received[static_cast<uint32_t>(rules[static_cast<size_t>(__builtin_ctz(hits))])];
     }
 }
 
@@ -135,8 +150,7 @@ void Pipeline::advance(uint64_t now_ns) {
 }
 
 void Pipeline::finish() {
-    merger_.drain_all([this](const Merger::Item& one) { item(one); });
-    give_losses(UINT64_MAX);
+    finish_rules();
     tracker_.finish();
 }
 
@@ -160,20 +174,20 @@ Totals Pipeline::totals() const {
     totals.threads = tracker_.threads_seen();
     totals.not_learnt = tables_.refused();
     totals.not_held = gauges_.refused();
-    totals.not_tallied = tallies_.refused();
+    totals.not_tallied = not_tallied_ + rules_->tallies.refused();
     totals.no_stack = stacks_.refused();
     return totals;
 }
 
 RuleCounts Pipeline::counts(plan::RuleId rule) const {
     const SpanTracker::Unmatched& unmatched = tracker_.unmatched(rule);
-    return {received_[static_cast<uint32_t>(rule)], unmatched.begins, unmatched.ends};
+    return {rules_->received[static_cast<uint32_t>(rule)], unmatched.begins, unmatched.ends};
 }
 
 // A function with a span and an event has two clauses for the same calls.
 std::vector<FunctionTime> Pipeline::function_times() const {
     std::vector<FunctionTime> out;
-    for (const ClauseTime& time : times_) {
+    for (const ClauseTime& time : rules_->times) {
         if (time.calls == 0) continue;
         FunctionTime one{time.probe, time.calls, time.total_ns, time.max_ns};
         if (out.empty() || out.back().probe != time.probe) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -46,10 +47,16 @@ public:
     void add(uint32_t cpu, std::span<const std::byte> record);
     // A look at a process: what rules make of it, among it perhaps a record, which is added.
     void add_look(const Look& look);
-    const Looks& looks() const { return looks_; }
+    const Looks& looks() const { return rules_->looks; }
     void add_loss(Loss loss);
     // The plan has more probes. What they gauge and learn was known before.
     void grow();
+    // Gives the consumer all that there is of the rules so far; what is open is counted as
+    // unmatched. After it come no more of their records.
+    void finish_rules();
+    // Then: other rules. Gauges and learnt names go on where they have them; what was counted
+    // begins anew, ids and the totals of the trace do not.
+    void change_plan(const plan::Plan& plan);
     // Only stacks need it.
     void add_mapping(SeenMapping mapping) { symbolizer_.mapped(std::move(mapping)); }
 
@@ -65,21 +72,35 @@ public:
     std::vector<GaugeState> gauges() const { return gauges_.states(tables_); }
     // Of an aggregate that is kept here.
     std::vector<TallyGroup> tallied(plan::AggregateId aggregate) const {
-        return tallies_.groups(aggregate);
+        return rules_->tallies.groups(aggregate);
     }
-    const Largest& largest() const { return largest_; }
+    const Largest& largest() const { return rules_->largest; }
     // Of functions that were called, in the plan's order.
     std::vector<FunctionTime> function_times() const;
     // A part of an aggregate's key, with the name that process `pid` learnt for it. Its text points
     // into `key`, the plan or the learnt tables.
     Value key_value(const plan::Field& field, std::span<const std::byte> key, uint32_t pid) const {
-        return decoder_.key_value(field, key, pid);
+        return rules_->decoder.key_value(field, key, pid);
     }
 
 private:
     struct ClauseTime {
         const plan::ProbePlan* probe = nullptr;
         uint64_t calls = 0, total_ns = 0, max_ns = 0;
+    };
+    // What is of one plan.
+    struct OfRules {
+        OfRules(const plan::Plan& plan, const Tables& tables, const Gauges& gauges)
+            : plan(plan), decoder(plan, tables, gauges), tallies(plan), largest(plan), looks(plan),
+              received(plan.rules.size()) {}
+        const plan::Plan& plan;
+        Decoder decoder;
+        Tallies tallies;
+        Largest largest;
+        Looks looks;
+        std::vector<Clause> clauses;
+        std::vector<ClauseTime> times;   // by ClauseId
+        std::vector<uint64_t> received;  // by RuleId
     };
     struct Current;  // the record being turned into events
 
@@ -107,28 +128,22 @@ private:
     void give(Event& event);
     void give_losses(uint64_t before_ns);
 
-    const plan::Plan& plan_;
     EventConsumer& consumer_;
     PipelineOptions options_;
-    std::vector<Clause> clauses_;
     StackTable stacks_;
     Symbolizer symbolizer_;
+    KeptTypes types_;  // of what is known by rules that are no more
     Tables tables_;
     CxxNames names_;
     Gauges gauges_;
-    Tallies tallies_;
-    Largest largest_;
-    Decoder decoder_;
+    std::optional<OfRules> rules_;  // always there
     SpanTracker tracker_;
     Merger merger_;
-    Looks looks_;
 
-    std::vector<Loss> losses_;        // not given yet, by time
-    std::vector<uint64_t> received_;  // by RuleId
-    std::vector<ClauseTime> times_;   // by ClauseId
+    std::vector<Loss> losses_;  // not given yet, by time
     std::vector<NamedValue> values_;
     std::vector<Value> group_;
-    uint64_t last_id_ = 0, lost_ = 0, malformed_ = 0, last_advance_ns_ = 0;
+    uint64_t last_id_ = 0, lost_ = 0, malformed_ = 0, not_tallied_ = 0, last_advance_ns_ = 0;
 };
 
 }  // namespace mlbcc::event

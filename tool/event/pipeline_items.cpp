@@ -24,7 +24,7 @@ void Pipeline::item(const Merger::Item& item) {
     Record record(item.record);
     if (item.part == Part::process) return process_item(record);
     const plan::RecordHeader& header = record.header;
-    const RecordMeaning& meaning = *decoder_.meaning(record);
+    const RecordMeaning& meaning = *rules_->decoder.meaning(record);
     Current current{item,
                     record,
                     meaning,
@@ -160,9 +160,9 @@ void Pipeline::tally_each(const TallyMeaning& one, const Current& current) {
     if (value.unread || over.unread) return;
     auto add = [&](uint64_t times) {
         if (one.value) {
-            tallies_.add(one.aggregate, group_, value.bits, over.bits);
+            rules_->tallies.add(one.aggregate, group_, value.bits, over.bits);
         } else {
-            tallies_.count(one.aggregate, group_, times);
+            rules_->tallies.count(one.aggregate, group_, times);
         }
     };
     if (bag == nullptr) return add(1);
@@ -194,7 +194,7 @@ void Pipeline::keep_largest(const Current& current) {
     for (const LargestMeaning& one : current.meaning.largest) {
         if ((one.mask & current.hits) == 0) continue;
         Value by = one.by.read(current.context);
-        if (by.unread || !largest_.wants(one.list, by.bits)) continue;
+        if (by.unread || !rules_->largest.wants(one.list, by.bits)) continue;
         const plan::RecordHeader& header = current.record.header;
         Decoder::values(one.fields, current.hits, current.context, values_);
         LargestEntry entry{by.bits, header.time_ns, header.pid, header.tid, current.record.comm()};
@@ -202,7 +202,7 @@ void Pipeline::keep_largest(const Current& current) {
             entry.time_ns = std::min(current.record.start_ns(), header.time_ns);
         }
         entry.values = values_;
-        largest_.add(one.list, entry, one.stack ? current.stack : nullptr);
+        rules_->largest.add(one.list, entry, one.stack ? current.stack : nullptr);
     }
 }
 
@@ -256,7 +256,7 @@ void Pipeline::add_duration(Event& event, uint64_t start_ns, uint64_t end_ns,
                             const Current& current) {
     event.duration_ns = end_ns > start_ns ? end_ns - start_ns : 0;
     if (current.meaning.ret) event.ret = current.meaning.ret->read(current.context);
-    ClauseTime& time = times_[static_cast<uint32_t>(event.clause)];
+    ClauseTime& time = rules_->times[static_cast<uint32_t>(event.clause)];
     ++time.calls;
     time.total_ns += event.duration_ns;
     time.max_ns = std::max(time.max_ns, event.duration_ns);

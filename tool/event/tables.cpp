@@ -16,6 +16,10 @@ bool is_unknown(const Value& value) {
 }  // namespace
 
 Tables::Tables(const plan::Plan& plan, size_t max_entries) : max_entries_(max_entries) {
+    add_tables(plan);
+}
+
+void Tables::add_tables(const plan::Plan& plan) {
     for (const plan::ProbePlan& probe : plan.probes) {
         if (probe.entry) add_tables(*probe.entry);
         if (probe.ret) add_tables(*probe.ret);
@@ -31,6 +35,34 @@ void Tables::add_tables(const plan::RecordPlan& record) {
         using Kind = plan::ValueType::Kind;
         info.by_handle |= learn->key->type.kind == Kind::hex;
         info.by_handle |= learn->value && learn->value->type.kind == Kind::hex;
+    }
+}
+
+void Tables::keep_types(Table& table, KeptTypes& types) {
+    auto keep = [&](OwnedValue& value) { types.keep_of(value); };
+    auto keep_entry = [&](LearntEntry& entry) {
+        keep(entry.value);
+        for (OwnedValue& hidden : entry.hidden) keep(hidden);
+        if (entry.bag) entry.bag = entry.bag->with_types(keep);
+    };
+    for (auto& [key, entry] : table.keys) keep_entry(entry);
+    for (auto& [key, range] : table.ranges) keep_entry(range.entry);
+}
+
+void Tables::change_plan(const plan::Plan& plan, KeptTypes& types) {
+    std::vector<Info> before = std::exchange(infos_, {});
+    add_tables(plan);
+    entries_ = 0;
+    for (auto& [pid, process] : processes_) {
+        std::vector<Table> tables(infos_.size());
+        for (size_t i = 0; i < process.tables.size(); ++i) {
+            auto id = table(before[i].name);
+            if (!id) continue;
+            Table& kept = tables[static_cast<uint32_t>(*id)] = std::move(process.tables[i]);
+            keep_types(kept, types);
+            entries_ += kept.size();
+        }
+        process.tables = std::move(tables);
     }
 }
 

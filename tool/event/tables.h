@@ -17,6 +17,7 @@
 
 #include "event/bag.h"
 #include "event/event.h"
+#include "event/kept_types.h"
 #include "plan/plan.h"
 
 namespace mlbcc::event {
@@ -37,6 +38,10 @@ public:
     static constexpr size_t kMaxHidden = 256;  // under one key
 
     explicit Tables(const plan::Plan& plan, size_t max_entries = kMaxEntries);
+
+    // Other rules, which go on with the tables that they have, too: by name. What of the values is
+    // the old plan's goes to `types`.
+    void change_plan(const plan::Plan& plan, KeptTypes& types);
 
     // Nullopt for a name that no rule learns.
     std::optional<TableId> table(std::string_view name) const;
@@ -92,7 +97,9 @@ private:
         bool by_handle = false;  // its keys or values mean nothing after an exec
     };
 
+    void add_tables(const plan::Plan& plan);
     void add_tables(const plan::RecordPlan& record);
+    static void keep_types(Table& table, KeptTypes& types);
     void make_room();
     void forget(const Process& process);
     void forget(Table& table, uint64_t key);

@@ -116,8 +116,12 @@ void SpanTracker::make_room() {
     if (threads_.size() >= kMaxThreads) finish();
 }
 
-void SpanTracker::finish() {
+void SpanTracker::close_spans() {
     for (auto& [tid, thread] : threads_) close_all(thread);
+}
+
+void SpanTracker::finish() {
+    close_spans();
     threads_.clear();
     processes_.clear();
     last_ = nullptr;

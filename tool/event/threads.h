@@ -62,6 +62,10 @@ public:
     void thread_ended(uint32_t tid);
     void process_ended(uint32_t pid);
     void finish();
+    // What is open stays so no longer, and is counted as unmatched; threads are as they were.
+    void close_spans();
+    // Other rules: nothing is counted of them yet.
+    void change_rules(size_t rules) { unmatched_.assign(rules, {}); }
     // An exec: the process goes on with one thread, whose id is the process's.
     void process_replaced(uint32_t pid);
 

@@ -17,9 +17,9 @@ Gauge gauge_of(const event::GaugeState& state, const plan::Plan& plan, uint64_t 
     gauge.value = state.value;
     gauge.peak = state.peak;
     if (state.group) gauge.by.emplace_back(state.group_name, json_text(*state.group));
-    if (state.peak_probe != nullptr) {
+    if (!state.peak_function.empty()) {
         gauge.at_peak = {state.peak_time_ns - std::min(start_ns, state.peak_time_ns),
-                         state.peak_probe->function, state.peak_stack};
+                         state.peak_function, state.peak_stack};
     }
     gauge.held_count = state.held_count;
     for (const event::GaugeState::Held& held : state.held) {

@@ -44,7 +44,7 @@ private:
 class Jsonl : public Sink {
 public:
     Jsonl(OutputFile file, uint64_t start_ns, const plan::Plan& plan)
-        : file_(std::move(file)), start_ns_(start_ns), plan_(plan), clauses_(clause_texts(plan)) {}
+        : file_(std::move(file)), start_ns_(start_ns), plan_(&plan), clauses_(clause_texts(plan)) {}
 
     Result<void> write_meta(const TraceInfo& info) {
         write_meta_line(out_, info);
@@ -54,6 +54,7 @@ public:
     void lost(const event::Loss& loss, uint64_t event_id) override;
     Result<void> flush() override;
     Result<void> finish(const TraceEnd& end, uint64_t event_id) override;
+    void reload(const Reload& change, uint64_t event_id) override;
 
 private:
     void begin_line(uint64_t event_id, uint64_t time_ns) {
@@ -73,7 +74,7 @@ private:
 
     OutputFile file_;
     uint64_t start_ns_;
-    const plan::Plan& plan_;
+    const plan::Plan* plan_;
     std::vector<ClauseText> clauses_;  // by ClauseId
     ThreadTexts threads_;
     Buffer out_{2 * kWriteAt};
@@ -82,7 +83,7 @@ private:
 
 void Jsonl::event(const event::Event& event) {
     auto id = static_cast<uint32_t>(event.clause);
-    if (id >= clauses_.size()) clauses_ = clause_texts(plan_);  // it has grown
+    if (id >= clauses_.size()) clauses_ = clause_texts(*plan_);  // it has grown
     const ClauseText& clause = clauses_[id];
     begin_line(event.id, event.time_ns);
     out_.append(clause.head);
@@ -169,9 +170,17 @@ Result<void> Jsonl::flush() {
 
 Result<void> Jsonl::finish(const TraceEnd& end, uint64_t event_id) {
     begin_line(event_id, end.time_ns);
-    write_summary_members(out_, end, layers_of(plan_));
+    write_summary_members(out_, end, layers_of(*plan_));
     end_line();
     return flush();
+}
+
+void Jsonl::reload(const Reload& change, uint64_t event_id) {
+    begin_line(event_id, change.time_ns);
+    write_reload_members(out_, change, layers_of(*plan_));
+    end_line();
+    plan_ = change.plan;
+    clauses_ = clause_texts(*plan_);
 }
 
 }  // namespace

@@ -264,6 +264,34 @@ void limits(Writer& json, const TraceEnd& end) {
     if (end.not_tallied > 0) member(json, "not_tallied", end.not_tallied);
 }
 
+// All but its type.
+void summary(Writer& json, const TraceEnd& end, const std::vector<Layer>& layers) {
+    member(json, "events", end.events);
+    member(json, "lost", end.lost);
+    list(json, "stats", end.metrics.stats);
+    list(json, "hists", end.metrics.hists);
+    list(json, "gauges", end.metrics.gauges);
+    if (!end.metrics.largest.empty()) list(json, "largest", end.metrics.largest);
+    list(json, "losses", end.metrics.losses);
+    list(json, "functions", end.metrics.functions);
+    if (!end.metrics.nested.empty()) list(json, "nested", end.metrics.nested);
+    if (!end.metrics.coverage.empty()) list(json, "coverage", end.metrics.coverage);
+    if (!end.metrics.addresses.empty()) list(json, "addresses", end.metrics.addresses);
+    list(json, "layers", layers);
+    member(json, "late", end.late);
+    member(json, "processes", end.processes);
+    member(json, "threads", end.threads);
+    if (end.reloads > 0) member(json, "reloads", end.reloads);
+    if (!end.end_reason.empty()) member(json, "end", end.end_reason);
+    limits(json, end);
+}
+
+void append_members(Buffer& out, const rapidjson::StringBuffer& buffer) {
+    std::string_view members(buffer.GetString(), buffer.GetSize());
+    out.append(',');
+    out.append(members.substr(1, members.size() - 2));
+}
+
 }  // namespace
 
 void write_meta_line(Buffer& out, const TraceInfo& info) {
@@ -292,27 +320,25 @@ void write_summary_members(Buffer& out, const TraceEnd& end, const std::vector<L
     Writer json(buffer);
     json.StartObject();
     member(json, "type", "summary");
-    member(json, "events", end.events);
-    member(json, "lost", end.lost);
-    list(json, "stats", end.metrics.stats);
-    list(json, "hists", end.metrics.hists);
-    list(json, "gauges", end.metrics.gauges);
-    if (!end.metrics.largest.empty()) list(json, "largest", end.metrics.largest);
-    list(json, "losses", end.metrics.losses);
-    list(json, "functions", end.metrics.functions);
-    if (!end.metrics.nested.empty()) list(json, "nested", end.metrics.nested);
-    if (!end.metrics.coverage.empty()) list(json, "coverage", end.metrics.coverage);
-    if (!end.metrics.addresses.empty()) list(json, "addresses", end.metrics.addresses);
-    list(json, "layers", layers);
-    member(json, "late", end.late);
-    member(json, "processes", end.processes);
-    member(json, "threads", end.threads);
-    member(json, "end", end.end_reason);
-    limits(json, end);
+    summary(json, end, layers);
     json.EndObject();
-    std::string_view members(buffer.GetString(), buffer.GetSize());
-    out.append(',');
-    out.append(members.substr(1, members.size() - 2));
+    append_members(out, buffer);
+}
+
+void write_reload_members(Buffer& out, const Reload& change, const std::vector<Layer>& layers) {
+    rapidjson::StringBuffer buffer;
+    Writer json(buffer);
+    json.StartObject();
+    member(json, "type", "reload");
+    member(json, "number", change.number);
+    member(json, "why", change.why);
+    member(json, "rules", change.rules);
+    json.Key("before");
+    json.StartObject();
+    summary(json, change.before, layers);
+    json.EndObject();
+    json.EndObject();
+    append_members(out, buffer);
 }
 
 void write_seconds(Buffer& out, uint64_t time_ns, uint64_t start_ns) {

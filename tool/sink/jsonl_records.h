@@ -15,6 +15,9 @@ void write_meta_line(Buffer& out, const TraceInfo& info);  // with its newline
 // `,"type":"summary","events":6, ...` without the braces: what stands behind `ts`.
 void write_summary_members(Buffer& out, const TraceEnd& end, const std::vector<Layer>& layers);
 
+// `,"type":"reload","number":1, ...`, likewise. `layers` are those until now.
+void write_reload_members(Buffer& out, const Reload& change, const std::vector<Layer>& layers);
+
 // Seconds since the trace began, nine decimals: 0.001000000
 void write_seconds(Buffer& out, uint64_t time_ns, uint64_t start_ns);
 

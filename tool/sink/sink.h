@@ -134,8 +134,19 @@ struct TraceEnd {  // the `summary` record
     uint64_t processes = 0, threads = 0;
     uint64_t malformed = 0, not_learnt = 0, not_held = 0, no_stack = 0;  // event::Totals
     uint64_t not_tallied = 0;
+    uint64_t reloads = 0;    // times that the rules changed: `metrics` are those since the last
     std::string end_reason;  // "exit", "interrupted", "duration", ...
     MetricSnapshot metrics;
+};
+
+// Other rules from now on (the `reload` record).
+struct Reload {
+    uint64_t time_ns = 0;
+    uint64_t number = 0;  // the first is 1
+    std::string why;
+    std::vector<std::string> rules;
+    TraceEnd before;                   // what was counted with the rules until now
+    const plan::Plan* plan = nullptr;  // from now on; it outlives the sink, or the next change
 };
 
 // Finds out from events what becomes MetricSnapshot::nested.
@@ -152,9 +163,11 @@ public:
     // told once; from then on nothing is written.
     virtual Result<void> flush() { return {}; }
     virtual Result<void> finish(const TraceEnd&, uint64_t /*event_id*/) { return {}; }
+    // All events of the rules until now have been given.
+    virtual void reload(const Reload&, uint64_t /*event_id*/) {}
 };
 
-// The sinks read the plan, which may grow meanwhile, to the end.
+// The sinks read the plan, which may grow meanwhile, to the end or to its change.
 // A JSONL file ("-" is standard output); writes the meta line at once. Errors: cannot create, full.
 // SIGPIPE must be ignored: a closed pipe is an error of flush() then.
 Result<std::unique_ptr<Sink>> open_jsonl(const std::string& path, const TraceInfo& info,

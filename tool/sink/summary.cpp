@@ -25,16 +25,17 @@ Result<void> write_all(int fd, std::string_view text) {
 class Summary : public Sink {
 public:
     Summary(int fd, uint64_t start_ns, const plan::Plan& plan)
-        : fd_(fd), start_ns_(start_ns), plan_(plan) {}
+        : fd_(fd), start_ns_(start_ns), plan_(&plan) {}
 
     Result<void> finish(const TraceEnd& end, uint64_t /*event_id*/) override {
-        return write_all(fd_, summary_text(end, start_ns_, layers_of(plan_), terminal_width(fd_)));
+        return write_all(fd_, summary_text(end, start_ns_, layers_of(*plan_), terminal_width(fd_)));
     }
+    void reload(const Reload& change, uint64_t /*event_id*/) override { plan_ = change.plan; }
 
 private:
     int fd_;  // the caller's
     uint64_t start_ns_;
-    const plan::Plan& plan_;
+    const plan::Plan* plan_;
 };
 
 }  // namespace

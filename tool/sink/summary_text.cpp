@@ -125,6 +125,11 @@ std::string notes_text(const TraceEnd& end, size_t width) {
     auto note = [&](uint64_t count, std::string_view noun, std::string_view what) {
         if (count > 0) rows.line(fmt::format("  {} {}", plural(count, noun), what));
     };
+    if (end.reloads > 0) {
+        rows.line(fmt::format("  rules changed {}: what was counted before is in the trace's "
+                              "`reload` lines",
+                              plural(end.reloads, "time")));
+    }
     note(end.late, "event", "written out of order: calls longer than the window");
     note(end.malformed, "record", "not understood");
     note(end.not_learnt, "name", "not learnt: too many");

@@ -16,6 +16,9 @@ public:
     void metrics(const MetricSnapshot& snapshot) override {
         for (auto& sink : sinks_) sink->metrics(snapshot);
     }
+    void reload(const Reload& change, uint64_t event_id) override {
+        for (auto& sink : sinks_) sink->reload(change, event_id);
+    }
     Result<void> flush() override {
         return all([](Sink& sink) { return sink.flush(); });
     }

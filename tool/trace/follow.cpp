@@ -23,11 +23,8 @@ Result<void> Follower::add(int pid) {
     // In a pid namespace our ids are not the kernel's: processes are adopted by ours.
     bpf::Map* map = loaded_.map(codegen::maps::kSeeds);
     if (map == nullptr) map = loaded_.map(codegen::maps::kTraced);
-    bpf::Map* suspects = loaded_.map(codegen::maps::kSuspects);
-    MLBCC_CHECK(map != nullptr && suspects != nullptr);
-    uint32_t last_bits = key & 4095;
-    uint8_t yes = 1;
-    if (auto done = suspects->update(&last_bits, &yes); !done) return done;
+    MLBCC_CHECK(map != nullptr);
+    if (auto done = suspect(key); !done) return done;
     if (auto done = map->update(&key, &process); !done) {
         return system_error(fmt::format("cannot trace process {}", pid));
     }
@@ -42,18 +39,70 @@ Result<void> Follower::add_with_children(int pid) {
     return {};
 }
 
-Result<void> Follower::set_armed(uint32_t on) {
-    uint32_t zero = 0;
+Result<void> Follower::set(uint32_t what, uint32_t value) {
     bpf::Map* control = loaded_.map(codegen::maps::kControl);
     MLBCC_CHECK(control != nullptr);
-    return control->update(&zero, &on);
+    return control->update(&what, &value);
 }
 
 Result<void> Follower::arm() {
-    return set_armed(1);
+    if (auto done = set(codegen::kFunctions, codegen::Control::take); !done) return done;
+    return set(codegen::kOthers, codegen::Control::take);
 }
 void Follower::disarm() {
-    (void)set_armed(0);
+    (void)set(codegen::kFunctions, codegen::Control::pass);
+    (void)set(codegen::kOthers, codegen::Control::pass);
+}
+
+// A child whose parent was copied too late is found in the other's map: until there is none.
+Result<void> Follower::join(const Follower& other) {
+    roots_ = other.roots_;
+    children_ = other.children_;
+    ending_ = other.ending_;
+    if (everyone_) return {};
+    size_t added = 1;
+    while (added > 0) {
+        added = 0;
+        for (const char* map : {codegen::maps::kSeeds, codegen::maps::kTraced}) {
+            if (auto done = join(other, map, added); !done) return done;
+        }
+    }
+    return {};
+}
+
+Result<void> Follower::join(const Follower& other, const char* map, size_t& added) {
+    bpf::Map* mine = loaded_.map(map);
+    const bpf::Map* theirs = other.loaded_.map(map);
+    if (mine == nullptr || theirs == nullptr) return {};
+    for (const std::vector<std::byte>& key : theirs->keys()) {
+        auto process = theirs->lookup(key.data());
+        if (!process || mine->lookup(key.data())) continue;
+        uint32_t pid = 0;
+        std::memcpy(&pid, key.data(), sizeof pid);
+        if (auto done = suspect(pid); !done) return done;
+        if (auto done = mine->update(key.data(), process->data()); !done) return done;
+        ++added;
+    }
+    return {};
+}
+
+// In a pid namespace their numbers are not ours to ask for.
+void Follower::forget_ended() {
+    bpf::Map* traced = loaded_.map(codegen::maps::kTraced);
+    if (everyone_ || traced == nullptr || loaded_.map(codegen::maps::kSeeds) != nullptr) return;
+    for (const std::vector<std::byte>& key : traced->keys()) {
+        uint32_t pid = 0;
+        std::memcpy(&pid, key.data(), sizeof pid);
+        if (!system::is_alive(static_cast<int>(pid))) traced->erase(key.data());
+    }
+}
+
+Result<void> Follower::suspect(uint32_t pid) {
+    bpf::Map* suspects = loaded_.map(codegen::maps::kSuspects);
+    MLBCC_CHECK(suspects != nullptr);
+    const uint32_t last_bits = pid & 4095;
+    const uint8_t yes = 1;
+    return suspects->update(&last_bits, &yes);
 }
 
 void Follower::look_at(std::span<const std::byte> record) {

@@ -20,6 +20,16 @@ public:
     Result<void> add_with_children(int pid);
     Result<void> arm();  // nothing is recorded before
     void disarm();
+    // Whoever `other` follows, from now on both; this one's programs are in place.
+    Result<void> join(const Follower& other);
+    // Takes those out that had ended unnoticed when this joined.
+    void forget_ended();
+    // What becomes of calls that begin, of functions (codegen::kFunctions) or others; the number of
+    // a change of rules (kChange), of which both must know before.
+    Result<void> set(uint32_t what, uint32_t value);
+    Result<void> set(uint32_t what, codegen::Control how) {
+        return set(what, static_cast<uint32_t>(how));
+    }
 
     // Looks for process records that tell of an exit.
     void look_at(std::span<const std::byte> record);
@@ -37,7 +47,8 @@ private:
     struct Ending {
         uint32_t pid = 0, kernel_pid = 0;
     };
-    Result<void> set_armed(uint32_t on);
+    Result<void> join(const Follower& other, const char* map, size_t& added);
+    Result<void> suspect(uint32_t pid);
 
     bpf::LoadedProgram& loaded_;
     bool everyone_;

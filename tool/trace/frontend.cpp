@@ -100,6 +100,7 @@ Result<void> Frontend::read_rules() {
         std::error_code code;
         std::string identity = fs::weakly_canonical(*path, code).string();
         std::string folder = fs::path(identity).parent_path().string();
+        files.push_back(*path);
         return rules::Loaded{*path, identity, folder, std::move(*text)};
     };
     rules::parse(options_.rules, load, rules, diagnostics);
@@ -125,6 +126,7 @@ std::vector<std::string> Frontend::find_headers() {
     for (const rules::Header& header : rules.headers) {
         std::vector<std::string> folders = header_folders(header.directory, paths_.rules_folders());
         if (auto path = find_header(header, folders)) {
+            files.push_back(*path);
             if (auto done = trusted_.admit(*path); done)
                 found.push_back(std::move(*path));
             else
@@ -187,10 +189,11 @@ std::vector<std::string> Frontend::wanted_functions() const {
 
 // Those that headers include: what they say is read, but taken for nothing yet.
 Result<void> Frontend::admit_headers(const std::string& json) {
-    if (!trusted_.asks()) return {};
-    Result<std::vector<std::string>> files = rules::read_files(json);
-    if (!files) return files.error();
-    for (const std::string& file : *files) {
+    if (!trusted_.asks() && !options_.watch) return {};
+    Result<std::vector<std::string>> included = rules::read_files(json);
+    if (!included) return included.error();
+    for (const std::string& file : *included) {
+        files.push_back(file);
         if (auto done = trusted_.admit(file); !done)
             diagnostics.error_at({file}, done.error().message()).help(done.error().help);
     }
@@ -204,7 +207,7 @@ Result<void> Frontend::read_types() {
     request.names = wanted_functions();
     request.include_dirs = toolkit_folders();
     request.system_dirs = {libc_dir_};
-    request.list_files = trusted_.asks();
+    request.list_files = trusted_.asks() || options_.watch;
     if (request.headers.empty() && request.text.empty()) return {};
     Result<std::string> json = compiler->types(request);
     if (!json) return json.error();

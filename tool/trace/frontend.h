@@ -67,7 +67,8 @@ public:
     plan::Plan plan;
     std::vector<EntryPlace> entries;  // by ProbeId
     std::vector<std::string> rule_names;
-    std::string kernel_dir;  // the header tree for libbcc
+    std::vector<std::string> files;  // that were read: rules, headers, templates
+    std::string kernel_dir;          // the header tree for libbcc
     // What says how the kernel's structures are, where a rule or a template may ask.
     std::optional<system::HeaderChoice> structures;
     bool reads_structures() const { return plan.asks_for_task || templates_read_; }

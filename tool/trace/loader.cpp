@@ -11,6 +11,7 @@
 #include "system/mounts.h"
 #include "system/proc.h"
 #include "trace/attach_points.h"
+#include "trace/threads.h"
 
 namespace mlbcc::trace {
 namespace {
@@ -51,16 +52,6 @@ bool has_functions(const plan::Plan& plan, Side side) {
 bool is_optional(const plan::ProbePlan* probe) {
     return std::ranges::all_of(probe->probe->uses,
                                [](const target::RuleUse& use) { return use.rule->optional; });
-}
-
-// Signals are the first thread's.
-template <class Work> auto on_a_thread(Work work) {
-    return std::async(std::launch::async, [work = std::move(work)] {
-        sigset_t all;
-        ::sigfillset(&all);
-        ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
-        return work();
-    });
 }
 
 constexpr size_t kLoaders = 2;  // threads
@@ -134,7 +125,8 @@ void Loader::find_features() {
     steps_.done("kernel features");
 }
 
-Result<void> Loader::start(const TraceOptions& options, const bpf::Map& rings) {
+Result<void> Loader::start(const TraceOptions& options, const bpf::Map& rings,
+                           const bpf::Map* threads) {
     find_features();
     Result<codegen::Options> generation = generation_options(options, frontend_.plan, *features_);
     if (!generation) return generation.error();
@@ -152,6 +144,7 @@ Result<void> Loader::start(const TraceOptions& options, const bpf::Map& rings) {
         if (!tracefs) return tracefs.error();
     }
     request_ = request(rings);
+    if (threads != nullptr) request_->maps.emplace(codegen::maps::kSwitched, threads->fd());
     bundle_ = frontend_.compiler->compiled_before(*request_);
     if (!bundle_) return frontend_.compiler->send_compile(*request_);
     if (begin_to_load()) return {};

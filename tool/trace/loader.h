@@ -59,8 +59,10 @@ public:
     Loader(Frontend& frontend, Steps& steps) : frontend_(frontend), steps_(steps) {}
     // On a thread of their own. Optional: start() does so itself if need be.
     void begin_to_find_features();
-    // Generates the C and hands it to the compiler, which works meanwhile ...
-    Result<void> start(const TraceOptions& options, const bpf::Map& rings);
+    // Generates the C and hands it to the compiler, which works meanwhile ... `threads` is what
+    // programs of several loads share (bpf::make_thread_table()).
+    Result<void> start(const TraceOptions& options, const bpf::Map& rings,
+                       const bpf::Map* threads = nullptr);
     // Puts the probes into place. They pass calls over until finish().
     Result<void> attach();
     // Waits for the compiler: the programs are in the kernel then. What it says of the generated C

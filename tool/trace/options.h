@@ -17,6 +17,7 @@ struct RuleOptions {                 // what every subcommand that reads rules n
     bool keep_mangled = false;       // names of C++ as compilers write them
     bool exact_entry = false;        // probe the first byte, whatever it costs
     bool use_cache = true;           // of what was compiled before
+    bool watch = false;              // these files: a change of them changes the rules
     bool late_anywhere = false;      // await libraries in folders that nobody names, too
     std::string headers = "auto";    // --headers auto|btf|DIR
     std::optional<codegen::AttachMode> attach;
@@ -43,6 +44,9 @@ struct TraceOptions {
     bool keep_root = false;
     size_t buffer_bytes = 16u << 20;  // a CPU
     bool realtime = true;
+    bool reloadable = false;  // SIGHUP has the rules read anew
+    // How long calls that are open when the rules change are waited for.
+    std::chrono::nanoseconds reload_wait = std::chrono::seconds(2);
     Verbosity verbosity = Verbosity::normal;
 };
 

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "system/proc.h"
 #include "trace/clock.h"
 #include "trace/folded.h"
 #include "trace/kept_rights.h"
@@ -25,50 +24,46 @@ constexpr uint64_t kPatienceNs = 2'000'000'000;  // for a command to end after C
 
 }  // namespace
 
-Session::Session(const TraceOptions& options, Frontend& frontend, Steps& steps)
-    : options_(options), frontend_(frontend), steps_(steps),
-      nested_(sink::make_nested_times(frontend.plan)), pythons_(loaded_.kernel, options.verbosity),
-      pipeline_(frontend.plan, *this,
-                {.python_names = [this](uint64_t frame) { return pythons_.name(frame); },
+Session::Session(const TraceOptions& options, std::unique_ptr<Generation> generation,
+                 const bpf::Map& threads, Steps& steps)
+    : options_(options), steps_(steps), now_(std::move(generation)),
+      pipeline_(now_->frontend.plan, *this,
+                {.python_names = [this](uint64_t frame) { return now_->pythons.name(frame); },
                  .kernel_names = [this](uint64_t at) { return kernel_names_.find(at); }}),
-      follower_(loaded_.kernel, options.everyone), looks_(frontend.plan),
-      metrics_(frontend.plan, loaded_.kernel), coverage_(frontend.plan) {}
+      reloader_(options, threads) {}
 
-Result<std::unique_ptr<Session>> Session::open(const TraceOptions& options, Frontend& frontend,
-                                               const bpf::Map& rings, Steps& steps) {
-    std::unique_ptr<Session> made(new Session(options, frontend, steps));
+Result<std::unique_ptr<Session>> Session::open(const TraceOptions& options,
+                                               std::unique_ptr<Generation> generation,
+                                               const bpf::Map& threads, Steps& steps) {
+    std::unique_ptr<Session> made(new Session(options, std::move(generation), threads, steps));
     Result<Signals> signals = Signals::block();
     if (!signals) return signals.error();
     made->signals_.emplace(std::move(*signals));
-    Result<bpf::Stream> stream =
-        bpf::Stream::open(rings, options.buffer_bytes,
-                          [session = made.get()](uint32_t cpu, std::span<const std::byte> record) {
-                              session->take(cpu, record);
-                          });
-    if (!stream) return stream.error();
-    made->stream_.emplace(std::move(*stream));
-    if (made->stream_->bytes_per_cpu() < options.buffer_bytes) {
-        tell_note(options.verbosity, fmt::format("the kernel gives only {} KiB of buffer a CPU",
-                                                 made->stream_->bytes_per_cpu() / 1024));
-    }
+    auto opened = made->now_->open_rings(
+        [session = made.get(), from = made->now_.get()](
+            uint32_t cpu, std::span<const std::byte> one) { session->take(*from, cpu, one); });
+    if (!opened) return opened.error();
     if (auto done = made->watch_mappings(); !done) return done.error();
     steps.done("open rings");
     return made;
 }
 
 Result<void> Session::open_sinks(const std::string& output) {
-    sink::TraceInfo info = trace_info(options_, frontend_, start_ns_);
-    Result<std::unique_ptr<sink::Sink>> file = sink::open_jsonl(output, info, frontend_.plan);
+    const plan::Plan& plan = now_->frontend.plan;
+    start_ns_ = monotonic_ns();
+    sink::TraceInfo info = trace_info(options_, now_->frontend, start_ns_);
+    Result<std::unique_ptr<sink::Sink>> file = sink::open_jsonl(output, info, plan);
     if (!file) return file.error();
     sinks_.push_back(std::move(*file));
     output_ = output;
-    if (options_.verbosity != Verbosity::quiet) {
-        sinks_.push_back(sink::make_summary(STDERR_FILENO, info, frontend_.plan));
+    if (options_.verbosity != Verbosity::quiet)
+        sinks_.push_back(sink::make_summary(STDERR_FILENO, info, plan));
+    if (!options_.folded.empty()) {
+        Result<std::unique_ptr<sink::Sink>> folded = open_folded(options_);
+        if (!folded) return folded.error();
+        sinks_.push_back(std::move(*folded));
     }
-    if (options_.folded.empty()) return {};
-    Result<std::unique_ptr<sink::Sink>> folded = open_folded(options_);
-    if (!folded) return folded.error();
-    sinks_.push_back(std::move(*folded));
+    tell_refused(options_.verbosity, now_->loaded.refused, plan);
     return {};
 }
 
@@ -79,35 +74,17 @@ Result<void> Session::hold_command(const system::LaunchOptions& launch) {
     return {};
 }
 
-Result<void> Session::take(Loaded loaded, const std::string& output) {
-    loaded_ = std::move(loaded);
-    if (frontend_.plan.traces_addresses()) given_.emplace(frontend_, loaded_);
-    if (frontend_.plan.takes_kernel()) kernel_names_.read(options_.verbosity);
-    start_ns_ = monotonic_ns();
-    if (auto done = open_sinks(output); !done) return done;
-    tell_refused(options_.verbosity, loaded_.refused, frontend_.plan);
+Result<void> Session::attach() {
+    if (auto done = now_->attach(); !done) return done;
+    if (auto done = now_->finish_loading(); !done) return done;
+    if (now_->frontend.plan.takes_kernel()) kernel_names_.read(options_.verbosity);
+    now_->find_pythons(options_.command);
     return {};
 }
 
-void Session::find_pythons(const std::vector<std::string>& folders) {
-    if (!frontend_.plan.takes_python()) return;
-    if (loaded_.kernel.map(codegen::maps::kPythons) == nullptr) {
-        tell_note(options_.verbosity, "no Python stacks: they need x86-64 and the kernel's BTF");
-        return;
-    }
-    pythons_.prepare(options_.command, folders);
-    steps_.done("find Pythons");
-}
-
-void Session::look_for_python(int pid) {
-    if (!frontend_.plan.takes_python()) return;
-    pythons_.look_at(pid);
-    for (int child : system::descendants_of(pid)) pythons_.look_at(child);
-}
-
 void Session::event(const event::Event& event) {
-    nested_->event(event);
-    coverage_.event(event);
+    now_->nested->event(event);
+    now_->coverage.event(event);
     for (auto& sink : sinks_) sink->event(event);
 }
 
@@ -116,25 +93,26 @@ void Session::lost(const event::Loss& loss, uint64_t event_id) {
 }
 
 Result<void> Session::arm() {
+    Follower& follower = now_->follower;
     if (command_) {
-        if (auto done = follower_.add(command_->pid()); !done) return done;
+        if (auto done = follower.add(command_->pid()); !done) return done;
     }
     for (int pid : options_.pids) {
-        look_for_python(pid);
-        if (auto done = follower_.add_with_children(pid); !done) return done;
-        look_for_python(pid);  // in children that it has had meanwhile
+        now_->look_for_python(pid);
+        if (auto done = follower.add_with_children(pid); !done) return done;
+        now_->look_for_python(pid);  // in children that it has had meanwhile
     }
-    if (options_.everyone) look_for_python(1);
-    return follower_.arm();
+    if (options_.everyone) now_->look_for_python(1);
+    return follower.arm();
 }
 
-void Session::take(uint32_t cpu, std::span<const std::byte> record) {
+void Session::take(Generation& from, uint32_t cpu, std::span<const std::byte> record) {
     if (!saw_record_) {
         saw_record_ = true;
         steps_.done("first record");
     }
-    follower_.look_at(record);
-    if (given_) given_->look_at(record);
+    from.look_at(record);
+    if (&from != now_.get()) return change_->held.add(cpu, record);
     // A stack is looked at when it arrives. What it lies in was mapped before.
     bool may_have_stack = record.size() > sizeof(plan::RecordHeader) + sizeof(plan::UserStack);
     if (mappings_ && may_have_stack) mappings_->sweep();
@@ -142,10 +120,12 @@ void Session::take(uint32_t cpu, std::span<const std::byte> record) {
 }
 
 Result<void> Session::watch_mappings() {
-    if (!frontend_.plan.takes_stacks() && !frontend_.plan.takes_python()) return {};
+    const plan::Plan& plan = now_->frontend.plan;
+    if (mappings_ || (!plan.takes_stacks() && !plan.takes_python())) return {};
     Result<bpf::MappingStream> stream =
         bpf::MappingStream::open([this](bpf::MappingStream::Mapped m) {
-            pythons_.mapped(m.pid, m.start, m.offset, m.path);
+            now_->pythons.mapped(m.pid, m.start, m.offset, m.path);
+            if (change_) change_->coming->pythons.mapped(m.pid, m.start, m.offset, m.path);
             pipeline_.add_mapping({m.pid, m.start, m.size, m.offset, m.device_major, m.device_minor,
                                    m.inode, std::move(m.path), m.time_ns});
         });
@@ -155,14 +135,19 @@ Result<void> Session::watch_mappings() {
 }
 
 void Session::sweep() {
-    stream_->sweep();
-    take_given();
+    now_->stream->sweep();
+    now_->take_given([this] { pipeline_.grow(); });
+    if (change_) {
+        change_->coming->stream->sweep();
+        change_->coming->take_given([] {});
+    }
     if (mappings_) mappings_->sweep();
     uint64_t now = monotonic_ns();
-    looks_.work(
-        now, [this] { return follower_.processes(); }, pipeline_);
+    now_->looks->work(
+        now, [this] { return now_->follower.processes(); }, pipeline_);
     pipeline_.advance(now);
     periodically(now);
+    if (options_.reloadable) attend_reload(now);
 }
 
 void Session::periodically(uint64_t now_ns) {
@@ -172,12 +157,12 @@ void Session::periodically(uint64_t now_ns) {
     }
     if (now_ns - last_check_ns_ < kCheckNs) return;
     last_check_ns_ = now_ns;
-    follower_.clean_up();
+    now_->follower.clean_up();
     add_losses(now_ns);
 }
 
 void Session::add_losses(uint64_t now_ns) {
-    for (event::Loss& loss : metrics_.new_losses(now_ns)) pipeline_.add_loss(std::move(loss));
+    for (event::Loss& loss : now_->metrics.new_losses(now_ns)) pipeline_.add_loss(std::move(loss));
 }
 
 Result<void> Session::flush() {
@@ -196,6 +181,10 @@ bool Session::command_ended() {
 // Ctrl-C at a terminal reaches the command, too; a signal that only the tracer got is passed on.
 void Session::handle_interrupts() {
     while (auto interrupt = signals_->next()) {
+        if (options_.reloadable && interrupt->signal == SIGHUP && !interrupt->from_terminal) {
+            reloader_.ask("SIGHUP");
+            continue;
+        }
         ++interrupts_;
         interrupted_ns_ = monotonic_ns();
         if (command_ && !command_status_ && !interrupt->from_terminal) {
@@ -204,46 +193,37 @@ void Session::handle_interrupts() {
     }
 }
 
-// Whoever opened it waits until this is done.
 void Session::take_late() {
-    while (late_) {
-        std::optional<LateArrival> came = late_->next(loaded_);
-        if (!came && !late_->is_alive()) {
-            tell_note(options_.verbosity, "no library is waited for any more: the process that "
-                                          "does so has ended");
-            late_.reset();
-        }
-        if (!came) return;
-        pipeline_.grow();
-        for (const std::string& note : came->notes) tell_note(options_.verbosity, note);
-        late_->let_go(*came);
-    }
-}
-
-void Session::take_given() {
-    if (!given_ || !given_->has_new()) return;
-    for (const std::string& note : given_->probe_new()) tell_note(options_.verbosity, note);
-    pipeline_.grow();
+    now_->take_late([this] { pipeline_.grow(); });
+    if (change_) change_->coming->take_late([] {});
 }
 
 // What the command's own start opens may be awaited, too.
 void Session::attend_start() {
     command_->open_gate();
-    while (late_ && command_->report_fd() >= 0) {
-        pollfd waiting[2] = {{command_->report_fd(), POLLIN, 0}, {late_->fd(), POLLIN, 0}};
+    while (now_->late && command_->report_fd() >= 0) {
+        pollfd waiting[2] = {{command_->report_fd(), POLLIN, 0}, {now_->late->fd(), POLLIN, 0}};
         ::poll(waiting, 2, -1);
         if (waiting[0].revents != 0) return;
         take_late();
     }
 }
 
-Session::End Session::poll() {
-    pollfd waiting[4] = {{stream_->poll_fd(), POLLIN, 0},
+void Session::wait() {
+    auto late = [](const Generation* one) { return one && one->late ? one->late->fd() : -1; };
+    Generation* coming = change_ ? change_->coming.get() : nullptr;
+    pollfd waiting[6] = {{now_->stream->poll_fd(), POLLIN, 0},
                          {signals_->fd(), POLLIN, 0},
-                         {late_ ? late_->fd() : -1, POLLIN, 0},
-                         {command_ ? command_->pidfd() : -1, POLLIN, 0}};
-    ::poll(waiting, 4, looks_.patience_ms(monotonic_ns(), kSweepMs));
+                         {late(now_.get()), POLLIN, 0},
+                         {command_ ? command_->pidfd() : -1, POLLIN, 0},
+                         {coming != nullptr ? coming->stream->poll_fd() : -1, POLLIN, 0},
+                         {late(coming), POLLIN, 0}};
+    ::poll(waiting, 6, now_->looks->patience_ms(monotonic_ns(), kSweepMs));
     take_late();
+}
+
+Session::End Session::poll() {
+    wait();
     bool ended = command_ended();  // asked before the sweep that reads all it has left
     sweep();
     handle_interrupts();
@@ -258,7 +238,7 @@ Session::End Session::poll() {
         return End::duration;
     }
     bool by_pid = !command_ && !options_.everyone;
-    if (by_pid && follower_.running_roots() == 0) return End::processes;
+    if (by_pid && now_->follower.running_roots() == 0) return End::processes;
     return End::none;
 }
 
@@ -271,14 +251,22 @@ void Session::use_realtime() {
     }
 }
 
+void Session::give_up_rights() {
+    if (options_.reloadable) return;
+    const Generation& all = *now_;
+    trace::give_up_rights(
+        work_to_come(all.frontend.plan, command_.has_value(), all.late || all.given,
+                     all.loaded.mode),
+        steps_, [&] { return all.follower.reads_maps(); },
+        [&] { return all.follower.sees_roots(); });
+}
+
 int Session::run() {
     use_realtime();
     take_late();
     if (command_) command_->stand_by();
     if (auto done = arm(); !done) return tell(done.error());
-    give_up_rights(
-        work_to_come(frontend_.plan, command_.has_value(), late_ || given_, loaded_.mode), steps_,
-        [this] { return follower_.reads_maps(); }, [this] { return follower_.sees_roots(); });
+    give_up_rights();
     if (command_) {
         steps_.done("arm");
         attend_start();
@@ -289,9 +277,10 @@ int Session::run() {
         steps_.done("release the command");
     } else if (options_.everyone || !options_.pids.empty()) {
         tell_note(options_.verbosity,
-                  fmt::format("tracing {} functions; Ctrl-C ends the trace", loaded_.probes));
+                  fmt::format("tracing {} functions; Ctrl-C ends the trace", now_->loaded.probes));
     }
-    looks_.start(monotonic_ns(), !command_);
+    now_->looks->start(monotonic_ns(), !command_);
+    reloader_.watch(now_->frontend.files);
     End end = End::none;
     while (end == End::none) end = poll();
     if (auto done = finish(end); !done) failure_ = done.error();
@@ -301,23 +290,23 @@ int Session::run() {
 // Probes go first: once they are gone, what was counted and what is in the rings no longer changes.
 Result<void> Session::finish(End end) {
     signals_->let_through(interrupts_ == 0);  // a first Ctrl-C may come just as the trace ends
-    if (late_) {
-        for (const std::string& title : late_->never_came()) {
+    end_change();
+    if (now_->late) {
+        for (const std::string& title : now_->late->never_came()) {
             tell_note(options_.verbosity, fmt::format("library {} never came", title));
         }
-        late_.reset();  // nobody waits any more
+        now_->late.reset();  // nobody waits any more
     }
-    if (auto note = looks_.note()) tell_note(options_.verbosity, *note);
-    follower_.disarm();
-    loaded_.detach();
-    pythons_.detach();
+    if (auto note = now_->looks->note()) tell_note(options_.verbosity, *note);
+    now_->follower.disarm();
+    now_->detach();
     if (mappings_) mappings_->sweep();
-    stream_->sweep();
+    now_->stream->sweep();
     add_losses(monotonic_ns());
     pipeline_.finish();
     steps_.done("detach and drain");
     if (failure_) return *failure_;
-    if (uint64_t lost = metrics_.lost_process_records(); lost > 0) {
+    if (uint64_t lost = now_->metrics.lost_process_records(); lost > 0) {
         tell_note(
             options_.verbosity,
             fmt::format("{} notices of forks, execs and exits found no room in the buffer: spans "
@@ -349,13 +338,9 @@ sink::TraceEnd Session::trace_end(End end) {
     sink::TraceEnd made;
     made.time_ns = monotonic_ns();
     made.end_reason = reason(end);
-    made.metrics = metrics_.snapshot(pipeline_, coverage_);
-    sink::add_counts(made, pipeline_, frontend_.plan, start_ns_);
-    made.metrics.nested = nested_->times();
-    if (given_) made.metrics.addresses = given_->totals();
-    std::vector<plan::ProbeId> refused;
-    for (const bpf::Refusal& one : loaded_.refused) refused.push_back(one.probe);
-    made.metrics.coverage = coverage_.libraries(refused, made.metrics.losses);
+    made.reloads = reloads_;
+    made.metrics = now_->metrics_of(pipeline_);
+    sink::add_counts(made, pipeline_, now_->frontend.plan, start_ns_);
     return made;
 }
 

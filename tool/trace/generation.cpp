@@ -1,0 +1,121 @@
+#include "trace/generation.h"
+
+#include <fmt/format.h>
+
+#include "system/proc.h"
+#include "trace/messages.h"
+#include "trace/self_check.h"
+
+namespace mlbcc::trace {
+
+Generation::Generation(const TraceOptions& options, Steps& steps)
+    : frontend(options.rules, steps), pythons(loaded.kernel, options.verbosity),
+      follower(loaded.kernel, options.everyone), metrics(frontend.plan, loaded.kernel),
+      coverage(frontend.plan), options_(options), steps_(steps), loader_(frontend, steps) {}
+
+Result<void> Generation::plan(std::vector<system::ProcessView> views) {
+    for (const system::ProcessView& view : views)
+        folders_.insert(folders_.end(), view.path.begin(), view.path.end());
+    frontend.expects = true;
+    loader_.begin_to_find_features();
+    if (auto done = frontend.up_to_plan(std::move(views)); !done) return done;
+    if (frontend.diagnostics.has_errors()) return {};
+    nested = sink::make_nested_times(frontend.plan);
+    looks.emplace(frontend.plan);
+    return {};
+}
+
+Result<void> Generation::begin_loading(const bpf::Map& threads) {
+    if (auto done = check_structures(frontend, steps_); !done) return done;
+    if (auto done = frontend.choose_entries(); !done) return done;
+    Result<std::optional<LateLibraries>> started = LateLibraries::start(frontend);
+    if (!started) return started.error();
+    if (*started) late.emplace(std::move(**started));
+    Result<bpf::Map> rings = bpf::make_ring_table();
+    if (!rings) return rings.error();
+    rings_ = std::move(*rings);
+    return loader_.start(options_, *rings_, &threads);
+}
+
+Result<void> Generation::open_rings(bpf::Stream::OnRecord on_record) {
+    auto opened = bpf::Stream::open(*rings_, options_.buffer_bytes, std::move(on_record));
+    if (!opened) return opened.error();
+    stream.emplace(std::move(*opened));
+    if (stream->bytes_per_cpu() < options_.buffer_bytes) {
+        tell_note(options_.verbosity, fmt::format("the kernel gives only {} KiB of buffer a CPU",
+                                                  stream->bytes_per_cpu() / 1024));
+    }
+    return {};
+}
+
+Result<void> Generation::attach() {
+    return loader_.attach();
+}
+
+Result<void> Generation::finish_loading() {
+    Result<Loaded> all = loader_.finish();
+    if (!all) return all.error();
+    loaded = std::move(*all);
+    if (frontend.plan.traces_addresses()) given.emplace(frontend, loaded);
+    if (!late) frontend.compiler->kill();  // LLVM's memory goes with it
+    return {};
+}
+
+void Generation::find_pythons(const std::vector<std::string>& command) {
+    if (!frontend.plan.takes_python()) return;
+    if (loaded.kernel.map(codegen::maps::kPythons) == nullptr) {
+        tell_note(options_.verbosity, "no Python stacks: they need x86-64 and the kernel's BTF");
+        return;
+    }
+    pythons.prepare(command, folders_);
+    steps_.done("find Pythons");
+}
+
+void Generation::look_for_python(int pid) {
+    if (!frontend.plan.takes_python()) return;
+    pythons.look_at(pid);
+    for (int child : system::descendants_of(pid)) pythons.look_at(child);
+}
+
+void Generation::look_at(std::span<const std::byte> record) {
+    follower.look_at(record);
+    if (given) given->look_at(record);
+}
+
+void Generation::take_late(const std::function<void()>& grown) {
+    while (late) {
+        std::optional<LateArrival> came = late->next(loaded);
+        if (!came && !late->is_alive()) {
+            tell_note(options_.verbosity, "no library is waited for any more: the process that "
+                                          "does so has ended");
+            late.reset();
+        }
+        if (!came) return;
+        grown();
+        for (const std::string& note : came->notes) tell_note(options_.verbosity, note);
+        late->let_go(*came);
+    }
+}
+
+void Generation::take_given(const std::function<void()>& grown) {
+    if (!given || !given->has_new()) return;
+    for (const std::string& note : given->probe_new()) tell_note(options_.verbosity, note);
+    grown();
+}
+
+void Generation::detach() {
+    loaded.detach();
+    pythons.detach();
+}
+
+sink::MetricSnapshot Generation::metrics_of(const event::Pipeline& pipeline) {
+    sink::MetricSnapshot made = metrics.snapshot(pipeline, coverage);
+    made.nested = nested->times();
+    if (given) made.addresses = given->totals();
+    std::vector<plan::ProbeId> refused;
+    for (const bpf::Refusal& one : loaded.refused) refused.push_back(one.probe);
+    made.coverage = coverage.libraries(refused, made.losses);
+    return made;
+}
+
+}  // namespace mlbcc::trace

@@ -1,0 +1,81 @@
+// One set of rules as it runs: its programs and rings, whom it traces, what it counts. A trace has
+// one; while its rules change, two.
+//
+//   plan()           rules to plan
+//   begin_loading()  the compiler is at work
+//   open_rings()
+//   finish_loading() the probes are in place, and take nothing yet
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "bpf/kernel.h"
+#include "sink/sink.h"
+#include "system/process_view.h"
+#include "trace/coverage.h"
+#include "trace/follow.h"
+#include "trace/frontend.h"
+#include "trace/given.h"
+#include "trace/late.h"
+#include "trace/loader.h"
+#include "trace/metrics.h"
+#include "trace/options.h"
+#include "trace/process_looks.h"
+#include "trace/python_watch.h"
+
+namespace mlbcc::trace {
+
+class Generation {
+public:
+    // Both must outlive it.
+    Generation(const TraceOptions& options, Steps& steps);
+    Generation(const Generation&) = delete;
+    Generation& operator=(const Generation&) = delete;
+
+    // The rules' mistakes are in frontend.diagnostics; what follows needs rules without.
+    Result<void> plan(std::vector<system::ProcessView> views);
+    // `threads` is the table that all programs share (bpf::make_thread_table()).
+    Result<void> begin_loading(const bpf::Map& threads);
+    Result<void> open_rings(bpf::Stream::OnRecord on_record);
+    Result<void> attach();          // that needs no programs
+    Result<void> finish_loading();  // and attach() the rest
+
+    // The Pythons that `command` or a program in these folders may run, before it does.
+    void find_pythons(const std::vector<std::string>& command);
+    void look_for_python(int pid);  // in a process that runs, and its children
+    // What a record says of processes and functions, whatever the pipeline makes of it.
+    void look_at(std::span<const std::byte> record);
+    void take_late(const std::function<void()>& grown);   // whoever opened it waits until this ends
+    void take_given(const std::function<void()>& grown);  // functions by address
+    void detach();
+    // Of all that was recorded; the pipeline must have had it.
+    sink::MetricSnapshot metrics_of(const event::Pipeline& pipeline);
+
+    Frontend frontend;
+    Loaded loaded;
+    std::unique_ptr<sink::NestedTimes> nested;  // these two from plan() on
+    std::optional<ProcessLooks> looks;
+    PythonWatch pythons;
+    Follower follower;
+    Metrics metrics;
+    Coverage coverage;
+    std::optional<bpf::Stream> stream;
+    std::optional<LateLibraries> late;
+    std::optional<GivenFunctions> given;  // where some rule has a `trace`
+
+private:
+    const TraceOptions& options_;
+    Steps& steps_;
+    Loader loader_;
+    std::vector<std::string> folders_;  // of the programs' PATH
+    std::optional<bpf::Map> rings_;
+};
+
+}  // namespace mlbcc::trace

@@ -1,0 +1,128 @@
+// How a running trace changes its rules. The programs of both sets are in place for a while; of
+// each call the first one to see it decides which of them takes it (probe_templates/runtime.bpf.c),
+// so that none is taken twice and none by nobody.
+#include <malloc.h>
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "trace/clock.h"
+#include "trace/messages.h"
+#include "trace/session.h"
+
+namespace mlbcc::trace {
+
+using codegen::Control;
+using codegen::kChange;
+using codegen::kFunctions;
+using codegen::kOthers;
+
+void Session::attend_reload(uint64_t now_ns) {
+    if (change_) {
+        const auto patience = static_cast<uint64_t>(options_.reload_wait.count());
+        const bool waited = now_ns - change_->since_ns >= patience || change_->held.is_full();
+        if (!change_->leaving.valid()) {
+            if (waited) begin_leaving();
+        } else if (change_->leaving.wait_for(std::chrono::seconds(0)) ==
+                   std::future_status::ready) {
+            change_over();
+        }
+        return;
+    }
+    if (!reloader_.is_preparing()) {
+        if (!reloader_.is_wanted(now_ns)) return;
+        reloader_.begin(now_->follower.processes(),
+                        [this](Generation& from, uint32_t cpu, std::span<const std::byte> record) {
+                            take(from, cpu, record);
+                        });
+    } else if (auto prepared = reloader_.take(); prepared && prepared->generation) {
+        if (auto done = begin_change(std::move(*prepared)); !done) failure_ = done.error();
+    }
+}
+
+// For functions the new programs run first and decide, for all else the old ones; whoever comes
+// second must be ready to be told before.
+Result<void> Session::begin_change(Prepared prepared) {
+    change_.emplace();
+    change_->coming = std::move(prepared.generation);
+    change_->why = std::move(prepared.why);
+    Generation& coming = *change_->coming;
+    Generation& now = *now_;
+    if (auto done = watch_mappings(); !done) return done;
+    coming.find_pythons(options_.command);
+    if (auto done = coming.follower.join(now.follower); !done) return done;
+    if (coming.frontend.plan.takes_python()) {
+        for (int pid : coming.follower.processes()) coming.pythons.look_at(pid);
+    }
+    const auto number = static_cast<uint32_t>(reloads_ + 1);
+    struct Step {
+        Follower& follower;
+        uint32_t what;
+        Control how;
+    };
+    for (Generation* one : {&now, &coming}) {
+        if (auto done = one->follower.set(kChange, number); !done) return done;
+    }
+    for (const Step& step : {Step{now.follower, kFunctions, Control::leaving},
+                             Step{coming.follower, kFunctions, Control::coming},
+                             Step{coming.follower, kOthers, Control::coming},
+                             Step{now.follower, kOthers, Control::leaving}}) {
+        if (auto done = step.follower.set(step.what, step.how); !done) return done;
+    }
+    change_->since_ns = monotonic_ns();
+    return {};
+}
+
+// All that was decided before the change has ended long ago: the new programs need not ask any
+// more. What of the old ones' calls is open now is not waited for.
+void Session::begin_leaving() {
+    Follower& now = now_->follower;
+    Follower& coming = change_->coming->follower;
+    (void)now.set(kFunctions, Control::pass);
+    (void)coming.set(kFunctions, Control::take);
+    (void)coming.set(kOthers, Control::take);
+    (void)now.set(kOthers, Control::pass);
+    change_->leaving = on_a_thread([old = now_.get()] { old->detach(); });
+}
+
+void Session::change_over() {
+    change_->leaving.get();
+    if (mappings_) mappings_->sweep();
+    now_->stream->sweep();
+    add_losses(monotonic_ns());
+    pipeline_.finish_rules();
+    Generation& coming = *change_->coming;
+    const plan::Plan& plan = coming.frontend.plan;
+    sink::Reload reload{.time_ns = change_->since_ns, .number = ++reloads_, .why = change_->why};
+    reload.rules = coming.frontend.rule_names;
+    reload.before = trace_end(End::none);
+    reload.plan = &plan;
+    const uint64_t id = pipeline_.take_event_id();
+    for (auto& sink : sinks_) sink->reload(reload, id);
+    pipeline_.change_plan(plan);
+    if (plan.takes_kernel()) kernel_names_.read(options_.verbosity);
+    std::unique_ptr<Generation> old = std::exchange(now_, std::move(change_->coming));
+    HeldRecords held = std::move(change_->held);
+    change_.reset();
+    pipeline_.grow();  // by what came meanwhile
+    held.give(
+        [this](uint32_t cpu, std::span<const std::byte> record) { pipeline_.add(cpu, record); });
+    now_->follower.forget_ended();
+    now_->looks->start(monotonic_ns(), false);
+    tell_refused(options_.verbosity, now_->loaded.refused, plan);
+    tell_note(options_.verbosity, fmt::format("{}: the rules have changed; {} functions are traced",
+                                              reload.why, now_->loaded.probes));
+    old.reset();
+    ::malloc_trim(0);
+}
+
+void Session::end_change() {
+    if (!change_) return;
+    if (!change_->leaving.valid()) begin_leaving();
+    change_->leaving.wait();
+    change_->coming->stream->sweep();
+    change_over();
+}
+
+}  // namespace mlbcc::trace

@@ -1,0 +1,51 @@
+#include "trace/views.h"
+
+#include <filesystem>
+
+namespace mlbcc::trace {
+namespace {
+
+constexpr size_t kMaxViews = 64;  // of processes that run
+
+Result<void> add_command(const TraceOptions& options, std::vector<system::ProcessView>& views) {
+    if (options.command.empty()) return {};
+    auto environment = system::launch_environment(launch_options(options));
+    if (!environment) return environment.error();
+    views.push_back(system::view_of_command(*environment, std::filesystem::current_path().string(),
+                                            options.command.front()));
+    return {};
+}
+
+}  // namespace
+
+system::LaunchOptions launch_options(const TraceOptions& options) {
+    system::LaunchOptions launch;
+    launch.argv = options.command;
+    if (!options.user.empty()) launch.user = options.user;
+    launch.keep_root = options.keep_root;
+    return launch;
+}
+
+Result<std::vector<system::ProcessView>> views_of(const TraceOptions& options) {
+    std::vector<system::ProcessView> views;
+    for (int pid : options.pids) {
+        Result<system::ProcessView> view = system::view_of_process(pid);
+        if (!view) return view.error();
+        views.push_back(std::move(*view));
+    }
+    if (auto done = add_command(options, views); !done) return done.error();
+    return views;
+}
+
+Result<std::vector<system::ProcessView>> views_of(const TraceOptions& options,
+                                                  const std::vector<int>& pids) {
+    std::vector<system::ProcessView> views;
+    for (int pid : pids) {
+        if (views.size() == kMaxViews) break;
+        if (auto view = system::view_of_process(pid)) views.push_back(std::move(*view));
+    }
+    if (auto done = add_command(options, views); !done) return done.error();
+    return views;
+}
+
+}  // namespace mlbcc::trace

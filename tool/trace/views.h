@@ -1,0 +1,21 @@
+// How the programs that are traced, or will be, find their libraries.
+#pragma once
+
+#include <vector>
+
+#include "base/result.h"
+#include "system/process.h"
+#include "system/process_view.h"
+#include "trace/options.h"
+
+namespace mlbcc::trace {
+
+system::LaunchOptions launch_options(const TraceOptions& options);
+
+// Of the command, or each process that the options name; one that cannot be looked at is an error.
+Result<std::vector<system::ProcessView>> views_of(const TraceOptions& options);
+// Of the command, and as many as can be looked at of the processes that are traced by now.
+Result<std::vector<system::ProcessView>> views_of(const TraceOptions& options,
+                                                  const std::vector<int>& pids);
+
+}  // namespace mlbcc::trace
