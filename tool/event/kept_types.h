@@ -5,7 +5,7 @@
 #include <deque>
 
 #include "event/bag.h"
-#include "plan/value_type.h"
+#include "plan/plan.h"
 
 namespace mlbcc::event {
 

@@ -89,18 +89,22 @@ void Frontend::remember_start() {
     compiler->remember_start(known_by());
 }
 
+void Frontend::reads(const std::string& path) {
+    if (options_.watch) files.push_back({path, file_state(path)});
+}
+
 Result<void> Frontend::read_rules() {
     if (auto read = read_templates(); !read) return read;
     rules::LoadFile load = [&](std::string_view name,
                                std::string_view directory) -> Result<rules::Loaded> {
         Result<std::string> path = paths_.find_rules_file(name, directory);
         if (!path) return path.error();
+        reads(*path);
         Result<std::string> text = trusted_.read(*path, kMaxRuleFile);
         if (!text) return text.error();
         std::error_code code;
         std::string identity = fs::weakly_canonical(*path, code).string();
         std::string folder = fs::path(identity).parent_path().string();
-        files.push_back(*path);
         return rules::Loaded{*path, identity, folder, std::move(*text)};
     };
     rules::parse(options_.rules, load, rules, diagnostics);
@@ -126,7 +130,6 @@ std::vector<std::string> Frontend::find_headers() {
     for (const rules::Header& header : rules.headers) {
         std::vector<std::string> folders = header_folders(header.directory, paths_.rules_folders());
         if (auto path = find_header(header, folders)) {
-            files.push_back(*path);
             if (auto done = trusted_.admit(*path); done)
                 found.push_back(std::move(*path));
             else
@@ -193,7 +196,7 @@ Result<void> Frontend::admit_headers(const std::string& json) {
     Result<std::vector<std::string>> included = rules::read_files(json);
     if (!included) return included.error();
     for (const std::string& file : *included) {
-        files.push_back(file);
+        reads(file);
         if (auto done = trusted_.admit(file); !done)
             diagnostics.error_at({file}, done.error().message()).help(done.error().help);
     }
@@ -345,6 +348,7 @@ Result<void> Frontend::read_templates_of(const std::string& folder, const std::s
     std::error_code code;
     for (const auto& entry : fs::directory_iterator(folder, code)) {
         if (!entry.is_regular_file(code) || entry.path().extension() == ".md") continue;
+        reads(entry.path().string());
         Result<std::string> text = trusted_.read(entry.path().string(), kMaxTemplate);
         if (!text) return text.error();
         templates_[prefix + entry.path().filename().string()] = std::move(*text);

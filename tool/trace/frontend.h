@@ -67,8 +67,11 @@ public:
     plan::Plan plan;
     std::vector<EntryPlace> entries;  // by ProbeId
     std::vector<std::string> rule_names;
-    std::vector<std::string> files;  // that were read: rules, headers, templates
-    std::string kernel_dir;          // the header tree for libbcc
+    struct ReadFile {
+        std::string path, state;  // file_state(), as it was read
+    };
+    std::vector<ReadFile> files;  // with `watch`: rules, headers, templates
+    std::string kernel_dir;       // the header tree for libbcc
     // What says how the kernel's structures are, where a rule or a template may ask.
     std::optional<system::HeaderChoice> structures;
     bool reads_structures() const { return plan.asks_for_task || templates_read_; }
@@ -80,6 +83,7 @@ public:
 
 private:
     plan::Arch arch() const;
+    void reads(const std::string& path);
     std::string known_by() const;
     Result<void> choose_entries(size_t first, target::Host& from);
     std::vector<std::string> find_headers();

@@ -24,12 +24,14 @@ struct Held {
 
 // ---- the files
 
-void WatchedFiles::watch(const std::vector<std::string>& files, bool keep) {
+void WatchedFiles::watch(const std::vector<Frontend::ReadFile>& files, bool keep) {
     if (!keep) files_.clear();
-    for (const std::string& path : files) {
-        if (std::ranges::find(files_, path, &File::path) != files_.end()) continue;
-        const std::string state = file_state(path);
-        files_.push_back({path, state, state});
+    for (const Frontend::ReadFile& file : files) {
+        auto known = std::ranges::find(files_, file.path, &File::path);
+        if (known == files_.end())
+            files_.push_back({file.path, file.state, file.state});
+        else
+            known->known = file.state;
     }
 }
 
@@ -93,10 +95,10 @@ std::optional<Prepared> Reloader::take() {
     const bool mistakes = tell(frontend.diagnostics, options_.verbosity);
     if (outcome.error) tell(*outcome.error);
     const bool good = !mistakes && !outcome.error;
-    if (options_.rules.watch) files_.watch(frontend.files, !good);
-    if (good) return Prepared{std::move(outcome.generation), frontend.files, why_};
+    files_.watch(frontend.files, !good);
+    if (good) return Prepared{std::move(outcome.generation), why_};
     tell_note(options_.verbosity, why_ + ": the rules stay as they were");
-    return Prepared{nullptr, {}, why_};
+    return Prepared{nullptr, why_};
 }
 
 // ---- records

@@ -24,7 +24,7 @@ namespace mlbcc::trace {
 class WatchedFiles {
 public:
     // Besides those of before, where they are to be kept.
-    void watch(const std::vector<std::string>& files, bool keep);
+    void watch(const std::vector<Frontend::ReadFile>& files, bool keep);
     // The name of one that has changed; told once for all that have.
     std::optional<std::string> changed(uint64_t now_ns);
 
@@ -39,7 +39,6 @@ private:
 // Rules that are read, planned and in the kernel, where they take nothing yet.
 struct Prepared {
     std::unique_ptr<Generation> generation;  // none: a mistake, which has been told
-    std::vector<std::string> files;          // that were read
     std::string why;
 };
 
@@ -49,9 +48,7 @@ public:
     Reloader(const TraceOptions& options, const bpf::Map& threads)
         : options_(options), threads_(threads) {}
 
-    void watch(const std::vector<std::string>& files) {
-        if (options_.rules.watch) files_.watch(files, false);
-    }
+    void watch(const std::vector<Frontend::ReadFile>& files) { files_.watch(files, false); }
     void ask(std::string why) { asked_ = std::move(why); }
     // Whether the rules should be read anew, now that nothing else goes on.
     bool is_wanted(uint64_t now_ns);

@@ -3,7 +3,9 @@
 // so that none is taken twice and none by nobody.
 #include <malloc.h>
 
+#include <chrono>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -32,7 +34,7 @@ void Session::attend_reload(uint64_t now_ns) {
     }
     if (!reloader_.is_preparing()) {
         if (!reloader_.is_wanted(now_ns)) return;
-        reloader_.begin(now_->follower.processes(),
+        reloader_.begin(options_.everyone ? std::vector<int>() : now_->follower.processes(),
                         [this](Generation& from, uint32_t cpu, std::span<const std::byte> record) {
                             take(from, cpu, record);
                         });

@@ -175,14 +175,16 @@ def check_summary(trace, open_spans):
     end = trace.records[-1]
     expect(end is trace.summary, end, "the last line is the summary")
     expect({"events", "lost", "stats", "hists", "gauges", "losses"} <= set(end), end, "summary keys")
-    lines = len(trace.events) + len(trace.lost)
+    reloads = [r for r in trace.records if r["type"] == "reload" and "phase" not in r]
+    lines = len(trace.events) + len(trace.lost) + len(reloads)
     expect(end["events"] == lines, end, f"there are {lines} events")
     expect(end["lost"] == sum(l["count"] for l in trace.lost), end, "lost is not what lines say")
-    for loss in end["losses"]:
+    losses = [loss for one in [*(r["before"] for r in reloads), end] for loss in one["losses"]]
+    for loss in losses:
         fits = loss["submitted"] == loss["lost"] + loss["received"]
         expect(fits, loss, "submitted is not received + lost")
     if end["lost"] == 0:
-        unmatched = sum(loss["unmatched_begin"] for loss in end["losses"])
+        unmatched = sum(loss["unmatched_begin"] for loss in losses)
         expect(unmatched == open_spans, end, f"{open_spans} spans have no end")
     for hist in end["hists"]:
         expect(sum(b[2] for b in hist["buckets"]) == hist["count"], hist, "buckets add up")

@@ -250,6 +250,39 @@ TEST_F(Jsonls, AClosedPipeIsAnError) {
     EXPECT_TRUE((*sink)->flush().ok());
 }
 
+// What stands before it is of the rules before, what stands behind it of those after.
+TEST_F(Jsonls, OtherRulesFromALineOn) {
+    add_sample_probes(t);
+    TestPlan next;
+    plan::ProbeId open = next.probe("open", "", "libc.so.6");
+    next.event(open, End::entry, "file", "opened");
+    auto sink = open_jsonl(path, info, t.plan);
+    Reload reload{.time_ns = kStart + 2000, .number = 1, .why = "cuda.rules changed"};
+    reload.rules = {"files.rules"};
+    reload.before.events = 7;
+    reload.before.metrics.stats = {
+        {"cuda.rules:1", plan::AggregateKind::count, "calls", {}, {}, 3, 3}};
+    reload.plan = &next.plan;
+    (*sink)->reload(reload, 1);
+    event::Pipeline pipeline(next.plan, **sink);
+    pipeline.take_event_id();
+    pipeline.add(0, Wire::entry(open, kStart + 3000));
+    pipeline.finish();
+    EXPECT_TRUE((*sink)->finish({.time_ns = kStart + 4000, .reloads = 1}, 3).ok());
+    rapidjson::Document change;
+    ASSERT_FALSE(change.Parse(lines().at(1).c_str()).HasParseError());
+    EXPECT_STREQ(change["type"].GetString(), "reload");
+    EXPECT_EQ(change["number"].GetUint(), 1u);
+    EXPECT_STREQ(change["why"].GetString(), "cuda.rules changed");
+    EXPECT_STREQ(change["rules"][0].GetString(), "files.rules");
+    EXPECT_EQ(change["before"]["stats"][0]["value"].GetUint(), 3u);
+    EXPECT_STREQ(change["before"]["layers"][0]["type"].GetString(), "userspace");
+    EXPECT_FALSE(change["before"].HasMember("type"));
+    EXPECT_NE(lines().at(2).find(R"("type":"file","name":"opened")"), std::string::npos);
+    EXPECT_NE(lines().at(3).find(R"("reloads":1)"), std::string::npos);
+    EXPECT_NE(lines().at(3).find(R"("libraries":["libc.so.6"])"), std::string::npos);
+}
+
 TEST_F(Jsonls, ATeeGivesToAll) {
     std::vector<std::unique_ptr<Sink>> sinks;
     std::string other = path + ".2";

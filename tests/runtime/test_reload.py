@@ -1,0 +1,214 @@
+"""Rules that change while the trace runs: each call is taken by the rules before or those after, never by
+both and never by none; what was learnt and held goes on."""
+
+import collections
+import os
+import re
+import signal
+import sys
+import time
+
+from harness import ROOT, TracerCase, target
+from harness.machine import CUDA_SIM
+
+RELOADS = 100
+RATE = 50_000  # calls a second of each of two threads
+GETPPID = ("import ctypes, sys, time\n"
+           "call, made, end = ctypes.CDLL(None).getppid, 0, time.monotonic() + float(sys.argv[1])\n"
+           "while time.monotonic() < end:\n"
+           "    for _ in range(20): call()\n    made += 20\n    time.sleep(0.001)\n"
+           "print(made)\n")
+
+
+class Reload(TracerCase):
+    def change(self, rules):
+        """As editors do: a new file takes the place of the old one."""
+        other = self.write("new.rules", rules)
+        os.replace(other, self.dir / "test.rules")
+
+    def changed(self, live, number):
+        live.wait_for(f'"type":"reload","number":{number},')
+
+    def counts(self, trace):
+        """Of each set of rules, the sum of all counts."""
+        return [sum(stat["value"] for stat in one["stats"]) for one in [*self.before(trace), trace.summary]]
+
+    def before(self, trace):
+        return [record["before"] for record in trace.records if record["type"] == "reload"]
+
+    def flooded(self, rules, seconds, *options, rate=RATE):
+        """Starts a program that calls hit(thread, i) until it is told to end; its output is a file."""
+        made = self.dir / "made"
+        live = self.start(rules, "--watch", "--reload-wait", "50ms", *options, "--", "sh", "-c",
+                          f"{target('flood')} 2 0 {seconds} {rate} >{made}")
+        live.wait_for('"type":"meta"')
+        return live, made
+
+    def hit(self, text):
+        return (f'int hit(int thread, unsigned long i);\non "{target("flood")}":hit {{ {text} }}\n')
+
+    def memory(self, live):
+        status = open(f"/proc/{live.process.pid}/status").read()
+        return int(re.search(r"VmRSS:\s+(\d+)", status).group(1))
+
+    def test_a_hundred_changes_of_a_hundred_thousand_calls_a_second(self):
+        live, made = self.flooded(self.hit('count as "calls 0"'), 600)
+        memory = []
+        for number in range(1, RELOADS + 1):
+            self.change(self.hit(f'count as "calls {number}"'))
+            self.changed(live, number)
+            memory.append(self.memory(live))
+        os.kill(live.process.pid, signal.SIGTERM)
+        self.assertNotEqual(live.wait(), 0)
+        trace = live.trace()
+        counts = self.counts(trace)
+        self.assertEqual(len(counts), RELOADS + 1)
+        self.assertTrue(all(count > 0 for count in counts), counts)
+        self.assertEqual(trace.summary["reloads"], RELOADS)
+        self.assertLess(memory[-1], memory[1] * 1.05, memory)
+
+    def each_call_once(self, kind, mode):
+        live, made = self.flooded(self.hit(f"{kind} g0(thread, i)"), 4, "--attach", mode, rate=5000)
+        for number in (1, 2, 3):
+            time.sleep(0.2)
+            self.change(self.hit(f"{kind} g{number}(thread, i)"))
+            self.changed(live, number)
+        self.assertEqual(live.wait(), 0, live.said())
+        trace = live.trace()
+        seen = collections.Counter((e["args"]["thread"], e["args"]["i"]) for e in trace.events
+                                   if e["phase"] in "BX")
+        self.assertEqual(len(seen), int(made.read_text()))
+        self.assertEqual(set(seen.values()), {1})
+        self.assertEqual({e["type"] for e in trace.events}, {"g0", "g1", "g2", "g3"})
+        return trace
+
+    def test_each_call_has_one_event(self):
+        for mode in ("session", "multi", "perf"):
+            with self.subTest(mode):
+                self.each_call_once("event", mode)
+
+    def test_each_call_has_both_ends(self):
+        for mode in ("session", "multi", "perf"):
+            with self.subTest(mode):
+                trace = self.each_call_once("span", mode)
+                phases = collections.Counter(e["phase"] for e in trace.events)
+                self.assertEqual(phases["B"], phases["E"])
+
+    def test_counts_are_exact(self):
+        live, made = self.flooded(self.hit('count by thread as "calls"'), 6)
+        for number in (1, 2, 3, 4):
+            self.change(self.hit(f'count by thread as "calls {number}"'))
+            self.changed(live, number)
+        self.assertEqual(live.wait(), 0, live.said())
+        self.assertEqual(sum(self.counts(live.trace())), int(made.read_text()))
+
+    def test_system_calls_by_sighup(self):
+        for clause in ("count", "event call()"):
+            printed = self.dir / "printed"
+            with open(printed, "w") as output:
+                live = self.start(f"on syscall:getppid {{ {clause} }}\n", "--reloadable", "--reload-wait",
+                                  "50ms", "--", sys.executable, "-c", GETPPID, "5", stdout=output)
+                live.wait_for('"type":"meta"')
+                for number in (1, 2, 3):
+                    time.sleep(0.3)
+                    os.kill(live.process.pid, signal.SIGHUP)
+                    self.changed(live, number)
+                self.assertEqual(live.wait(), 0, live.said())
+            trace, made = live.trace(), int(printed.read_text())
+            self.assertEqual(len(trace.events) or sum(self.counts(trace)), made)
+            reload, *_ = [record for record in trace.records if record["type"] == "reload"]
+            self.assertEqual(reload["why"], "SIGHUP")
+
+    def test_a_mistake_leaves_the_rules_as_they_were(self):
+        live, made = self.flooded(self.hit('count as "first"'), 8)
+        self.change(self.hit("count as first by nothing"))
+        end = time.monotonic() + 60
+        while "the rules stay as they were" not in live.said() and time.monotonic() < end:
+            time.sleep(0.05)
+        said = live.said()
+        self.assertIn("test.rules:2", said)
+        self.assertIn("error", said)
+        self.change(self.hit('count as "second"'))
+        self.changed(live, 1)
+        self.assertEqual(live.wait(), 0, live.said())
+        trace = live.trace()
+        first, second = self.counts(trace)
+        self.assertGreater(min(first, second), 0)
+        self.assertEqual(first + second, int(made.read_text()))
+
+    def test_an_imported_file_is_watched(self):
+        part = self.write("part.rules", self.hit('count as "first"'))
+        live, made = self.flooded('import "part.rules"\n', 6)
+        part.write_text(self.hit('count as "second"'))
+        self.changed(live, 1)
+        self.assertEqual(live.wait(), 0, live.said())
+        trace = live.trace()
+        self.assertIn("part.rules changed", [r for r in trace.records if r["type"] == "reload"][0]["why"])
+        self.assertEqual(sum(self.counts(trace)), int(made.read_text()))
+
+    def test_what_is_learnt_and_held_goes_on(self):
+        rules = (f'library cuda = "libcuda.so.1" variants _v2\nheader "{ROOT}/rules/types/cuda_driver.h"\n'
+                 "on cuda:cuMemAlloc { where ret == CUDA_SUCCESS   learn asked[*dptr] = bytesize\n"
+                 "                     gauge bytes[*dptr] = bytesize }\n"
+                 "on cuda:cuMemFree { gauge bytes[dptr] = 0  event freed(asked = asked[dptr], held = now(bytes)) }\n"
+                 "on cuda:cuMemAlloc { gauge others += 1 }\n")
+        go, begun = self.dir / "go", self.dir / "begun"
+        program = ("import ctypes, os, time\n"
+                   'cu = ctypes.CDLL("libcuda.so.1")\n'
+                   "context, pointers = ctypes.c_void_p(), []\n"
+                   "assert cu.cuInit(0) == 0 and cu.cuCtxCreate_v2(ctypes.byref(context), 0, 0) == 0\n"
+                   "def allocate(size):\n"
+                   "    pointer = ctypes.c_uint64()\n"
+                   "    assert cu.cuMemAlloc_v2(ctypes.byref(pointer), ctypes.c_uint64(size)) == 0\n"
+                   "    return pointer\n"
+                   "pointers = [allocate(4096 * n) for n in range(1, 6)]\n"
+                   f"open({str(begun)!r}, 'w')\n"
+                   f"while not os.path.exists({str(go)!r}): time.sleep(0.01)\n"
+                   "pointers.append(allocate(4096 * 6))\n"
+                   "for pointer in pointers[1:4]: assert cu.cuMemFree_v2(pointer) == 0\n")
+        live = self.start(rules, "--watch", "--reload-wait", "50ms", "--", sys.executable, "-c", program,
+                          env={**os.environ, "LD_LIBRARY_PATH": str(CUDA_SIM), "CUDA_SIM_QUIET": "1"})
+        while not begun.exists():
+            self.assertIsNone(live.process.poll(), live.said())
+            time.sleep(0.02)
+        self.change(rules.replace("gauge others", "gauge more").replace("event freed", "event let_go"))
+        self.changed(live, 1)
+        go.write_text("")
+        self.assertEqual(live.wait(), 0, live.said())
+        trace = live.trace()
+        self.assertEqual([e["args"] for e in trace.events if e["type"] == "let_go"],
+                         [{"asked": 8192, "held": 4096 * 21}, {"asked": 12288, "held": 4096 * 19},
+                          {"asked": 16384, "held": 4096 * 16}])
+        held, = trace.gauge("bytes")
+        self.assertEqual((held["value"], held["peak"]), (4096 * 12, 4096 * 21))
+        self.assertEqual(held["peak_in"], "cuMemAlloc")
+        self.assertEqual([g["value"] for g in trace.gauge("more")], [1])
+        self.assertEqual(trace.gauge("others"), [])
+        before, = self.before(trace)
+        self.assertEqual([g["value"] for g in before["gauges"] if g["name"] == "others"], [5])
+
+    def test_a_library_that_comes_after_the_change(self):
+        file = self.dir / "venv/lib/liblate.so"
+        rules = f'library late = "{file}"\nint late_work(int i);\non optional late:late_work {{ event %s(i) }}\n'
+        live = self.start(rules % "first", "--watch", "--reload-wait", "50ms", "--", target("late"), "--wait",
+                          "--from", target("liblatelib.so"), file, stdin=-1, stdout=-1)
+        self.assertEqual(live.process.stdout.readline().strip(), b"ready")
+        self.change(rules % "second")
+        self.changed(live, 1)
+        live.process.stdin.write(b"\n")
+        live.process.stdin.close()
+        self.assertEqual(live.wait(), 0, live.said())
+        self.assertEqual([(e["type"], e["args"]["i"]) for e in live.trace().events],
+                         [("second", 0), ("second", 1), ("second", 2)])
+
+    def test_a_change_at_the_very_end(self):
+        """The program ends while the rules change: what it did is there all the same."""
+        made = self.dir / "made"
+        live = self.start(self.hit('count as "first"'), "--watch", "--reload-wait", "60s", "--", "sh", "-c",
+                          f"{target('flood')} 2 0 4 {RATE} >{made}")
+        live.wait_for('"type":"meta"')
+        self.change(self.hit('count as "second"'))
+        self.assertEqual(live.wait(), 0, live.said())
+        counts = self.counts(live.trace())
+        self.assertEqual(len(counts), 2)
+        self.assertEqual(sum(counts), int(made.read_text()))
