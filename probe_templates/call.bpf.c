@@ -103,10 +103,8 @@ static __always_inline u64 mlbcc_admit(struct call *call) {
     return 1;
 }
 
-// Of a function: of the kernel's, perf events run the older probe first.
 static __always_inline u64 mlbcc_admit_function(struct call *call) {
-    u32 order = MLBCC_KERNEL_BY_PERF && call->in_kernel ? MLBCC_OLDER_FIRST : MLBCC_NEWER_FIRST;
-    if (!mlbcc_admit_in(call, order)) return 0;
+    if (!mlbcc_admit_in(call, MLBCC_NEWER_FIRST)) return 0;
     call->now = bpf_ktime_get_ns();
     return 1;
 }

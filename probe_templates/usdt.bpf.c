@@ -3,7 +3,6 @@ int {{name}}(struct pt_regs *ctx) {
     struct call call MLBCC_UNSET;
     call.ctx = ctx;
     call.session = 0;
-    call.in_kernel = 0;
     if (!mlbcc_admit_function(&call)) return 0;
     mlbcc_take_cookie(&call, bpf_get_attach_cookie(ctx));
     call.sp = 0;

@@ -55,10 +55,8 @@ std::string settings(const plan::Plan& plan, const Options& options, bool frames
     bool kernel = has_kind(plan, plan::ProbeKind::kernel);
     bool session = options.mode == AttachMode::session ||
                    (kernel && options.kernel_mode == AttachMode::session);
-    out += fmt::format("#define MLBCC_SESSION {}\n#define MLBCC_KERNEL {}\n"
-                       "#define MLBCC_KERNEL_BY_PERF {}\n",
-                       session ? 1 : 0, kernel ? 1 : 0,
-                       options.kernel_mode == AttachMode::perf ? 1 : 0);
+    out += fmt::format("#define MLBCC_SESSION {}\n#define MLBCC_KERNEL {}\n", session ? 1 : 0,
+                       kernel ? 1 : 0);
     if (kernel && options.task_stack_offset) {
         out += fmt::format("#define MLBCC_TASK_STACK {}\n", *options.task_stack_offset);
     }

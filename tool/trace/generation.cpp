@@ -5,6 +5,7 @@
 #include "system/proc.h"
 #include "trace/messages.h"
 #include "trace/self_check.h"
+#include "trace/threads.h"
 
 namespace mlbcc::trace {
 
@@ -17,6 +18,14 @@ Result<void> Generation::plan(std::vector<system::ProcessView> views) {
     for (const system::ProcessView& view : views)
         folders_.insert(folders_.end(), view.path.begin(), view.path.end());
     frontend.expects = true;
+    Result<bpf::Map> rings = bpf::make_ring_table();
+    if (!rings) return rings.error();
+    rings_ = std::move(*rings);
+    opening_ = on_a_thread([this] {
+        return bpf::Stream::open(
+            *rings_, options_.buffer_bytes,
+            [this](uint32_t cpu, std::span<const std::byte> record) { on_record(cpu, record); });
+    });
     loader_.begin_to_find_features();
     if (auto done = frontend.up_to_plan(std::move(views)); !done) return done;
     if (frontend.diagnostics.has_errors()) return {};
@@ -31,20 +40,18 @@ Result<void> Generation::begin_loading(const bpf::Map& threads) {
     Result<std::optional<LateLibraries>> started = LateLibraries::start(frontend);
     if (!started) return started.error();
     if (*started) late.emplace(std::move(**started));
-    Result<bpf::Map> rings = bpf::make_ring_table();
-    if (!rings) return rings.error();
-    rings_ = std::move(*rings);
     return loader_.start(options_, *rings_, &threads);
 }
 
-Result<void> Generation::open_rings(bpf::Stream::OnRecord on_record) {
-    auto opened = bpf::Stream::open(*rings_, options_.buffer_bytes, std::move(on_record));
+Result<void> Generation::take_rings() {
+    Result<bpf::Stream> opened = opening_.get();
     if (!opened) return opened.error();
     stream.emplace(std::move(*opened));
     if (stream->bytes_per_cpu() < options_.buffer_bytes) {
         tell_note(options_.verbosity, fmt::format("the kernel gives only {} KiB of buffer a CPU",
                                                   stream->bytes_per_cpu() / 1024));
     }
+    steps_.done("open rings");
     return {};
 }
 
@@ -53,6 +60,7 @@ Result<void> Generation::attach() {
 }
 
 Result<void> Generation::finish_loading() {
+    if (auto done = take_rings(); !done) return done;
     Result<Loaded> all = loader_.finish();
     if (!all) return all.error();
     loaded = std::move(*all);

@@ -1,14 +1,14 @@
 // One set of rules as it runs: its programs and rings, whom it traces, what it counts. A trace has
 // one; while its rules change, two.
 //
-//   plan()           rules to plan
+//   plan()           rules to plan; rings are opened meanwhile
 //   begin_loading()  the compiler is at work
-//   open_rings()
 //   finish_loading() the probes are in place, and take nothing yet
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <span>
@@ -43,9 +43,9 @@ public:
     Result<void> plan(std::vector<system::ProcessView> views);
     // `threads` is the table that all programs share (bpf::make_thread_table()).
     Result<void> begin_loading(const bpf::Map& threads);
-    Result<void> open_rings(bpf::Stream::OnRecord on_record);
-    Result<void> attach();          // that needs no programs
-    Result<void> finish_loading();  // and attach() the rest
+    Result<void> attach();            // that needs no programs
+    Result<void> finish_loading();    // and attach() the rest; the stream is there then
+    bpf::Stream::OnRecord on_record;  // of the stream, to be set before anything is taken
 
     // The Pythons that `command` or a program in these folders may run, before it does.
     void find_pythons(const std::vector<std::string>& command);
@@ -75,7 +75,9 @@ private:
     Steps& steps_;
     Loader loader_;
     std::vector<std::string> folders_;  // of the programs' PATH
+    Result<void> take_rings();
     std::optional<bpf::Map> rings_;
+    std::future<Result<bpf::Stream>> opening_;
 };
 
 }  // namespace mlbcc::trace

@@ -78,10 +78,9 @@ Reloader::Outcome Reloader::prepare(const std::vector<int>& pids, const OnRecord
 
 Result<void> Reloader::load(Generation& made, const OnRecord& on_record) {
     if (auto done = made.begin_loading(threads_); !done) return done;
-    auto opened = made.open_rings([on_record, &made](uint32_t cpu, std::span<const std::byte> one) {
+    made.on_record = [on_record, &made](uint32_t cpu, std::span<const std::byte> one) {
         on_record(made, cpu, one);
-    });
-    if (!opened) return opened;
+    };
     if (auto done = made.attach(); !done) return done;
     return made.finish_loading();
 }

@@ -39,12 +39,11 @@ Result<std::unique_ptr<Session>> Session::open(const TraceOptions& options,
     Result<Signals> signals = Signals::block();
     if (!signals) return signals.error();
     made->signals_.emplace(std::move(*signals));
-    auto opened = made->now_->open_rings(
-        [session = made.get(), from = made->now_.get()](
-            uint32_t cpu, std::span<const std::byte> one) { session->take(*from, cpu, one); });
-    if (!opened) return opened.error();
+    Generation& now = *made->now_;
+    now.on_record = [session = made.get(), &now](uint32_t cpu, std::span<const std::byte> one) {
+        session->take(now, cpu, one);
+    };
     if (auto done = made->watch_mappings(); !done) return done.error();
-    steps.done("open rings");
     return made;
 }
 

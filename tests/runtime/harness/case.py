@@ -65,6 +65,7 @@ class TracerCase(unittest.TestCase):
     def start(self, rules, *arguments, **options):
         """Starts mlbcc in a session of its own and leaves it running."""
         file = rules if isinstance(rules, Path) else self.rules(rules)
+        self.out.unlink(missing_ok=True)  # what an earlier run has written is not waited for
         live = Live([str(machine.MLBCC), "--rules", str(file), "-o", str(self.out),
                      *map(str, arguments)], self.out, self.dir, **options)
         self.addCleanup(live.kill)
