@@ -123,6 +123,7 @@ void GivenFunctions::add(const Answer& answer, Maps& maps, std::vector<std::stri
     const plan::ProbePlan* form = highest_form(answer);
     if (form == nullptr) return;  // no rule wants it
     library.known.insert(offset);
+    elsewhere_.push_back(answer);
     std::string said =
         fmt::format("{} gave process {} an address for {} where no function of {} begins",
                     giver.base, answer.pid, form->function, giver.soname);
@@ -133,6 +134,24 @@ void GivenFunctions::add(const Answer& answer, Maps& maps, std::vector<std::stri
         done ? said + ": traced there, too, from now on"
              : fmt::format("{}, and is not traced there: {}", said, done.error().message()));
     (done ? library.totals.elsewhere : library.totals.untraced).push_back(form->function);
+}
+
+void GivenFunctions::join(const GivenFunctions& other) {
+    find_clauses();
+    for (Answer answer : other.elsewhere_) {
+        const target::UserFunction& theirs = other.frontend_.function(answer.giver);
+        auto gives = [&](const plan::ProbePlan& probe) {
+            if (clauses_[static_cast<uint32_t>(probe.id)].empty()) return false;
+            const target::UserFunction& ours = frontend_.function(probe.id);
+            return ours.symbol == theirs.symbol && ours.soname == theirs.soname;
+        };
+        const auto& probes = frontend_.plan.probes;
+        auto giver = std::ranges::find_if(probes, gives);
+        if (giver == probes.end()) continue;
+        answer.giver = giver->id;
+        seen_.emplace(answer.pid, answer.address);
+        new_.push_back(std::move(answer));
+    }
 }
 
 // Whether a function begins there that the rules could name: what they do not is none of ours.

@@ -30,6 +30,8 @@ public:
     void look_at(std::span<const std::byte> bytes);
     bool has_new() const { return !new_.empty(); }
     std::vector<std::string> probe_new();  // notes for the user
+    // What another set of rules found elsewhere, programs go on calling.
+    void join(const GivenFunctions& other);
     std::vector<sink::GivenAddresses> totals() const;
 
 private:
@@ -64,7 +66,7 @@ private:
     Loaded& loaded_;
     std::vector<std::vector<Clause>> clauses_;      // by ProbeId
     std::set<std::pair<uint32_t, uint64_t>> seen_;  // process and address
-    std::vector<Answer> new_;
+    std::vector<Answer> new_, elsewhere_;
     std::map<std::string, Library> libraries_;  // by path
 };
 

@@ -43,7 +43,7 @@ Result<std::unique_ptr<Session>> Session::open(const TraceOptions& options,
     now.on_record = [session = made.get(), &now](uint32_t cpu, std::span<const std::byte> one) {
         session->take(now, cpu, one);
     };
-    if (auto done = made->watch_mappings(); !done) return done.error();
+    if (auto done = made->watch_mappings(now.frontend.plan); !done) return done.error();
     return made;
 }
 
@@ -118,8 +118,7 @@ void Session::take(Generation& from, uint32_t cpu, std::span<const std::byte> re
     pipeline_.add(cpu, record);
 }
 
-Result<void> Session::watch_mappings() {
-    const plan::Plan& plan = now_->frontend.plan;
+Result<void> Session::watch_mappings(const plan::Plan& plan) {
     if (mappings_ || (!plan.takes_stacks() && !plan.takes_python())) return {};
     Result<bpf::MappingStream> stream =
         bpf::MappingStream::open([this](bpf::MappingStream::Mapped m) {

@@ -45,7 +45,7 @@ private:
     End poll();
     void wait();
     void sweep();
-    Result<void> watch_mappings();  // where a rule takes stacks
+    Result<void> watch_mappings(const plan::Plan& plan);  // where a rule takes stacks
     void take(Generation& from, uint32_t cpu, std::span<const std::byte> record);
     void take_late();
     void periodically(uint64_t now_ns);
@@ -63,6 +63,7 @@ private:
     // The rules change (session_reload.cpp): the new ones are prepared, then both are in place and
     // share the calls out, then the old ones go.
     void attend_reload(uint64_t now_ns);
+    Result<void> join(Generation& coming);  // whom it traces, and what it knows of them
     Result<void> begin_change(Prepared prepared);
     void begin_leaving();
     void change_over();

@@ -39,8 +39,26 @@ void Session::attend_reload(uint64_t now_ns) {
                             take(from, cpu, record);
                         });
     } else if (auto prepared = reloader_.take(); prepared && prepared->generation) {
-        if (auto done = begin_change(std::move(*prepared)); !done) failure_ = done.error();
+        if (auto done = join(*prepared->generation); !done) {
+            tell(done.error());
+            tell_note(options_.verbosity, prepared->why + ": the rules stay as they were");
+        } else if (done = begin_change(std::move(*prepared)); !done) {
+            failure_ = done.error();
+        }
     }
+}
+
+Result<void> Session::join(Generation& coming) {
+    if (auto done = watch_mappings(coming.frontend.plan); !done) return done;
+    coming.find_pythons(options_.command);
+    if (auto done = coming.follower.join(now_->follower); !done) return done;
+    if (coming.frontend.plan.takes_python()) {
+        for (int pid : coming.follower.processes()) coming.pythons.look_at(pid);
+    }
+    if (!coming.given || !now_->given) return {};
+    coming.given->join(*now_->given);
+    coming.take_given([] {});
+    return {};
 }
 
 // For functions the new programs run first and decide, for all else the old ones; whoever comes
@@ -51,12 +69,6 @@ Result<void> Session::begin_change(Prepared prepared) {
     change_->why = std::move(prepared.why);
     Generation& coming = *change_->coming;
     Generation& now = *now_;
-    if (auto done = watch_mappings(); !done) return done;
-    coming.find_pythons(options_.command);
-    if (auto done = coming.follower.join(now.follower); !done) return done;
-    if (coming.frontend.plan.takes_python()) {
-        for (int pid : coming.follower.processes()) coming.pythons.look_at(pid);
-    }
     const auto number = static_cast<uint32_t>(reloads_ + 1);
     struct Step {
         Follower& follower;
