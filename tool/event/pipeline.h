@@ -90,9 +90,9 @@ private:
     };
     // What is of one plan.
     struct OfRules {
-        OfRules(const plan::Plan& plan, const Tables& tables, const Gauges& gauges)
-            : plan(plan), decoder(plan, tables, gauges), tallies(plan), largest(plan), looks(plan),
-              received(plan.rules.size()) {}
+        OfRules(const plan::Plan& own, const Tables& tables, const Gauges& gauges)
+            : plan(own), decoder(own, tables, gauges), tallies(own), largest(own), looks(own),
+              received(own.rules.size()) {}
         const plan::Plan& plan;
         Decoder decoder;
         Tallies tallies;
