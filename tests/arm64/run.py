@@ -23,8 +23,7 @@ CONFIGURE = ["cmake", "-S", ROOT, "-B", BUILD, "-G", "Ninja",
              "-DMLBCC_WERROR=ON", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache",
              "-DCMAKE_C_COMPILER_LAUNCHER=ccache"]
 
-# Unit tests of what qemu-user does not emulate, and why; those of the system's run in the virtual
-# machine, too.
+# Unit tests of what qemu-user does not emulate, and why; those of BPF run in the virtual machine.
 NOT_EMULATED = {
     "BundleTest.*": "they need BPF",
     "ChildProcess.AFolderOfPathThatTheUserMayNotReadHasNoProgram": "a fork is no vfork",

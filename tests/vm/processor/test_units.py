@@ -1,4 +1,4 @@
-"""The unit tests that ask the system for what an emulator of programs has not."""
+"""The unit tests that need BPF, which an emulator of programs has not."""
 
 import subprocess
 
@@ -12,9 +12,6 @@ class Units(TracerCase):
                               capture_output=True, text=True, errors="replace")
         self.assertEqual(done.returncode, 0, done.stdout[-3000:] + done.stderr[-1000:])
         self.assertRegex(done.stdout, r"\[  PASSED  \] [1-9]\d* tests?\.")
-
-    def test_of_the_system(self):
-        self.check("unit_system", "ChildProcess.*:FindLibrary.*:Guarded.*")
 
     def test_of_loading(self):
         self.check("unit_bpf", "BundleTest.*:CompilerProcess.*")
