@@ -27,5 +27,6 @@ done
 # What the packages' own scripts would have done.
 cp "$dest/usr/share/base-passwd/passwd.master" "$dest/etc/passwd"
 cp "$dest/usr/share/base-passwd/group.master" "$dest/etc/group"
+ln -s gcc "$dest/usr/bin/cc"
 "$(dirname "$0")/emulate.sh" "$dest" /sbin/ldconfig
 touch "$dest/complete"
