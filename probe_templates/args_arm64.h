@@ -15,6 +15,7 @@
      (to)[6] = (ctx)->regs[6], (to)[7] = (ctx)->regs[7])
 #define MLBCC_STACK_ARG(ctx, n) (MLBCC_REGISTER(ctx, sp) + 8 * (n))
 #define MLBCC_RETURN_ADDRESS(ctx, to) (*(to) = (ctx)->regs[30])
+#define MLBCC_CALLER_IN_REGISTER
 // The kernel puts its trampoline for return probes into the last page of a process's addresses.
 #define MLBCC_TRAMPOLINES 0xffffffff0000ULL
 #define MLBCC_RETURN_VALUE(ctx) MLBCC_REGISTER(ctx, regs[0])

@@ -6,6 +6,7 @@
 #   scripts/setup.sh --tests    and to run the tests
 #   scripts/setup.sh --bench    and to run the benchmarks
 #   scripts/setup.sh --container   to build and run, and for tests/container/run.sh without docker
+#   scripts/setup.sh --arm64    to build and run, and for tests/arm64/run.sh
 set -euo pipefail
 
 build=(g++ cmake ninja-build pkg-config python3
@@ -21,6 +22,8 @@ tests=(ccache mold clang libclang-rt-14-dev clang-format clang-tidy git jq sqlit
        # real libraries to trace; without a GPU their calls fail, but they are called
        python3-torch libamdhip64-5)
 container=(buildah podman runc mmdebstrap util-linux)
+arm64=(ccache clang lld mmdebstrap util-linux qemu-user-static
+       qemu-system-arm cpio kmod xz-utils zstd dpkg debian-archive-keyring make pahole)
 bench=(linux-perf mmdebstrap "linux-headers-$(dpkg --print-architecture 2>/dev/null)")
 
 wanted=("${build[@]}")
@@ -28,9 +31,10 @@ case ${1-} in
 "") ;;
 --tests) wanted+=("${tests[@]}") ;;
 --container) wanted+=("${container[@]}") ;;
+--arm64) wanted+=("${arm64[@]}") ;;
 --bench) wanted+=("${tests[@]}" "${bench[@]}") ;;
 *)
-    sed -n '2,8s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,9s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

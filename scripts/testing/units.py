@@ -7,18 +7,20 @@ from . import command
 from .tally import Tally
 
 
-def run(build, cwd, logs, label):
-    """All ctest tests of the build folder `build`, as one Tally with a case a GoogleTest case."""
+def run(build, cwd, logs, label, limit=300, env=None):
+    """All ctest tests of the build folder `build`, as one Tally with a case a GoogleTest case; one
+    may take `limit` s."""
     results = build / "test-results"
     shutil.rmtree(results, ignore_errors=True)
     results.mkdir(parents=True)
     junit = results / "ctest.xml"
     status, tail = command.run(
-        ["ctest", "--test-dir", str(build), "--output-on-failure", "-j2", "--timeout", "300",
+        ["ctest", "--test-dir", str(build), "--output-on-failure", "-j2", "--timeout", str(limit),
          "--output-junit", str(junit)],
         logs / f"ctest-{label}.log", cwd,
         env={"GTEST_OUTPUT": f"xml:{results}/", "ASAN_OPTIONS": "detect_leaks=1",
-             "UBSAN_OPTIONS": "print_stacktrace=1"})
+             "UBSAN_OPTIONS": "print_stacktrace=1", **(env or {})},
+        timeout=6 * limit)
     tally = Tally()
     if not junit.exists():
         tally.fail(f"ctest ({label})", tail)

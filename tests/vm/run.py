@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 """Runs the tests of tests/vm in virtual machines, all at the same time: one for each kernel, with a
-stand-in for NVIDIA's driver (inside/), and one with NVIDIA's own (driver/).
+stand-in for NVIDIA's driver (inside/), and one with NVIDIA's own (driver/). With --arch arm64, of
+that processor, which is slow: what tests of tests/runtime and of kernel functions say there
+(processor/); built by tests/arm64/run.sh.
 
     MLBCC_BUILD=build/release tests/vm/run.py [--kernel 6.1] [-k PATTERN] [--list] [--result FILE]
+    MLBCC_BUILD=build/arm64 tests/vm/run.py --arch arm64
 
 Needs Debian 12, root and scripts/setup.sh --tests. Kernels and driver are fetched into build/vm, or
 $MLBCC_VM_CACHE. A new test is a function test_... of a VmCase in inside/, a DriverCase in driver/.
@@ -25,7 +28,8 @@ import run as runtime  # noqa: E402  (tests/runtime/run.py: how results are show
 from harness import main_is_missing  # noqa: E402
 from harness.machine import BUILD  # noqa: E402
 from testing.tally import Tally  # noqa: E402
-from virtual import JOB, KERNELS, SETUPS, VM_FAILED, Unavailable, why_not  # noqa: E402
+from virtual import (JOB, KERNELS, PROCESSORS, SETUPS, VM_FAILED, Unavailable,  # noqa: E402
+                     why_not)
 
 LIMIT = 2400  # seconds for all tests of one machine
 
@@ -95,16 +99,17 @@ class Printer:
 
 
 def setups(options):
-    return [setup for setup in SETUPS.values() if setup.kernel in options.kernel]
+    return [setup for setup in SETUPS.values()
+            if setup.kernel in options.kernel and setup.processor.name == options.arch]
 
 
 def outside(options):
     tally = Tally()
     if main_is_missing():
         tally.fail("tests in the virtual machine", main_is_missing())
-    elif why_not():
-        print(f"skip  {why_not()}")
-        tally.skip("tests in the virtual machine", why_not())
+    elif (reason := why_not(PROCESSORS[options.arch])) is not None:
+        print(f"skip  {reason}")
+        tally.skip("tests in the virtual machine", reason)
     else:
         chosen = [setup for setup in setups(options) if chosen_tests(setup, options)]
         with ThreadPoolExecutor() as pool:
@@ -117,6 +122,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kernel", action="append", choices=KERNELS, help="default: all")
+    parser.add_argument("--arch", choices=PROCESSORS, default="amd64", help="default: %(default)s")
     parser.add_argument("-k", action="append", default=[], metavar="PATTERN",
                         help="tests with this text in their name")
     parser.add_argument("--list", action="store_true", help="print the tests' names")

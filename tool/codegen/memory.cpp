@@ -93,11 +93,19 @@ std::string Writer::argument(uint32_t param, uint32_t word) {
     case plan::ArgSlot::Kind::reg: return register_value;
     case plan::ArgSlot::Kind::stack:
         if (stage_ == rules::Stage::ret) return register_value;
-        return read_word(slot, 0, fmt::format("MLBCC_STACK_ARG(ctx, {})", slot.index));
+        return stack_word(slot.index);
     case plan::ArgSlot::Kind::pointer:
+        return read_word(slot, word, fmt::format("{} + {}", register_value, word * 8));
+    case plan::ArgSlot::Kind::stack_pointer:
+        if (stage_ != rules::Stage::ret) register_value = stack_word(slot.index);
         return read_word(slot, word, fmt::format("{} + {}", register_value, word * 8));
     }
     return "";
+}
+
+std::string Writer::stack_word(uint32_t index) {
+    return read_word({plan::ArgSlot::Kind::stack, index}, 0,
+                     fmt::format("MLBCC_STACK_ARG(ctx, {})", index));
 }
 
 std::string Writer::read_word(const plan::ArgSlot& slot, uint32_t word, const std::string& from) {
@@ -119,7 +127,9 @@ void Writer::read_stack_arguments() {
     uint32_t count = 0;
     for (const auto& words : probe_.slots) {
         for (const plan::ArgSlot& slot : words) {
-            if (slot.kind == plan::ArgSlot::Kind::stack) count = std::max(count, slot.index + 1);
+            bool on_stack = slot.kind == plan::ArgSlot::Kind::stack ||
+                            slot.kind == plan::ArgSlot::Kind::stack_pointer;
+            if (on_stack) count = std::max(count, slot.index + 1);
         }
     }
     if (count < 2) return;

@@ -214,7 +214,9 @@ void ShapeWriter::kernel_stack(Writer& w, const plan::RecordPlan& record) {
     for (const plan::Emit& emit : record.emits) mask |= emit.kernel ? emit.mask : 0;
     // Of a system call ctx has the program's registers.
     const char* context = probe_.kind == plan::ProbeKind::syscall ? "at" : "ctx";
-    w.line(fmt::format("mlbcc_take_kernel_stack({}, &record->kernel, hits & {});", context, mask));
+    bool begins = probe_.kind == plan::ProbeKind::kernel && shape_.end == rules::Stage::entry;
+    w.line(fmt::format("{}({}, &record->kernel, hits & {});",
+                       begins ? "mlbcc_take_callers" : "mlbcc_take_kernel_stack", context, mask));
 }
 
 std::string ShapeWriter::take_stack() {

@@ -51,6 +51,7 @@ private:
                      bool of_task) const;
     std::string read_text(const rules::TextNode& text) const;  // the function to call
     std::string read_word(const plan::ArgSlot& slot, uint32_t word, const std::string& from);
+    std::string stack_word(uint32_t index);  // at entry
     std::string load(const rules::LoadNode& node, const rules::Typed& value);
     std::string address(const rules::TypedPtr& pointer, const rules::TypedPtr& index,
                         uint32_t scale, uint32_t offset);

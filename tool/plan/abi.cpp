@@ -42,8 +42,42 @@ void mark_integer_words(const TypeTable& types, TypeId id, uint64_t offset,
             mark_integer_words(types, array->of, offset + i * size, words);
         }
     } else if (!std::holds_alternative<rules::FloatType>(type.kind)) {
-        if (offset / 8 < words.size()) words[offset / 8] = true;
+        for (uint64_t at = offset; at < offset + size_of(types, id); at += 8) {
+            if (at / 8 < words.size()) words[at / 8] = true;
+        }
     }
+}
+
+// Bytes. A record's is that of its members: attributes of its own are not known.
+uint64_t alignment_of(const TypeTable& types, TypeId id) {
+    const CType& type = types[id];
+    if (const auto* array = std::get_if<rules::ArrayType>(&type.kind)) {
+        return alignment_of(types, array->of);
+    }
+    const auto* record = std::get_if<RecordType>(&type.kind);
+    if (record == nullptr) return std::max<uint64_t>(1, size_of(types, id));
+    uint64_t most = 1;
+    for (const auto& field : record->fields) {
+        most = std::max(most, alignment_of(types, field.type));
+    }
+    return most;
+}
+
+// x86-64 passes a record in memory that has such a member: one that lies where its type does not
+// put it (packed), or one of the x87's.
+bool has_member_of_memory(const TypeTable& types, TypeId id, uint64_t offset) {
+    const CType& type = types[id];
+    if (const auto* record = std::get_if<RecordType>(&type.kind)) {
+        return std::any_of(
+            record->fields.begin(), record->fields.end(), [&](const rules::RecordField& field) {
+                return has_member_of_memory(types, field.type, offset + field.offset);
+            });
+    }
+    if (const auto* array = std::get_if<rules::ArrayType>(&type.kind)) {
+        return has_member_of_memory(types, array->of, offset);
+    }
+    const auto* real = std::get_if<rules::FloatType>(&type.kind);
+    return (real != nullptr && real->size > 8) || offset % alignment_of(types, id) != 0;
 }
 
 // Floating-point members of a value, if it has no others and all are of one size.
@@ -85,31 +119,29 @@ public:
 
     std::vector<ArgSlot> place(TypeId type) {
         uint64_t size = size_of(types_, type);
-        bool record = std::holds_alternative<RecordType>(types_[type].kind);
-        bool wide_float = std::holds_alternative<rules::FloatType>(types_[type].kind) && size > 8;
-        auto words = static_cast<uint32_t>(std::max<uint64_t>(1, (size + 7) / 8));
-        if (arch_ == Arch::arm64 && record) return place_record_arm(type, words);
-        if (record && words > 2) return place_large(words);
-        if (wide_float) return arch_ == Arch::x86_64 ? on_stack(2) : in_float_registers(1, 2);
-        std::vector<bool> integer(words, false);
-        mark_integer_words(types_, type, 0, integer);
-        return arch_ == Arch::x86_64 ? place_x86(integer) : place_arm(integer);
+        Value value{type, static_cast<uint32_t>(std::max<uint64_t>(1, (size + 7) / 8)),
+                    alignment_of(types_, type) >= 16,
+                    std::holds_alternative<RecordType>(types_[type].kind)};
+        return arch_ == Arch::x86_64 ? place_x86(value) : place_arm(value);
     }
 
 private:
-    std::vector<ArgSlot> place_large(uint32_t words) {
-        if (arch_ == Arch::x86_64) return on_stack(words);
-        ArgSlot slot = take_register(1).front();
-        if (slot.kind == ArgSlot::Kind::reg) slot.kind = ArgSlot::Kind::pointer;
-        return std::vector<ArgSlot>(words, slot);
-    }
+    struct Value {
+        TypeId type{};
+        uint32_t words = 1;
+        bool is_even = false;  // aligned to 16 bytes: begins at an even word
+        bool is_record = false;
+    };
 
-    // Each word goes by its own class, but all of a struct in registers or all on the stack.
-    std::vector<ArgSlot> place_x86(const std::vector<bool>& integer) {
+    // Each word goes by its own class, but all of a value in registers or all on the stack.
+    std::vector<ArgSlot> place_x86(const Value& value) {
+        if (value.words > 2 || has_member_of_memory(types_, value.type, 0)) return on_stack(value);
+        std::vector<bool> integer(value.words, false);
+        mark_integer_words(types_, value.type, 0, integer);
         auto wanted = static_cast<uint32_t>(std::count(integer.begin(), integer.end(), true));
-        auto floats = static_cast<uint32_t>(integer.size()) - wanted;
+        auto floats = value.words - wanted;
         if (next_register_ + wanted > registers(arch_) || next_float_ + floats > kFloatRegisters) {
-            return on_stack(static_cast<uint32_t>(integer.size()));
+            return on_stack(value);
         }
         std::vector<ArgSlot> slots;
         for (bool is_integer : integer) {
@@ -123,46 +155,49 @@ private:
         return slots;
     }
 
-    std::vector<ArgSlot> place_arm(const std::vector<bool>& integer) {
-        auto words = static_cast<uint32_t>(integer.size());
-        bool is_float = std::none_of(integer.begin(), integer.end(), [](bool b) { return b; });
-        return is_float ? in_float_registers(1, words) : take_register(words);
-    }
-
-    // A struct of one to four floats of one size takes a vector register for each, any other of up
-    // to two words general registers, a larger one is copied and its address passed.
-    std::vector<ArgSlot> place_record_arm(TypeId type, uint32_t words) {
-        Floats floats = floats_of(types_, type);
+    // One to four floats of one size take a vector register each, anything else of up to two words
+    // general registers; a larger struct is copied and its address passed.
+    std::vector<ArgSlot> place_arm(const Value& value) {
+        Floats floats = floats_of(types_, value.type);
         if (floats.alike && floats.count >= 1 && floats.count <= 4) {
-            return in_float_registers(static_cast<uint32_t>(floats.count), words);
+            return in_float_registers(static_cast<uint32_t>(floats.count), value);
         }
-        return words > 2 ? place_large(words) : take_register(words);
+        return value.is_record && value.words > 2 ? place_copy(value) : take_register(value);
     }
 
-    std::vector<ArgSlot> take_register(uint32_t words) {
-        if (next_register_ + words > registers(arch_)) {
+    std::vector<ArgSlot> place_copy(const Value& value) {
+        ArgSlot slot = take_register({value.type, 1, false, false}).front();
+        slot.kind =
+            slot.kind == ArgSlot::Kind::reg ? ArgSlot::Kind::pointer : ArgSlot::Kind::stack_pointer;
+        return std::vector<ArgSlot>(value.words, slot);
+    }
+
+    std::vector<ArgSlot> take_register(const Value& value) {
+        if (value.is_even) next_register_ += next_register_ % 2;
+        if (next_register_ + value.words > registers(arch_)) {
             next_register_ = registers(arch_);
-            return on_stack(words);
+            return on_stack(value);
         }
         std::vector<ArgSlot> slots;
-        for (uint32_t i = 0; i < words; ++i) {
+        for (uint32_t i = 0; i < value.words; ++i) {
             slots.push_back({ArgSlot::Kind::reg, next_register_++});
         }
         return slots;
     }
 
-    std::vector<ArgSlot> in_float_registers(uint32_t count, uint32_t words) {
+    std::vector<ArgSlot> in_float_registers(uint32_t count, const Value& value) {
         if (next_float_ + count > kFloatRegisters) {
             next_float_ = kFloatRegisters;
-            return on_stack(words);
+            return on_stack(value);
         }
         next_float_ += count;
-        return std::vector<ArgSlot>(words);
+        return std::vector<ArgSlot>(value.words);
     }
 
-    std::vector<ArgSlot> on_stack(uint32_t words) {
+    std::vector<ArgSlot> on_stack(const Value& value) {
+        if (value.is_even) next_stack_ += next_stack_ % 2;
         std::vector<ArgSlot> slots;
-        for (uint32_t i = 0; i < words; ++i) {
+        for (uint32_t i = 0; i < value.words; ++i) {
             slots.push_back({ArgSlot::Kind::stack, next_stack_++});
         }
         return slots;
@@ -193,7 +228,8 @@ uint32_t argument_registers(Arch arch) {
 }
 
 uint32_t word_index(const ArgSlot& slot, Arch arch) {
-    return slot.kind == ArgSlot::Kind::stack ? argument_registers(arch) + slot.index : slot.index;
+    bool on_stack = slot.kind == ArgSlot::Kind::stack || slot.kind == ArgSlot::Kind::stack_pointer;
+    return on_stack ? argument_registers(arch) + slot.index : slot.index;
 }
 
 std::string to_text(const ArgSlot& slot) {
@@ -202,6 +238,7 @@ std::string to_text(const ArgSlot& slot) {
     case ArgSlot::Kind::reg: return "r" + std::to_string(slot.index);
     case ArgSlot::Kind::stack: return "s" + std::to_string(slot.index);
     case ArgSlot::Kind::pointer: return "p" + std::to_string(slot.index);
+    case ArgSlot::Kind::stack_pointer: return "ps" + std::to_string(slot.index);
     }
     return "";
 }

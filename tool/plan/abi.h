@@ -20,10 +20,11 @@ enum class Arch { x86_64, arm64 };
 
 struct ArgSlot {
     enum class Kind {
-        none,     // a floating-point register, or a parameter that does not exist
-        reg,      // integer argument register `index`
-        stack,    // 64-bit word `index` above the return address (x86-64) or at sp (arm64)
-        pointer,  // arm64: the register holds the address of a large struct
+        none,           // a floating-point register, or a parameter that does not exist
+        reg,            // integer argument register `index`
+        stack,          // 64-bit word `index` above the return address (x86-64) or at sp (arm64)
+        pointer,        // arm64: the register holds the address of a large struct
+        stack_pointer,  // arm64: the word of the stack does
     } kind = Kind::none;
     uint32_t index = 0;
     bool operator==(const ArgSlot&) const = default;

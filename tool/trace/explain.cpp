@@ -19,15 +19,20 @@ std::string register_name(plan::Arch arch, uint32_t index) {
     return index < 6 ? kX86[index] : "?";
 }
 
+std::string stack_name(plan::Arch arch, uint32_t index) {
+    return arch == plan::Arch::x86_64 ? fmt::format("[rsp+{}]", 8 + 8 * index)
+                                      : fmt::format("[sp+{}]", 8 * index);
+}
+
 std::string slot_text(plan::Arch arch, const plan::ArgSlot& slot) {
     switch (slot.kind) {
     case plan::ArgSlot::Kind::none: return "not readable";
     case plan::ArgSlot::Kind::reg: return register_name(arch, slot.index);
-    case plan::ArgSlot::Kind::stack:
-        return arch == plan::Arch::x86_64 ? fmt::format("[rsp+{}]", 8 + 8 * slot.index)
-                                          : fmt::format("[sp+{}]", 8 * slot.index);
+    case plan::ArgSlot::Kind::stack: return stack_name(arch, slot.index);
     case plan::ArgSlot::Kind::pointer:
         return fmt::format("behind {}", register_name(arch, slot.index));
+    case plan::ArgSlot::Kind::stack_pointer:
+        return fmt::format("behind {}", stack_name(arch, slot.index));
     }
     return "";
 }

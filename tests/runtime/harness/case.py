@@ -12,7 +12,7 @@ from pathlib import Path
 from . import machine
 from .trace import Trace
 
-LIMIT = 300  # seconds for one run of mlbcc
+LIMIT = 300 * machine.SLOWNESS  # seconds for one run of mlbcc
 
 
 def main_is_missing():
@@ -98,7 +98,7 @@ class Live:
 
     def wait_for(self, text, poke=None, seconds=120):
         """Until a line of the trace has `text` in it; `poke` is called again and again."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + seconds * machine.SLOWNESS
         while time.monotonic() < end:
             if poke is not None:
                 poke()

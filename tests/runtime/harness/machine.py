@@ -15,6 +15,7 @@ BUILD = Path(os.environ.get("MLBCC_BUILD", ROOT / "build" / "release")).resolve(
 MLBCC = BUILD / "mlbcc"
 TARGETS = BUILD / "tests" / "runtime" / "targets"
 CUDA_SIM = BUILD / "examples" / "cuda_sim"
+SLOWNESS = int(os.environ.get("MLBCC_TEST_SLOWNESS", 1))  # of an emulated processor: what limits grow by
 
 BPF_SYSCALL = {"x86_64": 321, "aarch64": 280}
 

@@ -12,6 +12,13 @@ union {
 
 #define TEXT(x) TEXT_(x)
 #define TEXT_(x) #x
+#ifdef __aarch64__
+#define FORTY_TWO "8@42"
+#define A_FLOAT "8f@d0"
+#else
+#define FORTY_TWO "8@$42"
+#define A_FLOAT "8f@%%xmm0"
+#endif
 // Six words of note: the address of the probe, of .stapsdt.base, of the semaphore.
 #define PROBE(name, semaphore, arguments, ...)                                                     \
     __asm__ volatile("990: nop\n"                                                                  \
@@ -52,7 +59,7 @@ int main(void) {
         int count = atoi(line);
         sold(apple, count, 1);
         sold(pear, -count, large);
-        PROBE("returned", "0", "-4@%[small] 1@%[byte] 8@$42 8f@%%xmm0", [small] "m"(small),
+        PROBE("returned", "0", "-4@%[small] 1@%[byte] " FORTY_TWO " " A_FLOAT, [small] "m"(small),
               [byte] "r"((unsigned char)(count + 200)));
         PROBE("late", "0",
               "8@%[text] -1@%[memory]", [text] "r"(late), [memory] "m"(untouched[40000]));

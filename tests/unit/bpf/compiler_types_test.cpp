@@ -12,6 +12,12 @@
 namespace mlbcc::bpf {
 namespace {
 
+#ifdef __aarch64__
+constexpr const char* kVaList = "va_list";  // a struct there
+#else
+constexpr const char* kVaList = "struct __va_list_tag *";
+#endif
+
 using rapidjson::Value;
 
 class TypesTest : public CompilerTest {
@@ -136,7 +142,8 @@ TEST_F(TypesTest, KindsOfParameters) {
               "void all(_Bool b, char c, signed char s, unsigned char u, float f, double d, "
               "void * p, enum color e, int * a, int (*)[3] m, int (*)(int) callback, "
               "int (*)(int) plain, char * q, size_t n, uintptr_t address, ssize_t count, "
-              "FILE * file, struct __va_list_tag * list, __int128 big, int v)");
+              "FILE * file, " +
+                  std::string(kVaList) + " list, __int128 big, int v)");
     EXPECT_EQ(type_json("void"), R"({"spelling":"void","kind":"void"})");
     EXPECT_EQ(type_json("_Bool"), R"({"spelling":"_Bool","kind":"bool"})");
     EXPECT_EQ(type_json("signed char"),

@@ -108,6 +108,26 @@ TEST(Generate, TheSettingsFollowTheOptions) {
     EXPECT_EQ(count_of(source(rules, {}, plan::Arch::arm64), "args_arm64.h"), 1u);
 }
 
+TEST(Generate, Arm64PassesTheAddressOfALargeStruct) {
+    Prototypes types = cuda_prototypes();
+    types.add("int cuBig(CUlaunchConfig a, int b, int c, int d, int e, int f, int g, int h, "
+              "CUlaunchConfig i)");
+    auto big = [&](const std::string& rules) {
+        const Planned planned(rules, "cuBig@10", types, plan::Arch::arm64);
+        EXPECT_EQ(planned.messages(), "");
+        auto program = codegen::generate(planned.plan(), {.templates = &shipped_templates()});
+        return program ? program->source : program.error().message();
+    };
+    const std::string fields = "event x(a.numAttrs, i.hStream)";
+    std::string at_entry = big("on entry cuda:cuBig { " + fields + " }");
+    EXPECT_EQ(count_of(at_entry, "v0, 8, (void *)(MLBCC_ARG0(ctx) + 48));"), 1u);
+    EXPECT_EQ(count_of(at_entry, "v1, 8, (void *)(MLBCC_STACK_ARG(ctx, 0)));"), 1u);
+    EXPECT_EQ(count_of(at_entry, "v2, 8, (void *)(v1 + 32));"), 1u);
+    std::string at_return = big("on cuda:cuBig { " + fields + " }");
+    EXPECT_EQ(count_of(at_return, "v0, 8, (void *)(MLBCC_SAVED(u64, 0) + 48));"), 1u);
+    EXPECT_EQ(count_of(at_return, "v1, 8, (void *)(MLBCC_SAVED(u64, 64) + 32));"), 1u);
+}
+
 TEST(Generate, FramesAreThereOnlyWhereTheyAreNeeded) {
     const std::string plain = "on cuda:cuInit { event a(pid) }";
     auto frames = [](const std::string& rules, AttachMode mode) {

@@ -1,4 +1,4 @@
-// Where arguments are: "r0" a register, "s0" a word of the stack, "p0" behind a register, "-"
+// Where arguments are: "r0" a register, "s0" a word of the stack, "p0" and "ps0" behind these, "-"
 // nowhere that a probe can read.
 #include <gtest/gtest.h>
 
@@ -19,6 +19,8 @@ Prototypes prototypes() {
     p.record("struct vec3", 12, {{"float x", 0}, {"float y", 4}, {"float z", 8}});
     p.record("struct vec4d", 32, {{"double v", 0, 0, 0, 4}});
     p.record("struct uneven", 16, {{"float f", 0}, {"double d", 8}});
+    p.record("struct wide", 16, {{"long double v", 0}});
+    p.record("struct unaligned", 9, {{"char c", 0}, {"long long n", 1}});
     p.record("union number", 8, {{"double d", 0}, {"long long n", 0}}, true);
     return p;
 }
@@ -100,6 +102,27 @@ TEST(Abi, AStructIsWhollyInRegistersOrWhollyOnTheStack) {
 TEST(Abi, AStructOfMoreThanTwoWordsIsInMemory) {
     EXPECT_EQ(x86("int f(int a, struct big b, int c)"), "r0 s0+s1+s2 r1");
     EXPECT_EQ(arm("int f(int a, struct big b, int c)"), "r0 p1+p1+p1 r2");
+    EXPECT_EQ(arm("int f(int a, int b, int c, int d, int e, int f, int g, int h, struct big i, "
+                  "int j)"),
+              "r0 r1 r2 r3 r4 r5 r6 r7 ps0+ps0+ps0 s1");
+}
+
+TEST(Abi, WhatIsAlignedToSixteenBytesBeginsAtAnEvenWord) {
+    EXPECT_EQ(x86("int f(int a, __int128 b, int c)"), "r0 r1+r2 r3");
+    EXPECT_EQ(arm("int f(int a, __int128 b, int c)"), "r0 r2+r3 r4");
+    EXPECT_EQ(
+        x86("int f(int a, int b, int c, int d, int e, __int128 f, int g, int h, long double i)"),
+        "r0 r1 r2 r3 r4 s0+s1 r5 s2 s4+s5");
+    EXPECT_EQ(arm("int f(int a, int b, int c, int d, int e, int f, int g, __int128 h, int i, "
+                  "__int128 j)"),
+              "r0 r1 r2 r3 r4 r5 r6 s0+s1 s2 s4+s5");
+}
+
+TEST(Abi, X86PassesSomeStructsOfTwoWordsInMemory) {
+    EXPECT_EQ(x86("int f(struct wide a, int b)"), "s0+s1 r0");
+    EXPECT_EQ(x86("int f(struct unaligned a, int b)"), "s0+s1 r0");
+    EXPECT_EQ(arm("int f(struct wide a, int b)"), "-+- r0");
+    EXPECT_EQ(arm("int f(struct unaligned a, int b)"), "r0+r1 r2");
 }
 
 TEST(Abi, Arm64PassesUpToFourFloatsOfOneSizeInVectorRegisters) {
@@ -136,6 +159,7 @@ TEST(Abi, WordsCountRegistersFirst) {
     EXPECT_EQ(plan::word_index({Kind::stack, 2}, Arch::x86_64), 8u);
     EXPECT_EQ(plan::word_index({Kind::stack, 2}, Arch::arm64), 10u);
     EXPECT_EQ(plan::word_index({Kind::pointer, 3}, Arch::arm64), 3u);
+    EXPECT_EQ(plan::word_index({Kind::stack_pointer, 1}, Arch::arm64), 9u);
     EXPECT_EQ(plan::argument_registers(Arch::x86_64), 6u);
     EXPECT_EQ(plan::argument_registers(Arch::arm64), 8u);
 }

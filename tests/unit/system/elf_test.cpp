@@ -122,7 +122,7 @@ TEST(ReadSymbols, LeavesOutWhatIsNotEnteredByACall) {
         "  if (x > 5) { bad(x); bad(x + 1); }\n"
         "  return x; }\n"
         "int main(int argc, char **argv) { return work(argc); }",
-        "-O2"));
+        "-O2 -freorder-blocks-and-partition"));
     ASSERT_TRUE(program);
     const std::set<std::string> names = names_of(*program);
     EXPECT_TRUE(names.contains("main"));

@@ -11,9 +11,9 @@ KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 class Apt:
     """One suite and component, of the archives that this machine uses; `newest` is with security
-    updates. `wanted` is what the packages are, for the reason of a skip."""
+    updates. `wanted` is what the packages are, for the reason of a skip; `arch` is Debian's name."""
 
-    def __init__(self, work, suite, wanted, component="main", newest=True):
+    def __init__(self, work, suite, wanted, component="main", newest=True, arch="amd64"):
         self.work, self.wanted = work, wanted
         for folder in ("lists/partial", "cache/archives/partial", "packages"):
             (work / folder).mkdir(parents=True)
@@ -23,7 +23,7 @@ class Apt:
                     "Dir::Etc::SourceParts": "/dev/null", "Dir::State::Lists": work / "lists",
                     "Dir::State::Status": work / "status", "Dir::Cache": work / "cache",
                     "APT::Sandbox::User": "root", "Acquire::Retries": "3",
-                    "APT::Architecture": "amd64", "APT::Architectures": "amd64"}
+                    "APT::Architecture": arch, "APT::Architectures": arch}
         self.options = [f"-o{key}={value}" for key, value in settings.items()]
         self.run("apt-get", "-qq", "update", "--error-on=any")
 

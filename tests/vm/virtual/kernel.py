@@ -4,6 +4,7 @@
     build/vm/bookworm/boot/vmlinuz-6.1.0-56-amd64
     build/vm/bookworm/vmlinux                          the same unpacked: boots faster, has BTF
     build/vm/bookworm/usr/src/linux-headers-6.1.0-56-amd64/Makefile
+    build/vm/bookworm-arm64/vmlinux                    for another processor, without headers
 
 A kernel that is there is not looked for again; remove its folder to get a newer one.
 """
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .apt import Apt, unpack
+from .processor import AMD64, Processor
 
 ROOT = Path(__file__).resolve().parents[3]
 CACHE = Path(os.environ.get("MLBCC_VM_CACHE", ROOT / "build" / "vm")).resolve()
@@ -27,6 +29,7 @@ KERNELS = {"6.1": "bookworm", "6.12": "bookworm-backports"}  # version: Debian s
 @dataclass(frozen=True)
 class Kernel:
     folder: Path  # a tree like /: boot, lib/modules, usr/src
+    processor: Processor
 
     @property
     def release(self):
@@ -34,6 +37,7 @@ class Kernel:
 
     @property
     def vmlinux(self):
+        """What is booted."""
         return self.folder / "vmlinux"
 
     @property
@@ -41,9 +45,10 @@ class Kernel:
         return self.folder / "usr" / "src" / f"linux-headers-{self.release}"
 
 
-def fetch(version):
+def fetch(version, processor=AMD64):
     """The Kernel of this version, fetched if it is not in the cache; raises Unavailable."""
-    folder = CACHE / KERNELS[version]
+    suite = KERNELS[version]
+    folder = CACHE / (suite if processor is AMD64 else f"{suite}-{processor.name}")
     CACHE.mkdir(parents=True, exist_ok=True)
     with open(CACHE / f"{folder.name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -52,25 +57,31 @@ def fetch(version):
             shutil.rmtree(work, ignore_errors=True)
             work.mkdir()
             try:
-                make_tree(Apt(work / "apt", folder.name, "kernel"), work / "tree")
+                apt = Apt(work / "apt", suite, "kernel", arch=processor.name)
+                make_tree(apt, work / "tree", processor)
                 (work / "tree").rename(folder)
             finally:
                 shutil.rmtree(work)
-    return Kernel(folder)
+    return Kernel(folder, processor)
 
 
-def make_tree(apt, tree):
-    image = apt.depends("linux-image-amd64", "linux-image-")[0]
-    headers = image.replace("image", "headers")
-    others = apt.depends(headers, "linux-headers-") + apt.depends(headers, "linux-kbuild-")
+def make_tree(apt, tree, processor):
+    image = apt.depends(f"linux-image-{processor.name}", "linux-image-")[0]
+    wanted = [image]
+    if processor is AMD64:  # modules are built for it
+        headers = image.replace("image", "headers")
+        wanted += [headers, *apt.depends(headers, "linux-headers-"),
+                   *apt.depends(headers, "linux-kbuild-")]
     (tree / "usr" / "lib").mkdir(parents=True)
     (tree / "lib").symlink_to("usr/lib")  # merged /usr, or the tree could not be laid over /
-    for package in apt.download([image, headers, *others]):
+    for package in apt.download(wanted):
         unpack(package, tree)
-    kernel = Kernel(tree)
+    kernel = Kernel(tree, processor)
     subprocess.run(["depmod", "-b", tree, kernel.release], check=True)
-    kernel.vmlinux.write_bytes(uncompressed(next(tree.glob("boot/vmlinuz-*")).read_bytes()))
-    relocate(kernel.headers / "Makefile")
+    image = next(tree.glob("boot/vmlinuz-*")).read_bytes()
+    kernel.vmlinux.write_bytes(uncompressed(image) if processor is AMD64 else image)
+    if processor is AMD64:
+        relocate(kernel.headers / "Makefile")
 
 
 def uncompressed(image):

@@ -1,12 +1,11 @@
 """Runs a command as root in a virtual machine: QEMU, in software, so that any machine can do it.
 
-Its root is this machine's, read-only, with the kernel's tree and an empty tmpfs over it; folders
-are shared for writing, at their paths. /tmp is its own. Each side caches: it sees at the end at the
-latest what the other wrote. What the command prints comes back line by line, then its exit status.
+Its root is this machine's (or one for another processor), read-only, with the kernel's tree and an
+empty tmpfs over it; folders are shared for writing, at their paths. /tmp is its own. Each side
+caches: it sees at the end at the latest what the other wrote. What the command prints comes back line by line, then its exit status.
 """
 
 import os
-import platform
 import shlex
 import shutil
 import subprocess
@@ -14,22 +13,18 @@ import tempfile
 import threading
 from pathlib import Path
 
+from .processor import AMD64
+
 HERE = Path(__file__).resolve().parent
-QEMU, BUSYBOX = "qemu-system-x86_64", "/bin/busybox"
-TOOLS = (QEMU, BUSYBOX, "cpio", "modprobe", "depmod", "dpkg", "xz", "zstd", "make", "pahole")
+TOOLS = ("cpio", "modprobe", "depmod", "dpkg", "xz", "zstd", "make", "pahole")
 VM_FAILED = 125  # it did not come up, crashed, or ran out of time
 MODULES = ("virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay")
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-KERNEL_OPTIONS = ("console=ttyS0 quiet panic=-1 oops=panic mitigations=off nopti nokaslr "
-                  "tsc=reliable no_timer_check random.trust_cpu=on rcupdate.rcu_expedited=1 "
-                  "audit=0 apparmor=0")
-MACHINE = ["setpriv", "--pdeathsig", "KILL",  # or QEMU would outlive a killed test run
-           QEMU, "-M", "pc,usb=off,vmport=off", "-smp", "2", "-m", "1024",
-           "-accel", "tcg,thread=multi", "-cpu", "max,la57=off",  # no 5 levels of page tables
+MACHINE = ("-smp", "2", "-m", "1024", "-accel", "tcg,thread=multi",
            "-nodefaults", "-no-user-config", "-display", "none", "-nic", "none", "-monitor", "none",
-           "-no-reboot", "-device", "isa-debug-exit,iobase=0xf4,iosize=1",
+           "-no-reboot",
            "-device", "virtio-serial-pci", "-chardev", "stdio,id=out,signal=off",
-           "-device", "virtconsole,chardev=out"]
+           "-device", "virtconsole,chardev=out")
 
 
 def run(kernel, command, folders, job, environment, say, limit, options=()):
@@ -37,8 +32,10 @@ def run(kernel, command, folders, job, environment, say, limit, options=()):
     `job` is shared as /run/job, for this run only. `say` takes each line that is printed. `options`
     are QEMU's, besides those that all have."""
     prepare(kernel, command, folders, job, environment)
-    in_time = emulate([*MACHINE, *options, *boot(kernel, job), *shares(kernel, folders, job)], say,
-                      limit)
+    processor = kernel.processor
+    in_time = emulate(["setpriv", "--pdeathsig", "KILL",  # or QEMU would outlive a killed test run
+                       processor.qemu, *processor.machine, *MACHINE, *options, *boot(kernel, job),
+                       *shares(kernel, folders, job)], say, limit)
     status = job / "status"
     if in_time and status.exists():
         return int(status.read_text())
@@ -49,13 +46,14 @@ def run(kernel, command, folders, job, environment, say, limit, options=()):
     return VM_FAILED
 
 
-def why_not():
+def why_not(processor=AMD64):
     """None where a virtual machine can be had, else the reason for a skip."""
-    if platform.machine() != "x86_64":
-        return f"the kernels are for x86_64, this machine is {platform.machine()}"
+    if processor.why_not is not None:
+        return processor.why_not
     if os.geteuid() != 0:
         return "not root: the virtual machine reads all of this one's files"
-    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
+    missing = [str(tool) for tool in (processor.qemu, processor.busybox, *TOOLS)
+               if shutil.which(tool) is None]
     if missing:
         return f"{', '.join(missing)} not installed (scripts/setup.sh --tests)"
     return None
@@ -63,7 +61,7 @@ def why_not():
 
 def prepare(kernel, command, folders, job, environment):
     """Puts into `job` what the machine needs."""
-    shutil.copy(BUSYBOX, job / "busybox")
+    shutil.copy(kernel.processor.busybox, job / "busybox")
     shutil.copy(HERE / "job.sh", job)
     (job / "console").touch()
     (job / "folders").write_text("".join(f"{folder}\n" for folder in folders))
@@ -81,7 +79,7 @@ def initrd(kernel, job):
         tree = Path(folder)
         (tree / "bin").mkdir()
         (tree / "modules").mkdir()
-        shutil.copy(BUSYBOX, tree / "bin")
+        shutil.copy(kernel.processor.busybox, tree / "bin")
         shutil.copy(HERE / "init.sh", tree / "init")
         (tree / "init").chmod(0o755)
         for number, file in enumerate(module_files(kernel)):
@@ -110,12 +108,14 @@ def contents(file):
 
 
 def boot(kernel, job):
-    return ["-kernel", kernel.vmlinux, "-initrd", job / "initrd", "-append", KERNEL_OPTIONS,
+    options = f"console={kernel.processor.console} quiet panic=-1 oops=panic"
+    return ["-kernel", kernel.vmlinux, "-initrd", job / "initrd",
+            "-append", f"{options} {kernel.processor.kernel_options}",
             "-serial", f"file:{job / 'console'}"]
 
 
 def shares(kernel, folders, job):
-    options = [*share("vmroot", "/", ",readonly=on"), *share("vmjob", job),
+    options = [*share("vmroot", kernel.processor.root, ",readonly=on"), *share("vmjob", job),
                *share("vmkernel", kernel.folder, ",readonly=on")]
     for number, folder in enumerate(folders):
         options += share(f"vmfolder{number}", folder)
