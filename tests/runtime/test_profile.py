@@ -78,12 +78,17 @@ class Processes(ProfileCase):
         self.assertTrue(all(ns > 190_000_000 for ns in busy), busy)
 
     def test_a_running_process(self):
-        sleeper = subprocess.Popen(["/bin/sleep", "1"])
+        sleeper = subprocess.Popen(["/bin/sleep", "1000"])
         self.addCleanup(sleeper.wait)
-        done = self.mlbcc("profile", "-o", self.out, "--json", "-", "--pid", sleeper.pid)
+        self.addCleanup(sleeper.kill)
+        done = self.mlbcc("profile", "-o", self.out, "--json", "-", "--pid", sleeper.pid, "-d", "500ms")
         self.assertEqual(done.returncode, 0, done.stderr)
-        process, = json.loads(done.stdout)["processes"]
-        self.assertEqual((process["pid"], process["ended"], process["begin_ns"]), (sleeper.pid, True, 0))
+        profile = json.loads(done.stdout)
+        process, = profile["processes"]
+        self.assertEqual((process["pid"], process["ended"], process["begin_ns"]), (sleeper.pid, False, 0))
+        self.assertEqual(process["end_ns"], profile["duration_ns"])
+        self.assertEqual((profile["command"], profile["time"]["whole"]["threads"]), ([], 0))
+        self.assertIn("runs on", done.stderr)
 
 
 class Files(ProfileCase):
@@ -118,6 +123,140 @@ class Files(ProfileCase):
         self.assertIn({"path": f"{self.dir}/nowhere", "searches": 3}, profile["files"]["missing"]["paths"])
         group = {g["group"]: g for g in profile["files"]["groups"]}["weights"]
         self.assertEqual((group["files"], group["read_bytes"]), (1, 6 << 20))
+
+
+class Memory(ProfileCase):
+    def test_over_time(self):
+        size = 150 << 20
+        profile = self.script(f"""
+            import time
+            time.sleep(.3)
+            block = bytearray({size})
+            for i in range(0, {size}, 4096): block[i] = 1
+            time.sleep(.3)
+            del block
+            time.sleep(.3)
+            """)
+        memory, process = profile["memory"], profile["processes"][0]
+        samples = [s for s in memory["samples"] if s["pid"] == process["pid"]]
+        first, last = samples[0]["resident_bytes"], samples[-1]["resident_bytes"]
+        peak = process["peak_resident_bytes"]
+        self.assertGreater(peak, size)
+        self.assertLess(peak, size + (40 << 20))
+        self.assertAlmostEqual(memory["peak_resident_bytes"] / peak, 1, delta=0.02)
+        self.assertLess(max(first, last), peak - size + (20 << 20))
+        self.assertGreaterEqual(memory["minor_faults"], size >> 12 if not huge_pages() else 1)
+        at_peak = max(samples, key=lambda s: s["resident_bytes"])
+        self.assertGreater(at_peak["anonymous_bytes"], size)
+        self.assertEqual([s["time_ns"] for s in samples], sorted(s["time_ns"] for s in samples))
+
+    def test_a_small_program_is_not_given_what_its_launcher_had(self):
+        profile = self.profile("/bin/sleep", "0.3")
+        self.assertLess(profile["processes"][0]["peak_resident_bytes"], 10 << 20)
+
+
+class Calls(ProfileCase):
+    CATEGORIES = {"file_io", "memory", "process", "network", "time", "ipc", "security", "signal", "system",
+                  "other"}
+
+    def test_by_category_with_errors(self):
+        profile = self.script("""
+            import ctypes, os, socket, time
+            libc = ctypes.CDLL(None)
+            for _ in range(7): os.getppid()
+            for _ in range(5): libc.sync_file_range(99, 0, 0, 0)
+            for _ in range(4): os.uname()
+            for _ in range(3): socket.socketpair()
+            """)
+        calls = {c["name"]: c for c in profile["system_calls"]["by_name"]}
+        found = {name: (calls[name]["category"], calls[name]["calls"], calls[name]["errors"])
+                 for name in ("getppid", "sync_file_range", "uname", "socketpair")}
+        self.assertEqual(found, {"getppid": ("process", 7, 0), "sync_file_range": ("file_io", 5, 5),
+                                 "uname": ("system", 4, 0), "socketpair": ("network", 3, 0)})
+        categories = {c["category"]: c for c in profile["system_calls"]["categories"]}
+        self.assertLessEqual(set(categories), self.CATEGORIES)
+        for total in ("calls", "total_time_ns", "errors"):
+            self.assertEqual(sum(c[total] for c in categories.values()), profile["system_calls"][total])
+            self.assertEqual(sum(c[total] for c in calls.values()), profile["system_calls"][total])
+
+    def test_each_call_is_in_one_category(self):
+        """`other` leaves out what another list has, and nothing else."""
+        text = (ROOT / "rules/profile_calls.rules").read_text()
+        lists = re.findall(r"^on optional ((?:syscall:|\s|,|\w)+?) \{\s*sum", text, re.MULTILINE)
+        named = [name for one in lists for name in re.findall(r"syscall:(\w+)", one)]
+        excepted, = set(re.findall(r"except ([^{]*?) \{", text))
+        self.assertEqual(sorted(named), sorted(re.findall(r"\w+", excepted)))
+        self.assertEqual(len(named), len(set(named)))
+        labels = set(re.findall(r'as "(\w+) calls"', text))
+        self.assertEqual(labels, self.CATEGORIES)
+        self.assertEqual(labels, set(re.findall(r'as "(\w+) errors"', text)))
+
+
+class Waits(ProfileCase):
+    def test_reasons_and_what_adds_up(self):
+        profile = self.script("""
+            import os, socket, subprocess, threading, time
+            time.sleep(.1)
+            r, w = os.pipe()
+            threading.Timer(.11, lambda: os.write(w, b"x")).start()
+            os.read(r, 1)
+            a, b = socket.socketpair()
+            threading.Timer(.12, lambda: a.send(b"x")).start()
+            b.recv(1)
+            lock = threading.Lock()
+            lock.acquire()
+            threading.Timer(.13, lock.release).start()
+            lock.acquire()
+            if os.fork() == 0:
+                time.sleep(.14)
+                os._exit(0)
+            os.wait()
+            """)
+        main = profile["processes"][0]["pid"]
+        off = profile["off_cpu"]
+        stats = off["thread_stats"][f"{main}:{main}"]
+        for reason, least in (("sleep", 100), ("pipe", 100), ("network", 110), ("lock", 120), ("child", 130)):
+            self.assertGreaterEqual(stats["reasons_ns"][reason], least * 1_000_000, reason)
+        threads = off["thread_stats"].values()
+        self.assertEqual(off["total_time_ns"], sum(t["total_time_ns"] for t in threads))
+        self.assertEqual(off["total_events"], sum(t["total_events"] for t in threads))
+        self.assertEqual(off["max_time_ns"], max(t["max_time_ns"] for t in threads))
+        self.assertEqual(off["min_time_ns"], min(t["min_time_ns"] for t in threads))
+        self.assertEqual(off["avg_time_ns"], off["total_time_ns"] // off["total_events"])
+        self.assertEqual({thread: sum(t["reasons_ns"].values()) for thread, t in off["thread_stats"].items()},
+                         {thread: t["total_time_ns"] for thread, t in off["thread_stats"].items()})
+        top = off["top_blocking_threads"][0]
+        self.assertEqual((top["pid"], top["tid"]), (main, main))
+        self.assertAlmostEqual(top["time_ms"], stats["total_time_ns"] / 1e6, places=3)
+        self.assertAlmostEqual(top["percentage"], 100 * stats["total_time_ns"] / off["total_time_ns"], places=3)
+
+        whole = profile["time"]["whole"]
+        lives = [t["end_ns"] - t["begin_ns"] for p in profile["processes"] for t in p["threads"]]
+        self.assertEqual((whole["threads"], whole["thread_time_ns"]), (len(lives), sum(lives)))
+        self.assertEqual(whole["on_cpu_ns"] + sum(whole["off_cpu_ns"].values()), sum(lives))
+        for group in ("on_cpu_ns", "thread_time_ns"):
+            self.assertEqual(sum(p[group] for p in profile["time"]["processes"].values()), whole[group])
+
+    def test_a_job_that_computes_is_told_so(self):
+        profile = self.script("""
+            import time
+            end = time.thread_time() + 1
+            while time.thread_time() < end: pass
+            """)
+        whole, process = profile["time"]["whole"], profile["processes"][0]
+        self.assertGreater(whole["on_cpu_ns"], 1_000_000_000)
+        self.assertAlmostEqual(whole["on_cpu_ns"] / process["cpu_ns"], 1, delta=0.05)
+        # Where others have the CPUs, it waits for one most of the time.
+        waits = whole["off_cpu_ns"].get("to_run", 0)
+        self.assertEqual(profile["time"]["classification"],
+                         "compute_bound" if whole["on_cpu_ns"] * 2 >= whole["thread_time_ns"]
+                         else "waiting_to_run" if waits * 2 >= whole["thread_time_ns"] else "mixed")
+        self.assertIn(profile["time"]["evidence"], self.text)
+
+
+def huge_pages():
+    file = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+    return file.exists() and "[always]" in file.read_text()
 
 
 def bytes_read(log, path):

@@ -33,6 +33,7 @@ void ProcessTree::add(const Happening& one) {
     if (one.name == "command") return add_command(state, one);
     if (one.name == "exec") return add_exec(state, one);
     if (one.name == "exit") return add_exit(state, one);
+    if (one.name == "memory") return add_memory(state, one);
     if (one.name != "clone") return;
     // A thread's number is kept, too, and is never that of a process.
     State& child = states_[static_cast<uint32_t>(one.number("child"))];
@@ -56,6 +57,11 @@ void ProcessTree::add_exec(State& state, const Happening& one) {
     state.life.programs.push_back(std::move(run));
     state.peak_before = one.natural("peak_before");
     if (!state.exec_ns) state.exec_ns = one.time_ns;
+}
+
+void ProcessTree::add_memory(State& state, const Happening& one) {
+    if (!one.has("peak")) return;
+    state.peak_seen = std::max(state.peak_seen.value_or(0), one.natural("peak"));
 }
 
 void ProcessTree::add_exit(State& state, const Happening& one) {
@@ -88,7 +94,7 @@ ProcessLife ProcessTree::life_of(const State& state, uint64_t end_ns) {
     }
     std::ranges::sort(life.threads, {},
                       [](const ThreadLife& one) { return std::pair(one.begin_ns, one.tid); });
-    if (state.peak > state.peak_before) life.peak_resident = state.peak;
+    life.peak_resident = state.peak > state.peak_before ? state.peak : state.peak_seen;
     return life;
 }
 

@@ -4,6 +4,7 @@
 //   process.command  path, arg0..    a program is asked for
 //   process.exec     path, parent, peak_before          it runs
 //   process.clone    child                              a process or thread is made
+//   process.memory   peak                               looks at it (rules/profile_memory.rules)
 //   process.exit     status, signal, age, cpu, peak_resident, parent     of each thread
 #pragma once
 
@@ -37,7 +38,7 @@ struct ProcessLife {
     bool ended = false;  // else it outlived the trace
     int64_t exit_status = 0, signal = 0;
     uint64_t cpu_ns = 0;
-    std::optional<uint64_t> peak_resident;  // bytes; nothing: less than an earlier program had
+    std::optional<uint64_t> peak_resident;  // bytes; nothing: not seen, and less than before
     std::vector<ProgramRun> programs;
     std::vector<ThreadLife> threads;  // that ended while the trace ran, or at its end
 
@@ -56,11 +57,13 @@ private:
         std::optional<uint64_t> first_seen_ns, exec_ns;
         ProgramRun asked;  // by execve(), which may fail
         uint64_t peak_before = 0, peak = 0;
+        std::optional<uint64_t> peak_seen;  // by looks, of the program that runs
         bool was_cloned = false;
     };
     State& state_of(const Happening& one);
     static void add_command(State& state, const Happening& one);
     static void add_exec(State& state, const Happening& one);
+    static void add_memory(State& state, const Happening& one);
     static void add_exit(State& state, const Happening& one);
     static ProcessLife life_of(const State& state, uint64_t end_ns);
 

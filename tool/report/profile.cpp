@@ -41,6 +41,7 @@ void ProfileMaker::add(const Happening& one) {
     last_ns_ = std::max(last_ns_, one.time_ns + one.duration_ns);
     processes_.add(one);
     files_.add(one);
+    memory_.add(one);
 }
 
 Profile ProfileMaker::make(const sink::TraceEnd& end) const {
@@ -51,6 +52,10 @@ Profile ProfileMaker::make(const sink::TraceEnd& end) const {
     profile.end_reason = end.end_reason;
     profile.processes = processes_.lives(profile.duration_ns);
     profile.files = files_.report(end.metrics);
+    profile.memory = memory_.report();
+    profile.calls = call_report(end.metrics);
+    profile.off_cpu = off_cpu_report(end.metrics);
+    profile.time = time_report(profile.processes, profile.off_cpu);
     return profile;
 }
 

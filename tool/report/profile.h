@@ -12,7 +12,11 @@
 #include "base/result.h"
 #include "report/file_use.h"
 #include "report/happening.h"
+#include "report/memory_use.h"
+#include "report/off_cpu.h"
 #include "report/process_tree.h"
+#include "report/system_calls.h"
+#include "report/time_shares.h"
 #include "sink/sink.h"
 
 namespace mlbcc::report {
@@ -25,6 +29,10 @@ struct Profile {
     std::string end_reason;            // "" where the trace was cut
     std::vector<ProcessLife> processes;
     FileReport files;
+    CallReport calls;
+    OffCpuReport off_cpu;
+    TimeReport time;
+    MemoryReport memory;
 };
 
 std::string profile_text(const Profile& profile, size_t width);
@@ -40,6 +48,7 @@ public:
 private:
     ProcessTree processes_;
     FileUses files_;
+    MemoryUse memory_;
     uint64_t last_ns_ = 0;
 };
 

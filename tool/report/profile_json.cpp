@@ -1,68 +1,19 @@
 #include <string>
 #include <string_view>
 
-#include <rapidjson/prettywriter.h>
-#include <rapidjson/stringbuffer.h>
-
 #include "report/profile.h"
+#include "report/profile_writer.h"
 
 namespace mlbcc::report {
 namespace {
 
 constexpr int kVersion = 1;  // of the form; docs/profile.md
 
-using Writer = rapidjson::PrettyWriter<rapidjson::StringBuffer>;
+using Writer = ProfileWriter;
 
-// Text that is not UTF-8 is escaped byte by byte, as in a trace.
-void write(Writer& json, std::string_view text) {
-    event::Value value;
-    value.text = text;
-    value.learnt = true;
-    std::string quoted = sink::json_text(value);
-    json.RawValue(quoted.data(), quoted.size(), rapidjson::kStringType);
-}
-void write(Writer& json, const std::string& text) {
-    write(json, std::string_view(text));
-}
-void write(Writer& json, uint64_t value) {
-    json.Uint64(value);
-}
-void write(Writer& json, int64_t value) {
-    json.Int64(value);
-}
-void write(Writer& json, uint32_t value) {
-    json.Uint(value);
-}
-void write(Writer& json, bool value) {
-    json.Bool(value);
-}
-void write(Writer& json, double value) {
-    json.Double(value);
-}
-void write(Writer& json, const ProgramRun& run);
-void write(Writer& json, const ThreadLife& thread);
-void write(Writer& json, const ProcessLife& life);
-void write(Writer& json, const FileUse& use);
-void write(Writer& json, const GroupUse& use);
-void write(Writer& json, const FileReport::Missing& missing);
-void write(Writer& json, const FileReport& files);
-void write(Writer& json, const char* text) = delete;  // would be a bool
+}  // namespace
 
-template <class T> void write(Writer& json, const std::optional<T>& value) {
-    value ? write(json, *value) : void(json.Null());
-}
-
-template <class T> void member(Writer& json, const char* name, const T& value) {
-    json.Key(name);
-    write(json, value);
-}
-template <class T> void member(Writer& json, const char* name, const std::vector<T>& values) {
-    json.Key(name);
-    json.StartArray();
-    for (const T& value : values) write(json, value);
-    json.EndArray();
-}
-void write(Writer& json, const ProgramRun& run) {
+static void write(Writer& json, const ProgramRun& run) {
     json.StartObject();
     member(json, "time_ns", run.time_ns);
     member(json, "path", run.path);
@@ -70,7 +21,7 @@ void write(Writer& json, const ProgramRun& run) {
     json.EndObject();
 }
 
-void write(Writer& json, const ThreadLife& thread) {
+static void write(Writer& json, const ThreadLife& thread) {
     json.StartObject();
     member(json, "tid", thread.tid);
     member(json, "name", thread.name);
@@ -80,7 +31,7 @@ void write(Writer& json, const ThreadLife& thread) {
     json.EndObject();
 }
 
-void write(Writer& json, const ProcessLife& life) {
+static void write(Writer& json, const ProcessLife& life) {
     json.StartObject();
     member(json, "pid", life.pid);
     member(json, "parent", life.parent);
@@ -98,7 +49,7 @@ void write(Writer& json, const ProcessLife& life) {
     json.EndObject();
 }
 
-void write(Writer& json, const FileUse& use) {
+static void write(Writer& json, const FileUse& use) {
     json.StartObject();
     member(json, "path", use.path);
     member(json, "group", name_of(use.group));
@@ -122,7 +73,7 @@ void write(Writer& json, const FileUse& use) {
     json.EndObject();
 }
 
-void write(Writer& json, const GroupUse& use) {
+static void write(Writer& json, const GroupUse& use) {
     json.StartObject();
     member(json, "group", name_of(use.group));
     member(json, "files", use.files);
@@ -133,7 +84,7 @@ void write(Writer& json, const GroupUse& use) {
     json.EndObject();
 }
 
-void write(Writer& json, const FileReport::Missing& missing) {
+static void write(Writer& json, const FileReport::Missing& missing) {
     json.StartObject();
     member(json, "searches", missing.searches);
     member(json, "time_ns", missing.time_ns);
@@ -149,7 +100,7 @@ void write(Writer& json, const FileReport::Missing& missing) {
     json.EndObject();
 }
 
-void write(Writer& json, const FileReport& files) {
+static void write(Writer& json, const FileReport& files) {
     json.StartObject();
     member(json, "groups", files.groups);
     member(json, "unnamed_read_bytes", files.unnamed_read_bytes);
@@ -158,8 +109,6 @@ void write(Writer& json, const FileReport& files) {
     member(json, "files", files.files);
     json.EndObject();
 }
-
-}  // namespace
 
 std::string profile_json(const Profile& profile) {
     rapidjson::StringBuffer buffer;
@@ -176,6 +125,7 @@ std::string profile_json(const Profile& profile) {
     member(json, "end", profile.end_reason);
     member(json, "processes", profile.processes);
     member(json, "files", profile.files);
+    write_times(json, profile);
     json.EndObject();
     return std::string(buffer.GetString(), buffer.GetSize()) + "\n";
 }

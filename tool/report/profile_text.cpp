@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "report/profile.h"
+#include "report/profile_sections.h"
 #include "sink/summary_text.h"
 
 namespace mlbcc::report {
@@ -82,6 +82,13 @@ std::string section(const char* title, const sink::Rows& rows) {
     return rows.empty() ? "" : fmt::format("\n{}\n{}", title, rows.text());
 }
 
+template <class Add>
+std::string section_of(const char* title, const Profile& profile, size_t width, Add&& add) {
+    sink::Rows rows(width);
+    add(rows, profile);
+    return section(title, rows);
+}
+
 std::string processes_text(const Profile& profile, size_t width) {
     sink::Rows rows(width);
     Tree tree(profile.processes);
@@ -154,6 +161,10 @@ std::string profile_text(const Profile& profile, size_t width) {
                     sink::plural(profile.processes.size(), "process"), sink::grouped(profile.lost));
     text += processes_text(profile, width);
     text += files_text(profile, width);
+    text += section_of("MEMORY", profile, width, add_memory);
+    text += section_of("SYSTEM CALLS", profile, width, add_calls);
+    text += section_of("OFF THE CPU", profile, width, add_off_cpu);
+    text += section_of("WHERE THE TIME WENT", profile, width, add_time);
     return text;
 }
 

@@ -40,7 +40,7 @@ class Output : public report::ProfileOutput {
 public:
     // `json` "-" is standard output; "" is none. Errors: cannot create it.
     static Result<std::unique_ptr<Output>> open(const std::string& json, int text_fd) {
-        auto made = std::unique_ptr<Output>(new Output(json, text_fd));
+        std::unique_ptr<Output> made(new Output(json, text_fd));
         if (json.empty()) return made;
         made->json_.reset(json == "-" ? ::dup(STDOUT_FILENO) : ::open(json.c_str(), kFlags, 0666));
         if (!made->json_) return system_error("cannot create " + json);

@@ -42,6 +42,16 @@ TEST(ProcessTree, the_command_begins_with_its_program) {
     EXPECT_EQ(life.threads[0].begin_ns, 100u);
 }
 
+TEST(ProcessTree, a_peak_below_that_of_the_program_before_is_the_one_that_was_seen) {
+    ProcessTree tree;
+    tree.add(happening("process", "exec", 100, 10, 10,
+                       {{"path", "/bin/a"}, {"peak_before", int64_t{9000}}}));
+    tree.add(happening("process", "memory", 200, 10, 10, {{"peak", int64_t{700}}}));
+    tree.add(happening("process", "memory", 250, 10, 10, {{"peak", int64_t{750}}}));
+    tree.add(exit_of(500, 10, 10, 450, 9000));
+    EXPECT_EQ(tree.lives(600)[0].peak_resident, 750u);
+}
+
 TEST(ProcessTree, a_child_begins_as_it_is_made_and_has_its_maker_for_parent) {
     ProcessTree tree;
     tree.add(happening("process", "exec", 100, 10, 10, {{"path", "/bin/a"}}));
