@@ -125,6 +125,33 @@ class Files(ProfileCase):
         self.assertEqual((group["files"], group["read_bytes"]), (1, 6 << 20))
 
 
+class Schema(ProfileCase):
+    SCHEMA = ROOT / "docs/profile.schema.json"
+    VALIDATE = """
+import json, sys, jsonschema
+schema, profile = (json.load(open(name)) for name in sys.argv[1:])
+jsonschema.Draft202012Validator.check_schema(schema)
+faults = [f"{list(e.absolute_path)}: {e.message}" for e in jsonschema.Draft202012Validator(schema).iter_errors(profile)]
+print("\\n".join(faults[:20]))
+sys.exit(len(faults) > 0)
+"""
+
+    def validate(self, profile):
+        return subprocess.run([PYTHON, "-c", self.VALIDATE, self.SCHEMA, self.write("p.json", json.dumps(profile))],
+                              capture_output=True, text=True, check=False)
+
+    def test_a_profile_is_what_it_says(self):
+        if subprocess.run([PYTHON, "-c", "import jsonschema"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("python3-jsonschema is not installed (scripts/setup.sh --tests)")
+        profile = self.profile("/bin/sh", "-c", "/bin/ls / >/dev/null; /bin/sleep 0.2")
+        done = self.validate(profile)
+        self.assertEqual((done.returncode, done.stdout.strip()), (0, ""), done.stderr)
+        self.assertEqual(set(json.loads(self.SCHEMA.read_text())["properties"]), set(profile))
+        profile["processes"][0]["pid"] = "1"
+        self.assertEqual(self.validate(profile).stdout.strip(),
+                         "['processes', 0, 'pid']: '1' is not of type 'integer'")
+
+
 class Memory(ProfileCase):
     def test_over_time(self):
         size = 150 << 20
