@@ -38,9 +38,10 @@ PUBLIC = {
     "bpf": {"abilities.h", "kernel.h", "compiler.h", "remembering_compiler.h"},
     "event": {"event.h", "pipeline.h", "record.h"},
     "sink": {"sink.h", "summary_text.h"},
-    "report": {"saved_trace.h"},
+    "report": {"saved_trace.h", "profile.h"},
     "system": None,
-    "trace": {"trace.h", "commands.h", "doctor.h", "headers.h", "report.h", "options.h"},
+    "trace": {"trace.h", "commands.h", "doctor.h", "headers.h", "report.h", "profile.h",
+              "options.h"},
     "": {"cli.h"},
 }
 

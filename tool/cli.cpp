@@ -17,6 +17,7 @@ constexpr const char* kDescription =
     "       mlbcc --rules FILE|NAME [OPTIONS] --pid N | --all\n"
     "       mlbcc check|list|explain|emit --rules FILE|NAME [OPTIONS]\n"
     "       mlbcc report FILE\n"
+    "       mlbcc profile [options] [--json FILE] -- COMMAND [ARGS]\n"
     "       mlbcc doctor [--rules FILE|NAME] [--json]\n"
     "       mlbcc headers [--json] [--link] [--synthesize DIR]\n"
     "\n"
@@ -149,9 +150,13 @@ void add_subcommands(CLI::App& app, CommandLine& line) {
     add("explain", "Show what is read where, where each probe goes, and why", Command::explain)
         ->add_option("pattern", line.pattern, "Only functions that match");
     add("emit", "Print the generated BPF C", Command::emit);
-    add("report", "Summarise a saved trace", Command::report)
-        ->add_option("file", line.file, "Trace file")
-        ->required();
+    CLI::App* report = add("report", "Summarise a saved trace", Command::report);
+    report->add_option("file", line.file, "Trace file")->required();
+    CLI::App* profile = add("profile", "Trace a job and say what it did", Command::profile);
+    for (CLI::App* sub : {profile, report}) {
+        sub->add_option("--json", line.options.profile_json, "Write the profile to this file")
+            ->type_name("FILE");
+    }
     add("doctor", "Say whether tracing works on this machine, and what repairs it", Command::doctor)
         ->add_flag("--json", line.json, "As JSON");
 }
@@ -216,7 +221,8 @@ int check_use(const CommandLine& line) {
     bool lists_pattern =
         line.command == Command::list && line.pattern.find(':') != std::string::npos;
     bool needs_rules = line.command != Command::report && line.command != Command::doctor &&
-                       line.command != Command::headers && !lists_pattern;
+                       line.command != Command::headers && line.command != Command::profile &&
+                       !lists_pattern;
     if (needs_rules && o.rules.rules.empty()) {
         return usage_error("no rules are given",
                            "add --rules FILE, or the name of a bundled file: --rules cuda");
@@ -224,7 +230,9 @@ int check_use(const CommandLine& line) {
     const std::string& other = line.command == Command::report ? line.file : o.output;
     if (!o.folded.empty() && is_same_file(o.folded, other))
         return usage_error(fmt::format("--folded would overwrite {}", other));
-    if (line.command != Command::trace) return 0;
+    if (!o.profile_json.empty() && is_same_file(o.profile_json, other))
+        return usage_error(fmt::format("--json would overwrite {}", other));
+    if (line.command != Command::trace && line.command != Command::profile) return 0;
     int targets = (o.command.empty() ? 0 : 1) + (o.pids.empty() ? 0 : 1) + (o.everyone ? 1 : 0);
     if (targets == 0) {
         return usage_error("nothing to trace", "add `-- COMMAND`, --pid N, or --all");

@@ -9,7 +9,7 @@
 
 namespace mlbcc {
 
-enum class Command { trace, check, list, explain, emit, report, doctor, headers };
+enum class Command { trace, profile, check, list, explain, emit, report, doctor, headers };
 
 struct CommandLine {
     Command command = Command::trace;

@@ -3,6 +3,7 @@
 #include "trace/commands.h"
 #include "trace/doctor.h"
 #include "trace/headers.h"
+#include "trace/profile.h"
 #include "trace/report.h"
 #include "trace/trace.h"
 
@@ -12,6 +13,7 @@ int main(int argc, char** argv) {
     const mlbcc::CommandLine& line = *parsed.line;
     switch (line.command) {
     case mlbcc::Command::trace: return mlbcc::trace::run_trace(line.options);
+    case mlbcc::Command::profile: return mlbcc::trace::run_profile(line.options);
     case mlbcc::Command::check: return mlbcc::trace::run_check(line.options);
     case mlbcc::Command::list: return mlbcc::trace::run_list(line.options, line.pattern);
     case mlbcc::Command::explain: return mlbcc::trace::run_explain(line.options, line.pattern);

@@ -1,9 +1,15 @@
 // A thread's time off the CPU, from the moment it left to the moment it runs again: why it left, and
-// who woke it. A thread that left because its time was over waits to run, with state `runnable`.
+// who woke it, and the system call that it was in. A thread that left because its time was over waits to run, with state `runnable`.
 //
 //= probe sched:off_cpu completion
 //= raw_tracepoint sched_switch off_cpu_switch
 //= raw_tracepoint sched_waking off_cpu_waking
+//= offset task_struct.files
+//= offset files_struct.fdt
+//= offset fdtable.max_fds
+//= offset fdtable.fd
+//= offset file.f_inode
+//= offset inode.i_mode
 //= fields
 enum sched_state {
     runnable = 0,
@@ -12,21 +18,69 @@ enum sched_state {
     stopped = 4,
     tracing_stop = 8
 };
+// What a descriptor is open on: the file's type in stat(2), without its zeros.
+enum open_kind {
+    not_open = 0,
+    pipe_end = 1,
+    character_device = 2,
+    folder = 4,
+    block_device = 6,
+    regular_file = 8,
+    socket_end = 12
+};
 struct sched_off_cpu {
     enum sched_state state;
     char waker[16];
     unsigned int waker_pid;
     unsigned long long queued;  // ns from the waking to running
+    int system_call;            // that it was in, its number; -1: none
+    enum open_kind file;        // of the call's first argument, if that is a descriptor
 };
 //= programs
 struct off_cpu_thread {
     u64 left, woken, taken;
     struct identity id;
     u32 state, waker_pid;
+    s32 system_call;
+    u32 file;
     char waker[16];
 };
 // Made beforehand: the scheduler is no place to ask for memory.
 BPF_TABLE("hash", u32, struct off_cpu_thread, off_cpu_threads, 16384);
+
+#define OFF_CPU_FOLLOW(at, offset) bpf_probe_read_kernel(&(at), sizeof(at), (void *)((at) + (offset)))
+
+// Where a step fails, the kernel sets `at` to 0, and so do all steps behind it.
+static __always_inline u32 off_cpu_open_kind(u64 descriptor) {
+    u64 at = bpf_get_current_task();
+    OFF_CPU_FOLLOW(at, MLBCC_OFFSET_task_struct_files);
+    OFF_CPU_FOLLOW(at, MLBCC_OFFSET_files_struct_fdt);
+    u64 table = at;
+    u32 count = 0;
+    bpf_probe_read_kernel(&count, sizeof(count), (void *)(at + MLBCC_OFFSET_fdtable_max_fds));
+    at = descriptor < count ? table : 0;
+    OFF_CPU_FOLLOW(at, MLBCC_OFFSET_fdtable_fd);
+    OFF_CPU_FOLLOW(at, 8 * descriptor);
+    OFF_CPU_FOLLOW(at, MLBCC_OFFSET_file_f_inode);
+    u16 mode = 0;
+    bpf_probe_read_kernel(&mode, sizeof(mode), (void *)(at + MLBCC_OFFSET_inode_i_mode));
+    return mode >> 12;
+}
+
+// The thread that leaves is the running one.
+static __always_inline void off_cpu_look_at_call(struct off_cpu_thread *left) {
+    struct pt_regs *registers = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+    u64 first = 0;
+    __typeof__(registers->MLBCC_CALL_NUMBER) number = -1;
+    bpf_probe_read_kernel(&number, sizeof(number),
+                          (char *)registers +
+                              __builtin_offsetof(struct pt_regs, MLBCC_CALL_NUMBER));
+    bpf_probe_read_kernel(&first, sizeof(first),
+                          (char *)registers +
+                              __builtin_offsetof(struct pt_regs, MLBCC_CALL_FIRST));
+    left->system_call = number;
+    if (left->system_call >= 0) left->file = off_cpu_open_kind(first);
+}
 
 static __always_inline void off_cpu_arrives(void *ctx, u32 thread) {
     struct off_cpu_thread *it = off_cpu_threads.lookup(&thread);
@@ -41,6 +95,8 @@ static __always_inline void off_cpu_arrives(void *ctx, u32 thread) {
     struct sched_off_cpu fields = {};
     fields.state = it->state & 0xf;
     fields.waker_pid = it->waker_pid;
+    fields.system_call = it->system_call;
+    fields.file = it->file;
     fields.queued = it->woken ? call.now - it->woken : 0;
     __builtin_memcpy(fields.waker, it->waker, 16);
     off_cpu_threads.delete(&thread);
@@ -56,6 +112,7 @@ int off_cpu_switch(struct bpf_raw_tracepoint_args *at) {
     if (!mlbcc_admit(&call)) return 0;
     struct off_cpu_thread left = {.left = call.now, .id = call.id, .state = at->args[3]};
     if (left.state & 0xb0) return 0;  // it ends
+    off_cpu_look_at_call(&left);
     left.taken = take_stack_sched_off_cpu(at, &call);
     off_cpu_threads.update(&left.id.thread, &left);
     return 0;

@@ -15,10 +15,6 @@ namespace {
 
 constexpr uint64_t kSchema = 1;
 
-bool is_summary(const Json* line) {
-    return line != nullptr && text_of(*line, "type") == "summary" && !has(*line, "phase");
-}
-
 SavedTrace from_summary(const Json& line) {
     return {saved_end(line), saved_layers(line)};
 }
@@ -56,7 +52,7 @@ Result<SavedTrace> from_lines(Lines& lines, LineParser& parser) {
     EventTally tally;
     std::optional<SavedTrace> whole;
     Result<uint64_t> damaged = each_object(lines, parser, [&](const Json& line) {
-        if (is_summary(&line)) {
+        if (is_summary(line)) {
             whole = from_summary(line);
         } else {
             tally.add(line);
@@ -77,7 +73,7 @@ Result<SavedTrace> read_trace_of(int fd) {
     // A whole trace ends in its summary: the events need not be read.
     if (std::optional<std::string> last = last_line(fd)) {
         const Json* line = parser.parse(*last);
-        if (is_summary(line)) return from_summary(*line);
+        if (line != nullptr && is_summary(*line)) return from_summary(*line);
     }
     return from_lines(lines, parser);
 }
@@ -141,6 +137,16 @@ Result<uint64_t> replay_of(int fd, event::EventConsumer& consumer) {
     });
 }
 
+Result<uint64_t> each_line_of(int fd, const std::function<bool(const Json&)>& take) {
+    Lines lines(fd);
+    LineParser parser;
+    Result<std::optional<std::string_view>> first = lines.next();
+    if (!first) return first.error();
+    if (auto checked = check_meta(*first, parser); !checked) return checked.error();
+    if (!take(*parser.parse(**first))) return uint64_t{0};
+    return each_object(lines, parser, take);
+}
+
 template <class Read> auto read_file_of(const std::string& path, Read&& read) -> decltype(read(0)) {
     UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!fd) return system_error(path);
@@ -159,6 +165,14 @@ Result<SavedTrace> read_trace(const std::string& path) {
 
 Result<uint64_t> replay(const std::string& path, event::EventConsumer& consumer) {
     return read_file_of(path, [&](int fd) { return replay_of(fd, consumer); });
+}
+
+Result<uint64_t> each_line(const std::string& path, const std::function<bool(const Json&)>& take) {
+    return read_file_of(path, [&](int fd) { return each_line_of(fd, take); });
+}
+
+bool is_summary(const Json& line) {
+    return text_of(line, "type") == "summary" && !has(line, "phase");
 }
 
 std::string note_on(const SavedTrace& trace, const std::string& path) {

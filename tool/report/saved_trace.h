@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "event/event.h"
+#include "report/json_line.h"
 #include "sink/summary_text.h"
 
 namespace mlbcc::report {
@@ -31,6 +33,11 @@ Result<SavedTrace> read_trace(const std::string& path);
 // time (since the trace began), duration, thread, stack, and of the probe the names. Returns how
 // many lines were no JSON objects; a last one cut in the middle is not counted. Errors as above.
 Result<uint64_t> replay(const std::string& path, event::EventConsumer& consumer);
+
+// Gives `take` the objects of all lines, the `meta` line first, until it returns false. Returns and
+// errors as above.
+Result<uint64_t> each_line(const std::string& path, const std::function<bool(const Json&)>& take);
+bool is_summary(const Json& line);
 
 // What a summary made from events lacks, and why, in lines for the user; "" if there is one.
 std::string note_on(const SavedTrace& trace, const std::string& path);

@@ -310,6 +310,7 @@ void write_meta_line(Buffer& out, const TraceInfo& info) {
     json.EndObject();
     member(json, "command", info.command);
     member(json, "rules", info.rules);
+    if (!info.report.empty()) member(json, "report", info.report);
     json.EndObject();
     out.append({buffer.GetString(), buffer.GetSize()});
     out.append('\n');

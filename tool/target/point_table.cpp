@@ -22,6 +22,17 @@ bool is_parameter(const TraceField& field) {
     return field.name != "__syscall_nr";
 }
 
+// System calls of an `optional` rule are alternatives: not every kind of machine has all of them.
+bool has_another(const rules::Rule& rule, const std::vector<SyscallName>& all) {
+    return rule.optional && std::ranges::any_of(rule.targets, [&](const rules::Target& target) {
+               const auto* wanted = std::get_if<rules::SyscallTarget>(&target.node);
+               if (wanted == nullptr) return false;
+               const NamePattern pattern(wanted->name.text, kNoVariants);
+               return std::ranges::any_of(
+                   all, [&](const SyscallName& one) { return pattern.matches(one.name); });
+           });
+}
+
 }  // namespace
 
 void PointTable::want(const rules::Rule& rule) {
@@ -111,7 +122,7 @@ void PointTable::want_syscalls(const rules::Rule& rule, const rules::Target& tar
         found.at = Syscall{one.name, one.number};
         found.signature = syscall_signature(one);
     }
-    if (kept > 0) return;
+    if (kept > 0 || (matched == 0 && has_another(rule, all))) return;
     std::vector<std::string> names;
     for (const SyscallName& one : all) names.push_back(one.name);
     no_match(rule, target, "system call", wanted.text, names, matched > 0);

@@ -39,6 +39,8 @@ struct TraceOptions {
     std::string output;  // "" is traces/trace_<time>.jsonl, "-" standard output
     std::string folded;  // file of folded stacks, "" is none
     bool folded_by_duration = false;
+    bool profile = false;      // at the end a profile, not a summary
+    std::string profile_json;  // file that it is written to, "-" standard output, "" none
     std::optional<std::chrono::nanoseconds> duration;
     std::string user;
     bool keep_root = false;

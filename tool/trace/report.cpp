@@ -8,11 +8,13 @@
 #include "sink/summary_text.h"
 #include "trace/folded.h"
 #include "trace/messages.h"
+#include "trace/profile.h"
 
 namespace mlbcc::trace {
 
 int run_report(const std::string& file, const TraceOptions& options) {
     if (!options.folded.empty()) return fold_saved_trace(file, options);
+    if (auto status = report_saved_profile(file, options)) return *status;
     Result<report::SavedTrace> trace = report::read_trace(file);
     if (!trace) return tell(trace.error());
     std::string note = report::note_on(*trace, file);

@@ -12,6 +12,7 @@
 #include "trace/folded.h"
 #include "trace/kept_rights.h"
 #include "trace/messages.h"
+#include "trace/profile.h"
 #include "trace/trace_info.h"
 
 namespace mlbcc::trace {
@@ -55,8 +56,13 @@ Result<void> Session::open_sinks(const std::string& output) {
     if (!file) return file.error();
     sinks_.push_back(std::move(*file));
     output_ = output;
-    if (options_.verbosity != Verbosity::quiet)
+    if (options_.profile) {
+        Result<std::unique_ptr<sink::Sink>> profile = open_profile(options_, info);
+        if (!profile) return profile.error();
+        sinks_.push_back(std::move(*profile));
+    } else if (options_.verbosity != Verbosity::quiet) {
         sinks_.push_back(sink::make_summary(STDERR_FILENO, info, plan));
+    }
     if (!options_.folded.empty()) {
         Result<std::unique_ptr<sink::Sink>> folded = open_folded(options_);
         if (!folded) return folded.error();

@@ -32,6 +32,7 @@ sink::TraceInfo trace_info(const TraceOptions& options, const Frontend& frontend
     info.arch = names.machine;
     info.command = options.command;
     info.rules = frontend.rule_names;
+    if (options.profile) info.report = "profile";
     info.start_ns = start_ns;
     return info;
 }

@@ -113,6 +113,11 @@ TEST(Points, AnOptionalRuleIsContentWithNone) {
 )");
 }
 
+TEST(Points, SystemCallsOfAnOptionalRuleAreAlternatives) {
+    EXPECT_EQ(points("on optional syscall:opnat, syscall:openat { count }"),
+              std::string(kOpenat) + " <- 0\n");
+}
+
 TEST(Points, AKernelThatTellsNothing) {
     FakeHost host;
     EXPECT_EQ(Resolved("on syscall:read { count }", host).messages(),

@@ -1,0 +1,72 @@
+#include "report/off_cpu.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "report/keyed_sums.h"
+
+namespace mlbcc::report {
+namespace {
+
+constexpr std::string_view kTime = "off the CPU", kReason = "off the CPU: ", kOther = "other";
+constexpr size_t kLongest = 10;
+
+std::optional<uint32_t> number_in(const sink::Group& by, std::string_view name) {
+    std::string text = key_text(by, name);
+    uint32_t number = 0;
+    auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (read.ec != std::errc{} || text.empty()) return {};
+    return number;
+}
+
+std::optional<ThreadId> thread_of(const sink::Group& by) {
+    auto pid = number_in(by, "pid"), tid = number_in(by, "tid");
+    if (!pid || !tid) return {};
+    return ThreadId{*pid, *tid};
+}
+
+void name_the_rest(ThreadOffCpu& thread) {
+    uint64_t named = 0;
+    for (const auto& [reason, ns] : thread.reasons_ns) named += ns;
+    if (named < thread.time.total_ns)
+        thread.reasons_ns[std::string(kOther)] += thread.time.total_ns - named;
+}
+
+}  // namespace
+
+void OffCpuTime::add(const OffCpuTime& other) {
+    if (other.events == 0) return;
+    min_ns = events == 0 ? other.min_ns : std::min(min_ns, other.min_ns);
+    max_ns = std::max(max_ns, other.max_ns);
+    total_ns += other.total_ns;
+    events += other.events;
+}
+
+OffCpuReport off_cpu_report(const sink::MetricSnapshot& metrics) {
+    OffCpuReport report;
+    for (const sink::Hist& hist : metrics.hists) {
+        std::optional<ThreadId> thread = thread_of(hist.by);
+        if (hist.label != kTime || !thread) continue;
+        report.threads[*thread].time.add({hist.sum, hist.count, hist.min, hist.max});
+    }
+    for (const sink::Stat& stat : metrics.stats) {
+        std::optional<ThreadId> thread = thread_of(stat.by);
+        if (!stat.label.starts_with(kReason) || !thread || stat.value == 0) continue;
+        report.threads[*thread].reasons_ns[stat.label.substr(kReason.size())] += stat.value;
+    }
+    for (auto& [id, thread] : report.threads) {
+        name_the_rest(thread);
+        report.time.add(thread.time);
+        for (const auto& [reason, ns] : thread.reasons_ns) report.reasons_ns[reason] += ns;
+        report.longest.push_back(id);
+    }
+    std::ranges::stable_sort(report.longest, [&](const ThreadId& a, const ThreadId& b) {
+        return report.threads[a].time.total_ns > report.threads[b].time.total_ns;
+    });
+    if (report.longest.size() > kLongest) report.longest.resize(kLongest);
+    return report;
+}
+
+}  // namespace mlbcc::report

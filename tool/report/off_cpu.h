@@ -1,0 +1,39 @@
+// How long threads were off the CPU and why, from the sums of rules/profile_waits.rules:
+//
+//   hist duration by pid, tid as "off the CPU"      sum ... by pid, tid as "off the CPU: REASON"
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sink/sink.h"
+
+namespace mlbcc::report {
+
+using ThreadId = std::pair<uint32_t, uint32_t>;  // process and thread
+
+struct OffCpuTime {
+    uint64_t total_ns = 0, events = 0, min_ns = 0, max_ns = 0;
+    uint64_t average_ns() const { return events == 0 ? 0 : total_ns / events; }
+    void add(const OffCpuTime& other);
+};
+
+struct ThreadOffCpu {
+    OffCpuTime time;
+    // By reason; what no rule names is `other`, so that they add up to the time.
+    std::map<std::string, uint64_t> reasons_ns;
+};
+
+struct OffCpuReport {
+    OffCpuTime time;
+    std::map<std::string, uint64_t> reasons_ns;
+    std::map<ThreadId, ThreadOffCpu> threads;
+    std::vector<ThreadId> longest;  // of `threads`, those with the most time first; ten at most
+};
+
+OffCpuReport off_cpu_report(const sink::MetricSnapshot& metrics);
+
+}  // namespace mlbcc::report

@@ -1,0 +1,111 @@
+#include "report/process_tree.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace mlbcc::report {
+namespace {
+
+constexpr int kArguments = 6;  // that the rules keep
+
+uint64_t before(uint64_t time_ns, uint64_t age_ns) {
+    return time_ns > age_ns ? time_ns - age_ns : 0;
+}
+
+}  // namespace
+
+ProcessTree::State& ProcessTree::state_of(const Happening& one) {
+    State& state = states_[one.pid];
+    state.life.pid = one.pid;
+    if (!state.first_seen_ns) state.first_seen_ns = one.time_ns;
+    bool is_main = one.pid == one.tid;
+    if (is_main || state.life.name.empty()) state.life.name = one.comm;
+    auto parent = static_cast<uint32_t>(one.number("parent"));
+    if (state.life.parent == 0) state.life.parent = parent;
+    return state;
+}
+
+void ProcessTree::add(const Happening& one) {
+    State& state = state_of(one);
+    if (one.type != "process") return;
+    if (one.name == "command") return add_command(state, one);
+    if (one.name == "exec") return add_exec(state, one);
+    if (one.name == "exit") return add_exit(state, one);
+    if (one.name == "memory") return add_memory(state, one);
+    if (one.name != "clone") return;
+    // A thread's number is kept, too, and is never that of a process.
+    State& child = states_[static_cast<uint32_t>(one.number("child"))];
+    child.life.parent = one.pid;
+    child.was_cloned = true;
+}
+
+void ProcessTree::add_command(State& state, const Happening& one) {
+    state.asked = {one.time_ns, std::string(one.text("path")), {}};
+    for (int i = 0; i < kArguments; ++i) {
+        std::string name = fmt::format("arg{}", i);
+        if (!one.has(name)) break;
+        state.asked.arguments.emplace_back(one.text(name));
+    }
+}
+
+void ProcessTree::add_exec(State& state, const Happening& one) {
+    ProgramRun run = std::exchange(state.asked, {});
+    run.time_ns = one.time_ns;
+    run.path = one.text("path");
+    state.life.programs.push_back(std::move(run));
+    state.peak_before = one.natural("peak_before");
+    if (!state.exec_ns) state.exec_ns = one.time_ns;
+}
+
+void ProcessTree::add_memory(State& state, const Happening& one) {
+    if (!one.has("peak")) return;
+    state.peak_seen = std::max(state.peak_seen.value_or(0), one.natural("peak"));
+}
+
+void ProcessTree::add_exit(State& state, const Happening& one) {
+    ThreadLife thread{one.tid, std::string(one.comm), before(one.time_ns, one.natural("age")),
+                      one.time_ns, one.natural("cpu")};
+    state.peak = std::max(state.peak, one.natural("peak_resident"));
+    if (one.pid == one.tid) {
+        state.life.ended = true;
+        state.life.exit_status = one.number("status");
+        state.life.signal = one.number("signal");
+    }
+    state.life.end_ns = std::max(state.life.end_ns, one.time_ns);
+    state.life.threads.push_back(std::move(thread));
+}
+
+// The traced command was held until the trace ran: it begins as its program does. Who was neither
+// made nor given a program while the trace ran was there before.
+ProcessLife ProcessTree::life_of(const State& state, uint64_t end_ns) {
+    ProcessLife life = state.life;
+    if (!life.ended) life.end_ns = end_ns;
+    life.begin_ns = state.was_cloned ? *state.first_seen_ns : state.exec_ns.value_or(0);
+    for (ThreadLife& thread : life.threads) {
+        if (state.was_cloned && thread.tid == life.pid) {
+            life.begin_ns = std::min(life.begin_ns, thread.begin_ns);
+        }
+        life.cpu_ns += thread.cpu_ns;
+    }
+    for (ThreadLife& thread : life.threads) {
+        thread.begin_ns = std::max(thread.begin_ns, life.begin_ns);
+    }
+    std::ranges::sort(life.threads, {},
+                      [](const ThreadLife& one) { return std::pair(one.begin_ns, one.tid); });
+    life.peak_resident = state.peak > state.peak_before ? state.peak : state.peak_seen;
+    return life;
+}
+
+std::vector<ProcessLife> ProcessTree::lives(uint64_t end_ns) const {
+    std::vector<ProcessLife> lives;
+    for (const auto& [pid, state] : states_) {
+        if (state.first_seen_ns) lives.push_back(life_of(state, end_ns));
+    }
+    std::ranges::sort(lives, {},
+                      [](const ProcessLife& one) { return std::pair(one.begin_ns, one.pid); });
+    return lives;
+}
+
+}  // namespace mlbcc::report

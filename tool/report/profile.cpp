@@ -1,0 +1,96 @@
+#include "report/profile.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "report/saved_summary.h"
+#include "report/saved_trace.h"
+
+namespace mlbcc::report {
+namespace {
+
+class LiveProfile : public sink::Sink {
+public:
+    LiveProfile(const sink::TraceInfo& info, std::unique_ptr<ProfileOutput> output)
+        : command_(info.command), start_(info.start), start_ns_(info.start_ns),
+          output_(std::move(output)) {}
+
+    void event(const event::Event& one) override { maker_.add(reader_.read(one, start_ns_)); }
+
+    Result<void> finish(const sink::TraceEnd& end, uint64_t /*event_id*/) override {
+        sink::TraceEnd since_start = end;
+        since_start.time_ns -= std::min(start_ns_, end.time_ns);
+        Profile profile = maker_.make(since_start);
+        profile.command = command_;
+        profile.start = start_;
+        return output_->show(profile);
+    }
+
+private:
+    std::vector<std::string> command_;
+    std::string start_;
+    uint64_t start_ns_;
+    std::unique_ptr<ProfileOutput> output_;
+    HappeningReader reader_;
+    ProfileMaker maker_;
+};
+
+}  // namespace
+
+void ProfileMaker::add(const Happening& one) {
+    last_ns_ = std::max(last_ns_, one.time_ns + one.duration_ns);
+    processes_.add(one);
+    files_.add(one);
+    memory_.add(one);
+}
+
+Profile ProfileMaker::make(const sink::TraceEnd& end) const {
+    Profile profile;
+    profile.duration_ns = end.time_ns == 0 ? last_ns_ : end.time_ns;
+    profile.events = end.events;
+    profile.lost = end.lost;
+    profile.end_reason = end.end_reason;
+    profile.processes = processes_.lives(profile.duration_ns);
+    profile.files = files_.report(end.metrics);
+    profile.memory = memory_.report();
+    profile.calls = call_report(end.metrics);
+    profile.off_cpu = off_cpu_report(end.metrics);
+    profile.time = time_report(profile.processes, profile.off_cpu);
+    return profile;
+}
+
+std::unique_ptr<sink::Sink> make_profile(const sink::TraceInfo& info,
+                                         std::unique_ptr<ProfileOutput> output) {
+    return std::make_unique<LiveProfile>(info, std::move(output));
+}
+
+Result<std::optional<SavedProfile>> read_profile(const std::string& path) {
+    std::optional<SavedProfile> saved;
+    ProfileMaker maker;
+    HappeningReader reader;
+    std::vector<std::string> command;
+    std::string start;
+    sink::TraceEnd end;
+    Result<uint64_t> damaged = each_line(path, [&](const Json& line) {
+        if (!saved) {  // the `meta` line
+            command = texts_of(line, "command");
+            start = text_of(line, "start");
+            if (text_of(line, "report") == "profile") saved.emplace();
+        } else if (is_summary(line)) {
+            end = saved_end(line);
+            saved->has_summary = true;
+        } else if (const Happening* one = reader.read(line)) {
+            maker.add(*one);
+        }
+        return saved.has_value();
+    });
+    if (!damaged) return damaged.error();
+    if (!saved) return saved;
+    saved->profile = maker.make(end);
+    saved->profile.command = std::move(command);
+    saved->profile.start = std::move(start);
+    saved->damaged = *damaged;
+    return saved;
+}
+
+}  // namespace mlbcc::report

@@ -1,0 +1,73 @@
+// What a job did, from the events and sums of rules/profile.rules, in one value: live from a
+// running trace, or later from a saved one, by the same code. Shown as text, or as JSON
+// (docs/profile.md).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "report/file_use.h"
+#include "report/happening.h"
+#include "report/memory_use.h"
+#include "report/off_cpu.h"
+#include "report/process_tree.h"
+#include "report/system_calls.h"
+#include "report/time_shares.h"
+#include "sink/sink.h"
+
+namespace mlbcc::report {
+
+struct Profile {
+    std::vector<std::string> command;  // empty where running processes were traced
+    std::string start;                 // wall clock: "2026-11-20T12:00:00.000000Z"
+    uint64_t duration_ns = 0;          // of the trace
+    uint64_t events = 0, lost = 0;     // of the trace
+    std::string end_reason;            // "" where the trace was cut
+    std::vector<ProcessLife> processes;
+    FileReport files;
+    CallReport calls;
+    OffCpuReport off_cpu;
+    TimeReport time;
+    MemoryReport memory;
+};
+
+std::string profile_text(const Profile& profile, size_t width);
+std::string profile_json(const Profile& profile);  // one object, with a newline at its end
+
+// Gets all events in their order, then the end.
+class ProfileMaker {
+public:
+    void add(const Happening& one);
+    // `end.time_ns` is since the trace began.
+    Profile make(const sink::TraceEnd& end) const;
+
+private:
+    ProcessTree processes_;
+    FileUses files_;
+    MemoryUse memory_;
+    uint64_t last_ns_ = 0;
+};
+
+// Gets the profile when the trace ends.
+class ProfileOutput {
+public:
+    virtual ~ProfileOutput() = default;
+    virtual Result<void> show(const Profile& profile) = 0;
+};
+// Live.
+std::unique_ptr<sink::Sink> make_profile(const sink::TraceInfo& info,
+                                         std::unique_ptr<ProfileOutput> output);
+
+// Of a saved trace; nothing if it was not made by `mlbcc profile`. Errors as read_trace's.
+struct SavedProfile {
+    Profile profile;
+    bool has_summary = false;  // else what was summed is missing
+    uint64_t damaged = 0;      // lines that are no JSON objects
+};
+Result<std::optional<SavedProfile>> read_profile(const std::string& path);
+
+}  // namespace mlbcc::report

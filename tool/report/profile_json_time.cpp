@@ -1,0 +1,129 @@
+#include <fmt/format.h>
+
+#include "report/profile.h"
+#include "report/profile_writer.h"
+
+namespace mlbcc::report {
+
+static void write(ProfileWriter& json, const CategoryUse& use) {
+    json.StartObject();
+    member(json, "category", use.category);
+    member(json, "calls", use.calls);
+    member(json, "total_time_ns", use.time_ns);
+    member(json, "errors", use.errors);
+    json.EndObject();
+}
+
+static void write(ProfileWriter& json, const CallUse& use) {
+    json.StartObject();
+    member(json, "name", use.name);
+    member(json, "category", use.category);
+    member(json, "calls", use.calls);
+    member(json, "total_time_ns", use.time_ns);
+    member(json, "errors", use.errors);
+    json.EndObject();
+}
+
+static void write(ProfileWriter& json, const CallReport& calls) {
+    json.StartObject();
+    member(json, "calls", calls.calls);
+    member(json, "total_time_ns", calls.time_ns);
+    member(json, "errors", calls.errors);
+    member(json, "categories", calls.categories);
+    member(json, "by_name", calls.all);
+    json.EndObject();
+}
+
+static void add_time(ProfileWriter& json, const OffCpuTime& time) {
+    member(json, "total_time_ns", time.total_ns);
+    member(json, "total_events", time.events);
+    member(json, "avg_time_ns", time.average_ns());
+    member(json, "max_time_ns", time.max_ns);
+    member(json, "min_time_ns", time.min_ns);
+}
+
+static void add_longest(ProfileWriter& json, const OffCpuReport& off) {
+    json.Key("top_blocking_threads");
+    json.StartArray();
+    for (const ThreadId& id : off.longest) {
+        uint64_t ns = off.threads.at(id).time.total_ns;
+        json.StartObject();
+        member(json, "pid", id.first);
+        member(json, "tid", id.second);
+        member(json, "time_ms", static_cast<double>(ns) / 1e6);
+        member(json, "percentage",
+               100 * static_cast<double>(ns) / static_cast<double>(off.time.total_ns));
+        json.EndObject();
+    }
+    json.EndArray();
+}
+
+static void write(ProfileWriter& json, const OffCpuReport& off) {
+    json.StartObject();
+    add_time(json, off.time);
+    member(json, "reasons_ns", off.reasons_ns);
+    add_longest(json, off);
+    json.Key("thread_stats");
+    json.StartObject();
+    for (const auto& [id, thread] : off.threads) {
+        json.Key(fmt::format("{}:{}", id.first, id.second).c_str());
+        json.StartObject();
+        add_time(json, thread.time);
+        member(json, "reasons_ns", thread.reasons_ns);
+        json.EndObject();
+    }
+    json.EndObject();
+    json.EndObject();
+}
+
+static void write(ProfileWriter& json, const TimeShares& shares) {
+    json.StartObject();
+    member(json, "threads", shares.threads);
+    member(json, "thread_time_ns", shares.thread_ns);
+    member(json, "on_cpu_ns", shares.on_cpu_ns);
+    member(json, "off_cpu_ns", shares.off_cpu_ns);
+    json.EndObject();
+}
+
+static void write(ProfileWriter& json, const TimeReport& time) {
+    json.StartObject();
+    member(json, "classification", name_of(time.classification.bound));
+    member(json, "evidence", time.classification.evidence);
+    member(json, "whole", time.whole);
+    json.Key("processes");
+    json.StartObject();
+    for (const auto& [pid, shares] : time.processes)
+        member(json, std::to_string(pid).c_str(), shares);
+    json.EndObject();
+    json.EndObject();
+}
+
+static void write(ProfileWriter& json, const MemorySample& sample) {
+    json.StartObject();
+    member(json, "time_ns", sample.time_ns);
+    member(json, "pid", sample.pid);
+    member(json, "resident_bytes", sample.resident);
+    member(json, "anonymous_bytes", sample.anonymous);
+    member(json, "file_mapped_bytes", sample.file_mapped);
+    json.EndObject();
+}
+
+static void write(ProfileWriter& json, const MemoryReport& memory) {
+    json.StartObject();
+    member(json, "peak_resident_bytes", memory.peak_resident);
+    member(json, "peak_ns", memory.peak_ns);
+    member(json, "minor_faults", memory.minor_faults);
+    member(json, "major_faults", memory.major_faults);
+    member(json, "every", memory.every);
+    member(json, "samples", memory.samples);
+    json.EndObject();
+}
+
+void write_times(ProfileWriter& json, const Profile& profile) {
+    member(json, "system_calls", profile.calls);
+    member(json, "off_cpu", profile.off_cpu);
+    member(json, "time", profile.time);
+    member(json, "memory", profile.memory);
+}
+
+}  // namespace mlbcc::report

@@ -1,0 +1,14 @@
+// Parts of a profile's text, each a section of rows; none where nothing is known.
+#pragma once
+
+#include "report/profile.h"
+#include "sink/summary_text.h"
+
+namespace mlbcc::report {
+
+void add_calls(sink::Rows& rows, const Profile& profile);
+void add_off_cpu(sink::Rows& rows, const Profile& profile);
+void add_memory(sink::Rows& rows, const Profile& profile);
+void add_time(sink::Rows& rows, const Profile& profile);
+
+}  // namespace mlbcc::report

@@ -1,0 +1,107 @@
+#include <algorithm>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "report/profile_sections.h"
+#include "sink/summary_text.h"
+
+namespace mlbcc::report {
+namespace {
+
+constexpr size_t kCalls = 10, kThreads = 5;
+
+std::string duration(uint64_t ns) {
+    return sink::short_duration(ns);
+}
+
+std::string errors_of(uint64_t errors) {
+    return errors == 0 ? "" : fmt::format(", {} failed", sink::grouped(errors));
+}
+
+template <class T>
+void add_call(sink::Rows& rows, size_t indent, const std::string& name, const T& use) {
+    rows.add(indent, name, {sink::grouped(use.calls), ""},
+             fmt::format(" {}, {}{}", use.calls == 1 ? "call" : "calls", duration(use.time_ns),
+                         errors_of(use.errors)));
+}
+
+const ProcessLife* life_of(const Profile& profile, uint32_t pid) {
+    auto found = std::ranges::find(profile.processes, pid, &ProcessLife::pid);
+    return found == profile.processes.end() ? nullptr : &*found;
+}
+
+// "on CPU 62.1 %, disk 30.0 %, to_run 7.9 %": of one thread's life after another.
+std::string shares_of(const TimeShares& shares) {
+    std::vector<std::pair<uint64_t, std::string>> parts;
+    for (const auto& [reason, ns] : shares.off_cpu_ns) parts.emplace_back(ns, reason);
+    std::ranges::stable_sort(parts, std::greater{}, &std::pair<uint64_t, std::string>::first);
+    parts.emplace(parts.begin(), shares.on_cpu_ns, "on CPU");
+    std::string text;
+    for (const auto& [ns, name] : parts) {
+        text +=
+            fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ", name, 100 * shares.share_of(ns));
+    }
+    return text;
+}
+
+}  // namespace
+
+void add_calls(sink::Rows& rows, const Profile& profile) {
+    const CallReport& calls = profile.calls;
+    if (calls.calls == 0) return;
+    for (const CategoryUse& use : calls.categories) {
+        if (use.calls > 0) add_call(rows, 2, use.category, use);
+    }
+    for (size_t i = 0; i < std::min(kCalls, calls.all.size()); ++i) {
+        add_call(rows, 4, calls.all[i].name, calls.all[i]);
+    }
+}
+
+void add_off_cpu(sink::Rows& rows, const Profile& profile) {
+    const OffCpuReport& off = profile.off_cpu;
+    if (off.time.events == 0) return;
+    rows.line(fmt::format("  {} in {}: average {}, longest {}", duration(off.time.total_ns),
+                          sink::plural(off.time.events, "time"), duration(off.time.average_ns()),
+                          duration(off.time.max_ns)));
+    for (size_t i = 0; i < std::min(kThreads, off.longest.size()); ++i) {
+        const auto& [pid, tid] = off.longest[i];
+        const ThreadOffCpu& thread = off.threads.at(off.longest[i]);
+        const ProcessLife* life = life_of(profile, pid);
+        std::string reasons;
+        for (const auto& [reason, ns] : thread.reasons_ns) {
+            reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", reason, duration(ns));
+        }
+        rows.line(fmt::format("    {}:{} {} {} ({:.1f} %): {}", pid, tid,
+                              life == nullptr ? "" : life->name, duration(thread.time.total_ns),
+                              100.0 * static_cast<double>(thread.time.total_ns) /
+                                  static_cast<double>(off.time.total_ns),
+                              reasons));
+    }
+}
+
+void add_memory(sink::Rows& rows, const Profile& profile) {
+    const MemoryReport& memory = profile.memory;
+    if (memory.samples.empty()) return;
+    rows.line(fmt::format("  most at once: {}, after {}; page faults: {}, {} of them from disk",
+                          sink::short_amount(memory.peak_resident, rules::Unit::bytes),
+                          duration(memory.peak_ns),
+                          sink::grouped(memory.minor_faults + memory.major_faults),
+                          sink::grouped(memory.major_faults)));
+}
+
+void add_time(sink::Rows& rows, const Profile& profile) {
+    const TimeReport& time = profile.time;
+    if (time.whole.thread_ns == 0) return;
+    rows.line(fmt::format("  {} of {}: {}", duration(time.whole.thread_ns),
+                          sink::plural(time.whole.threads, "thread"), shares_of(time.whole)));
+    if (time.processes.size() > 1) {
+        for (const auto& [pid, shares] : time.processes) {
+            rows.line(fmt::format("    {}: {}", pid, shares_of(shares)));
+        }
+    }
+    rows.line(
+        fmt::format("  {}: {}", name_of(time.classification.bound), time.classification.evidence));
+}
+
+}  // namespace mlbcc::report

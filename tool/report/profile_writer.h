@@ -1,0 +1,75 @@
+// The values of a profile as members of JSON objects.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <rapidjson/prettywriter.h>
+#include <rapidjson/stringbuffer.h>
+
+#include "sink/sink.h"
+
+namespace mlbcc::report {
+
+using ProfileWriter = rapidjson::PrettyWriter<rapidjson::StringBuffer>;
+
+// Text that is not UTF-8 is escaped byte by byte, as in a trace.
+inline void write(ProfileWriter& json, std::string_view text) {
+    event::Value value;
+    value.text = text;
+    value.learnt = true;
+    std::string quoted = sink::json_text(value);
+    json.RawValue(quoted.data(), quoted.size(), rapidjson::kStringType);
+}
+inline void write(ProfileWriter& json, const std::string& text) {
+    write(json, std::string_view(text));
+}
+void write(ProfileWriter& json, const char* text) = delete;  // would be a bool
+inline void write(ProfileWriter& json, uint64_t value) {
+    json.Uint64(value);
+}
+inline void write(ProfileWriter& json, int64_t value) {
+    json.Int64(value);
+}
+inline void write(ProfileWriter& json, uint32_t value) {
+    json.Uint(value);
+}
+inline void write(ProfileWriter& json, bool value) {
+    json.Bool(value);
+}
+inline void write(ProfileWriter& json, double value) {
+    json.Double(value);
+}
+template <class T> void write(ProfileWriter& json, const std::optional<T>& value) {
+    value ? write(json, *value) : void(json.Null());
+}
+inline void write(ProfileWriter& json, const std::map<std::string, uint64_t>& values) {
+    json.StartObject();
+    for (const auto& [name, value] : values) {
+        json.Key(name.c_str());
+        json.Uint64(value);
+    }
+    json.EndObject();
+}
+
+template <class T> void member(ProfileWriter& json, const char* name, const T& value) {
+    json.Key(name);
+    write(json, value);
+}
+template <class T>
+void member(ProfileWriter& json, const char* name, const std::vector<T>& values) {
+    json.Key(name);
+    json.StartArray();
+    for (const T& value : values) write(json, value);
+    json.EndArray();
+}
+
+// profile_json_time.cpp
+struct Profile;
+void write_times(ProfileWriter& json, const Profile& profile);
+
+}  // namespace mlbcc::report

@@ -1,0 +1,33 @@
+// System calls by what they are for, from the sums of rules/profile_calls.rules, whose lists are
+// the categories:
+//
+//   sum duration by function as "file_io calls"    count by function as "file_io errors"
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sink/sink.h"
+
+namespace mlbcc::report {
+
+struct CallUse {
+    std::string name, category;
+    uint64_t calls = 0, time_ns = 0, errors = 0;
+};
+
+struct CategoryUse {
+    std::string category;
+    uint64_t calls = 0, time_ns = 0, errors = 0;
+};
+
+struct CallReport {
+    uint64_t calls = 0, time_ns = 0, errors = 0;
+    std::vector<CategoryUse> categories;  // the longest time first; those that rules have
+    std::vector<CallUse> all;             // likewise
+};
+
+CallReport call_report(const sink::MetricSnapshot& metrics);
+
+}  // namespace mlbcc::report

@@ -1,0 +1,43 @@
+// Where the time of threads went: on the CPU, or off it for a reason. Of each thread that ended
+// while the trace ran, life = on the CPU + all reasons; a thread that outlived the trace is left
+// out, for what it waits for at the end is not known.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/off_cpu.h"
+#include "report/process_tree.h"
+
+namespace mlbcc::report {
+
+struct TimeShares {
+    uint64_t threads = 0, thread_ns = 0;  // their lives added up: the sum of what follows
+    uint64_t on_cpu_ns = 0;
+    std::map<std::string, uint64_t> off_cpu_ns;  // by reason
+
+    double share_of(uint64_t ns) const;
+};
+
+// What a job was doing most of the time: of the thread with the most CPU time, since others may be
+// workers that have nothing to do.
+enum class Bound { nothing, compute, io, lock, network, sleep, device, scheduler };
+std::string_view name_of(Bound bound);
+
+struct Classification {
+    Bound bound{};
+    std::string evidence;  // a sentence
+};
+
+struct TimeReport {
+    TimeShares whole;
+    std::map<uint32_t, TimeShares> processes;
+    Classification classification;
+};
+
+TimeReport time_report(const std::vector<ProcessLife>& lives, const OffCpuReport& off_cpu);
+
+}  // namespace mlbcc::report

@@ -1,0 +1,103 @@
+#include "trace/profile.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "base/unique_fd.h"
+#include "report/profile.h"
+#include "sink/summary_text.h"
+#include "trace/messages.h"
+#include "trace/trace.h"
+
+namespace mlbcc::trace {
+namespace {
+
+constexpr const char* kRules = "profile";
+
+// A file of this name takes the place of the bundled one.
+bool is_profile_rules(const std::string& file) {
+    return std::filesystem::path(file).stem() == kRules;
+}
+
+Result<void> write_all(int fd, std::string_view text, const std::string& name) {
+    while (!text.empty()) {
+        ssize_t written = ::write(fd, text.data(), text.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return system_error("cannot write " + name);
+        text.remove_prefix(static_cast<size_t>(written));
+    }
+    return {};
+}
+
+// Text for a descriptor of the caller's, JSON for a file.
+class Output : public report::ProfileOutput {
+public:
+    // `json` "-" is standard output; "" is none. Errors: cannot create it.
+    static Result<std::unique_ptr<Output>> open(const std::string& json, int text_fd) {
+        std::unique_ptr<Output> made(new Output(json, text_fd));
+        if (json.empty()) return made;
+        made->json_.reset(json == "-" ? ::dup(STDOUT_FILENO) : ::open(json.c_str(), kFlags, 0666));
+        if (!made->json_) return system_error("cannot create " + json);
+        return made;
+    }
+
+    Result<void> show(const report::Profile& profile) override {
+        if (text_fd_ >= 0) {
+            std::string text = report::profile_text(profile, sink::terminal_width(text_fd_));
+            if (auto done = write_all(text_fd_, text, "the profile"); !done) return done;
+        }
+        if (!json_) return {};
+        return write_all(json_.get(), report::profile_json(profile), json_name_);
+    }
+
+private:
+    static constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+    Output(std::string json, int text_fd) : json_name_(std::move(json)), text_fd_(text_fd) {}
+
+    std::string json_name_;
+    UniqueFd json_;
+    int text_fd_;  // -1: no text
+};
+
+}  // namespace
+
+int run_profile(TraceOptions options) {
+    if (std::ranges::none_of(options.rules.rules, is_profile_rules)) {
+        options.rules.rules.insert(options.rules.rules.begin(), kRules);
+    }
+    options.profile = true;
+    return run_trace(options);
+}
+
+Result<std::unique_ptr<sink::Sink>> open_profile(const TraceOptions& options,
+                                                 const sink::TraceInfo& info) {
+    int text_fd = options.verbosity == Verbosity::quiet ? -1 : STDERR_FILENO;
+    Result<std::unique_ptr<Output>> output = Output::open(options.profile_json, text_fd);
+    if (!output) return output.error();
+    return report::make_profile(info, std::move(*output));
+}
+
+std::optional<int> report_saved_profile(const std::string& file, const TraceOptions& options) {
+    Result<std::optional<report::SavedProfile>> saved = report::read_profile(file);
+    if (!saved) return tell(saved.error());
+    if (!*saved) return {};
+    if (!(*saved)->has_summary) {
+        tell_note(options.verbosity,
+                  fmt::format("{} has no summary: it was cut, or is still being written; what was "
+                              "counted and summed is missing",
+                              file));
+    }
+    int text_fd = options.profile_json == "-" ? -1 : STDOUT_FILENO;
+    Result<std::unique_ptr<Output>> output = Output::open(options.profile_json, text_fd);
+    if (!output) return tell(output.error());
+    auto done = (*output)->show((*saved)->profile);
+    return done ? 0 : tell(done.error());
+}
+
+}  // namespace mlbcc::trace

@@ -1,0 +1,23 @@
+// The subcommand that traces a job under the bundled rules and says what it did; and the same of a
+// saved trace.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "sink/sink.h"
+#include "trace/options.h"
+
+namespace mlbcc::trace {
+
+// A trace with rules/profile.rules, besides those of `options`. Returns the exit status.
+int run_profile(TraceOptions options);
+// The sink that shows the profile on standard error, unless quiet, and writes
+// options.profile_json. Errors: cannot create that file.
+Result<std::unique_ptr<sink::Sink>> open_profile(const TraceOptions& options,
+                                                 const sink::TraceInfo& info);
+// Nothing if the trace in `file` is not one of a profile; else the exit status.
+std::optional<int> report_saved_profile(const std::string& file, const TraceOptions& options);
+
+}  // namespace mlbcc::trace
