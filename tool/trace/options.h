@@ -22,6 +22,11 @@ struct RuleOptions {                 // what every subcommand that reads rules n
     std::optional<codegen::AttachMode> attach;
 };
 
+struct EmitOptions {        // of `mlbcc emit`
+    bool annotate = false;  // the rules' text beside the C
+    bool assembly = false;  // the instructions, not the C
+};
+
 struct HeadersOptions {  // of `mlbcc headers`
     bool json = false;
     bool link = false;
@@ -43,6 +48,7 @@ struct TraceOptions {
     bool keep_root = false;
     size_t buffer_bytes = 16u << 20;  // a CPU
     bool realtime = true;
+    std::string keep;  // folder for all that a bug report needs, "" is none
     Verbosity verbosity = Verbosity::normal;
 };
 

@@ -9,6 +9,7 @@
 
 #include "system/file_limit.h"
 #include "system/process_view.h"
+#include "trace/keep.h"
 #include "trace/messages.h"
 #include "trace/rights.h"
 #include "trace/self_check.h"
@@ -47,6 +48,14 @@ bool awaits_anywhere(const Frontend& frontend) {
     });
 }
 
+int check_late(const TraceOptions& options, const Frontend& frontend) {
+    if (!options.rules.late_anywhere || awaits_anywhere(frontend)) return 0;
+    tell(Error{"--late-anywhere waits for nothing: no library of these rules has `optional` "
+               "rules only and a name without a folder",
+               0, "mark the rules on one `optional`, or leave --late-anywhere out"});
+    return kExitUsage;
+}
+
 std::string default_output() {
     std::time_t now = std::time(nullptr);
     return fmt::format("traces/trace_{:%Y%m%d_%H%M%S}.jsonl", fmt::localtime(now));
@@ -77,15 +86,12 @@ int run_trace(const TraceOptions& options) {
     Frontend frontend(options.rules, steps);
     frontend.expects = true;
     Loader loader(frontend, steps);
+    Keeping keeping(options, frontend, loader);
+    if (int status = keeping.begin(); status != 0) return status;
     loader.begin_to_find_features();
     if (auto done = frontend.up_to_plan(std::move(*views)); !done) return tell(done.error());
     if (tell(frontend.diagnostics, options.verbosity)) return kExitUsage;
-    if (options.rules.late_anywhere && !awaits_anywhere(frontend)) {
-        tell(Error{"--late-anywhere waits for nothing: no library of these rules has `optional` "
-                   "rules only and a name without a folder",
-                   0, "mark the rules on one `optional`, or leave --late-anywhere out"});
-        return kExitUsage;
-    }
+    if (int status = check_late(options, frontend); status != 0) return status;
     if (auto done = check_structures(frontend, steps); !done) return tell(done.error());
     if (auto done = frontend.choose_entries(); !done) return tell(done.error());
 
@@ -108,6 +114,8 @@ int run_trace(const TraceOptions& options) {
     }
     system::allow_all_files();  // the command, which is there already, keeps its limit
     if (auto done = loader.attach(); !done) return tell(done.error());
+    if (auto done = loader.receive(); !done) return tell(done.error());
+    keeping.keep();
     Result<Loaded> loaded = loader.finish();
     if (!loaded) return tell(loaded.error());
     Result<std::string> output = output_path(options);
