@@ -133,6 +133,9 @@ void add_options(CLI::App& app, CommandLine& line, Texts& texts) {
     app.add_option("--templates", o.rules.templates,
                    "Folder of BPF C templates, besides the installed ones and before them")
         ->type_name("DIR");
+    app.add_option("--keep", o.keep,
+                   "Keep all that a bug report needs in this folder: trace, check --compile, emit")
+        ->type_name("DIR");
     app.add_flag("-q,--quiet", texts.quiet, "No summary, no notes: errors only");
     app.add_flag("-v,--verbose", texts.verbose, "Tell how long each step takes");
 }
@@ -144,12 +147,17 @@ void add_subcommands(CLI::App& app, CommandLine& line) {
         sub->callback([&line, command] { line.command = command; });
         return sub;
     };
-    add("check", "Check rules and their C types, without tracing", Command::check);
+    add("check", "Check rules and their C types, without tracing", Command::check)
+        ->add_flag("--compile", line.compile,
+                   "Compile and load, too, for the running kernel, and attach nothing");
     add("list", "Show what a pattern, or each rule, matches on this machine", Command::list)
         ->add_option("pattern", line.pattern, "Function pattern: cuMem*, libc.so.6:mal*");
     add("explain", "Show what is read where, where each probe goes, and why", Command::explain)
         ->add_option("pattern", line.pattern, "Only functions that match");
-    add("emit", "Print the generated BPF C", Command::emit);
+    CLI::App* emit = add("emit", "Print the generated BPF C", Command::emit);
+    emit->add_flag("--annotate", line.emit.annotate, "With the rules' text above what does it");
+    emit->add_flag("--asm", line.emit.assembly,
+                   "The BPF instructions, with their lines of C and of the rules");
     CLI::App* report = add("report", "Summarise a saved trace", Command::report);
     report->add_option("file", line.file, "Trace file")->required();
     CLI::App* profile = add("profile", "Trace a job and say what it did", Command::profile);
@@ -232,7 +240,15 @@ int check_use(const CommandLine& line) {
         return usage_error(fmt::format("--folded would overwrite {}", other));
     if (!o.profile_json.empty() && is_same_file(o.profile_json, other))
         return usage_error(fmt::format("--json would overwrite {}", other));
-    if (line.command != Command::trace && line.command != Command::profile) return 0;
+    const bool traces = line.command == Command::trace || line.command == Command::profile;
+    bool can_keep =
+        traces || line.command == Command::emit || (line.command == Command::check && line.compile);
+    if (!o.keep.empty() && !can_keep)
+        return usage_error("--keep is for a trace, `check --compile` and `emit`");
+    if (line.emit.annotate && line.emit.assembly)
+        return usage_error("--annotate is of C, and --asm prints instructions",
+                           "leave one out: --asm names the rules, too");
+    if (!traces) return 0;
     int targets = (o.command.empty() ? 0 : 1) + (o.pids.empty() ? 0 : 1) + (o.everyone ? 1 : 0);
     if (targets == 0) {
         return usage_error("nothing to trace", "add `-- COMMAND`, --pid N, or --all");

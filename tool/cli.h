@@ -16,7 +16,9 @@ struct CommandLine {
     trace::TraceOptions options;
     std::string pattern;  // list
     std::string file;     // report
-    bool json = false;    // doctor
+    bool json = false;     // doctor
+    bool compile = false;  // check
+    trace::EmitOptions emit;
     trace::HeadersOptions headers;
 };
 

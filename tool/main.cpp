@@ -14,10 +14,10 @@ int main(int argc, char** argv) {
     switch (line.command) {
     case mlbcc::Command::trace: return mlbcc::trace::run_trace(line.options);
     case mlbcc::Command::profile: return mlbcc::trace::run_profile(line.options);
-    case mlbcc::Command::check: return mlbcc::trace::run_check(line.options);
+    case mlbcc::Command::check: return mlbcc::trace::run_check(line.options, line.compile);
     case mlbcc::Command::list: return mlbcc::trace::run_list(line.options, line.pattern);
     case mlbcc::Command::explain: return mlbcc::trace::run_explain(line.options, line.pattern);
-    case mlbcc::Command::emit: return mlbcc::trace::run_emit(line.options);
+    case mlbcc::Command::emit: return mlbcc::trace::run_emit(line.options, line.emit);
     case mlbcc::Command::headers: return mlbcc::trace::run_headers(line.options, line.headers);
     case mlbcc::Command::report: return mlbcc::trace::run_report(line.file, line.options);
     case mlbcc::Command::doctor: return mlbcc::trace::run_doctor(line.options, line.json);

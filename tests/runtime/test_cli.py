@@ -29,7 +29,7 @@ class Subcommands(TracerCase):
     def test_help_shows_every_option(self):
         text = self.ok("--help")
         for word in ("--rules", "--pid", "--all", "--duration", "--user", "--root", "--attach",
-                     "--exact-entry", "--late-anywhere", "--no-cache", "--buffer", "--templates", "--folded", "--quiet",
+                     "--exact-entry", "--late-anywhere", "--no-cache", "--buffer", "--templates", "--folded", "--keep", "--quiet",
                      "--verbose", "check", "list", "explain", "emit", "report", "doctor", "--version"):
             self.assertIn(word, text)
 

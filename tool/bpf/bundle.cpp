@@ -102,8 +102,9 @@ Compiled Bundle::take() {
     Compiled compiled;
     compiled.maps = std::move(maps_);
     for (Program& program : programs_) {
-        compiled.programs.push_back(
-            {program.name, static_cast<uint32_t>(program.count), std::move(program.fd)});
+        compiled.programs.push_back({.name = program.name,
+                                     .instructions = static_cast<uint32_t>(program.count),
+                                     .fd = std::move(program.fd)});
     }
     return compiled;
 }

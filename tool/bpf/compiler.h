@@ -75,6 +75,7 @@ struct CompileRequest {
     std::map<uint32_t, std::string> commons;
     std::map<std::string, int> maps;  // that exist already, in place of those so named: descriptors
     bool emit_only = false;  // compile, load nothing: needs no rights, gives no descriptors
+    bool listing = false;    // the programs' instructions shall come as text, too
     bool bundle = false;     // the compiled programs shall come as bytes, too
 };
 
@@ -86,9 +87,16 @@ struct CompiledMap {
     UniqueFd fd;
 };
 
+struct ListedInstruction {
+    uint32_t number = 0;  // as the verifier counts them
+    uint32_t line = 0;    // of the source, by its `#line`s; 0: not known (it takes -g)
+    std::string text;     // "r1 = *(u64 *)(r6 + 8)"
+};
+
 struct CompiledProgram {
     std::string name;
     uint32_t instructions = 0;
+    std::vector<ListedInstruction> listing;  // where it is asked for
     UniqueFd fd;
 };
 
@@ -103,10 +111,11 @@ struct Compiled {
 // A program that clang or the kernel refuses.
 struct CompileError {
     enum class Stage { compile, load } stage = Stage::compile;
-    std::string what;     // "the kernel refuses the program `on_call`"
-    int code = 0;         // errno, 0 if none
-    std::string program;  // the one that the kernel refused
-    std::string log;      // clang's messages, or the verifier's
+    std::string what;                        // "the kernel refuses the program `on_call`"
+    int code = 0;                            // errno, 0 if none
+    std::string program;                     // the one that the kernel refused
+    std::string log;                         // clang's messages, or the verifier's
+    std::vector<ListedInstruction> listing;  // of the program
 };
 
 // ---- versions

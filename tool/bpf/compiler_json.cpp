@@ -115,11 +115,26 @@ Error failure_of(const Value& reply) {
     return Error{text_of(reply, "error"), static_cast<int>(number_of(reply, "code")), {}};
 }
 
+// [[0,12,"r6 = r1"],...]
+std::vector<ListedInstruction> listing_of(const Value& object) {
+    std::vector<ListedInstruction> listing;
+    for (const Value* one : list_of(object, "listing")) {
+        bool whole = one->IsArray() && one->Size() == 3 && (*one)[0].IsUint() &&
+                     (*one)[1].IsUint() && (*one)[2].IsString();
+        if (whole)
+            listing.push_back({(*one)[0].GetUint(), (*one)[1].GetUint(), (*one)[2].GetString()});
+    }
+    return listing;
+}
+
 CompileError compile_error(const Value& reply) {
     bool load = text_of(reply, "stage") == "load";
     return CompileError{load ? CompileError::Stage::load : CompileError::Stage::compile,
-                        text_of(reply, "error"), static_cast<int>(number_of(reply, "code")),
-                        text_of(reply, "program"), text_of(reply, "log")};
+                        text_of(reply, "error"),
+                        static_cast<int>(number_of(reply, "code")),
+                        text_of(reply, "program"),
+                        text_of(reply, "log"),
+                        listing_of(reply)};
 }
 
 // The descriptor that "fd" counts; none where it is absent.
@@ -151,7 +166,8 @@ Result<CompiledMap> read_map(const Value& value, std::vector<UniqueFd>& fds) {
 Result<CompiledProgram> read_program(const Value& value, std::vector<UniqueFd>& fds) {
     auto fd = take_fd(value, fds);
     if (!fd) return fd.error();
-    return CompiledProgram{text_of(value, "name"), u32_of(value, "insns"), std::move(*fd)};
+    return CompiledProgram{text_of(value, "name"), u32_of(value, "insns"), listing_of(value),
+                           std::move(*fd)};
 }
 
 Result<CompileResult> read_success(const Value& reply, std::vector<UniqueFd>& fds) {
@@ -230,6 +246,8 @@ std::string request_json(const CompileRequest& request) {
     json.writer().EndArray();
     json.writer().Key("emit_only");
     json.writer().Bool(request.emit_only);
+    json.writer().Key("listing");
+    json.writer().Bool(request.listing);
     json.writer().Key("bundle");
     json.writer().Bool(request.bundle);
     return json.text();

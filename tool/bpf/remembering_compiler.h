@@ -34,6 +34,8 @@ public:
     Result<void> send_compile(CompileRequest request);
     Result<CompileResult> receive_compile();
     void kill();
+    // For questions that nobody asks twice.
+    Result<CompilerProcess> another() const { return CompilerProcess::start(path_); }
 
 private:
     std::string question(const char* kind, const std::string& text) const;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "codegen/line_map.h"
 #include "plan/plan.h"
 
 namespace mlbcc::codegen {
@@ -81,6 +82,7 @@ struct Function {
 
 struct Program {
     std::string source;
+    LineMap lines;  // where they come from
     std::vector<Function> functions;
     // With one shape an end of a side's functions at most, the first program of a kind serves all
     // of them.
@@ -91,6 +93,11 @@ struct Program {
 
 // Fails only where a template is missing or lacks a slot.
 Result<Program> generate(const plan::Plan& plan, const Options& options);
+
+// The source with the rules' text above what carries it out, as comments.
+std::string annotated(const Program& program);
+// The source with its own lines' numbers in each `#line`, so that messages name those.
+std::string numbered(const std::string& source);
 
 // Probes that templates define: a file in probe_templates/probes/ says what the probe is called,
 // which fields it has, and where its C programs are attached; they call `fire_GROUP_NAME` when it

@@ -265,24 +265,30 @@ std::string Writer::saved_number(const plan::Saved& kept) {
 }
 
 void Writer::line(std::string_view text) {
-    body_ += fmt::format("{:{}}{}\n", "", 4 + 4 * outside_.size(), text);
+    body_.append(fmt::format("{:{}}{}\n", "", 4 + 4 * outside_.size(), text));
 }
 
 void Writer::open_block(std::string_view head) {
     line(head);
-    outside_.push_back(known_);
+    outside_.push_back({known_, body_.origin()});
 }
 
 void Writer::close_block() {
-    known_ = std::move(outside_.back());
+    known_ = std::move(outside_.back().known);
+    body_.from(std::move(outside_.back().origin), false);
     outside_.pop_back();
     line("}");
 }
 
 void Writer::place(const Span& span) {
     if (span.file == nullptr) return;
-    body_ +=
-        fmt::format("#line {} \"{}\"\n", span.file->position(span.begin).line, span.file->path());
+    part({span});
+    body_.append(
+        fmt::format("#line {} \"{}\"\n", span.file->position(span.begin).line, span.file->path()));
+}
+
+void Writer::part(std::vector<Span> rules, bool is_begin) {
+    body_.from({std::move(rules), {}, 0}, is_begin);
 }
 
 }  // namespace mlbcc::codegen

@@ -44,7 +44,7 @@ public:
         add("record.h");
         add(plan_.arch == plan::Arch::x86_64 ? "args_x86_64.h" : "args_arm64.h");
         text("#line 1 \"settings\"\n" + settings(plan_, options_, frames));
-        size_t before_commons = program_.source.size();
+        size_t before_commons = source_.text().size();
         add("runtime.bpf.c", {{"rules", std::to_string(plan_.rules.size())},
                               {"totals", std::to_string(plan_.aggregates.size())}});
         add("call.bpf.c");
@@ -72,14 +72,16 @@ public:
         if (options_.task_pid_offset) follower("task:task_rename");
         declare_commons(before_commons);
         if (!error_.what.empty()) return error_;
+        program_.source = source_.text();
+        program_.lines = source_.lines();
         return std::move(program_);
     }
 
 private:
     void add(std::string_view name, Slots slots = {}) {
-        Result<std::string> filled = fill(*options_.templates, name, slots);
+        Result<Source> filled = fill(*options_.templates, name, slots);
         if (filled) {
-            text(*filled);
+            source_.append(*filled);
         } else if (error_.what.empty()) {
             error_ = filled.error();
         }
@@ -116,11 +118,11 @@ private:
                                    "#define MLBCC_UNSET = {}\n";
         uint32_t number = kFirstCommon;
         size_t at = from;
-        while ((at = program_.source.find(kBegin, at)) != std::string::npos) {
+        while ((at = source_.text().find(kBegin, at)) != std::string::npos) {
             at += kBegin.size();
-            size_t end = program_.source.find(kEnd, at);
+            size_t end = source_.text().find(kEnd, at);
             if (end == std::string::npos) break;
-            std::string name = program_.source.substr(at, end - at);
+            std::string name = source_.text().substr(at, end - at);
             if (!linked) {
                 out += fmt::format("#define mlbcc_{0} common_{0}\n", name);
                 continue;
@@ -129,9 +131,18 @@ private:
                                number);
             program_.commons.emplace(number++, "common_" + name);
         }
-        program_.source.insert(from, out);
+        source_.insert(from, out);
     }
-    void text(std::string_view more) { program_.source += more; }
+    // What no template has.
+    void text(std::string_view more) {
+        source_.from({}, false);
+        source_.append(more);
+    }
+    // A part of a template, from this line of it on.
+    void part_of(const std::string& file, uint32_t line, const std::string& part) {
+        source_.from({{}, file, line - 1}, false);
+        source_.append(fmt::format("#line {} \"{}\"\n{}", line, file, part));
+    }
 
     void maps() {
         text("#line 1 \"maps\"\n");
@@ -185,8 +196,10 @@ private:
 
     void shape(const plan::Shape& one) {
         ShapeWriter writer(plan_, one, options_.mode_of(side_of(kind_of(one))));
-        std::string name = shape_name(one.id), body = writer.body();
-        text(fmt::format("#line 1 \"{}\"\n{}", name, writer.declarations()));
+        std::string name = shape_name(one.id);
+        Source body = writer.body();
+        source_.from({writer.heads(), {}, 0});
+        source_.append(fmt::format("#line 1 \"{}\"\n{}", name, writer.declarations()));
         bool at_return = one.end == rules::Stage::ret;
         switch (kind_of(one)) {
         case plan::ProbeKind::function:
@@ -194,15 +207,15 @@ private:
         case plan::ProbeKind::syscall:
             if (at_return) {
                 add("syscall_return.bpf.c",
-                    {{"name", name}, {"how", writer.syscall_end()}, {"body", body}});
+                    {{"name", name}, {"how", writer.syscall_end()}, {"body", &body}});
             } else {
-                add("syscall_entry.bpf.c", {{"name", name}, {"body", body}});
+                add("syscall_entry.bpf.c", {{"name", name}, {"body", &body}});
             }
             return syscall_program(one, name);
         case plan::ProbeKind::tracepoint: return tracepoint_shape(one, name, body);
         case plan::ProbeKind::defined: return defined_shape(one, writer, body);
         case plan::ProbeKind::usdt:
-            add("usdt.bpf.c", {{"name", name}, {"body", body}});
+            add("usdt.bpf.c", {{"name", name}, {"body", &body}});
             program_.functions.push_back({name, ProgramKind::usdt, one.id, {}});
             return;
         case plan::ProbeKind::interval: break;  // it has no shape
@@ -210,11 +223,10 @@ private:
         MLBCC_UNREACHABLE();
     }
 
-    void tracepoint_shape(const plan::Shape& one, const std::string& name,
-                          const std::string& body) {
+    void tracepoint_shape(const plan::Shape& one, const std::string& name, const Source& body) {
         bool all = plan_.probes[static_cast<uint32_t>(one.example)].is_for_all();
         add("tracepoint.bpf.c",
-            {{"name", name}, {"admit", all ? "mlbcc_admit_all" : "mlbcc_admit"}, {"body", body}});
+            {{"name", name}, {"admit", all ? "mlbcc_admit_all" : "mlbcc_admit"}, {"body", &body}});
         program_.functions.push_back({name, ProgramKind::tracepoint, one.id, {}});
     }
 
@@ -237,24 +249,24 @@ private:
             if (at == nullptr) continue;
             for (size_t i = 0; i < at->offsets.size(); ++i) {
                 std::string define = offset_define(at->definition->offsets[i], at->offsets[i]);
-                if (program_.source.find(define) == std::string::npos) text(define);
+                if (source_.text().find(define) == std::string::npos) text(define);
             }
         }
     }
 
     // The rules' work is a function that the template's own programs call.
-    void defined_shape(const plan::Shape& one, ShapeWriter& writer, const std::string& body) {
+    void defined_shape(const plan::Shape& one, ShapeWriter& writer, const Source& body) {
         const plan::ProbePlan& probe = plan_.probes[static_cast<uint32_t>(one.example)];
         const rules::ProbeDefinition& definition =
             *std::get<target::Defined>(probe.probe->at).definition;
-        text(fmt::format("#line {} \"{}\"\n{}", definition.line, definition.file,
-                         definition.fields));
+        part_of(definition.file, definition.line, definition.fields);
+        Source stack = writer.take_stack();
         add("defined.bpf.c", {{"structure", definition.structure()},
                               {"probe", std::to_string(static_cast<uint32_t>(one.example))},
-                              {"take_stack", writer.take_stack()},
-                              {"body", body}});
-        text(fmt::format("#line {} \"{}\"\n{}", definition.programs_line, definition.file,
-                         definition.programs_text));
+                              {"take_stack", &stack},
+                              {"body", &body}});
+        text(definition.structures);
+        part_of(definition.file, definition.programs_line, definition.programs_text);
         for (const auto& [point, function] : definition.programs) {
             size_t colon = point.find(':');
             bool raw = point.starts_with("raw_");
@@ -267,7 +279,7 @@ private:
     }
 
     void function_shape(const plan::Shape& one, const ShapeWriter& writer, const std::string& name,
-                        const std::string& body) {
+                        const Source& body) {
         Side side = side_of(kind_of(one));
         bool at_return = one.end == rules::Stage::ret, both = is_both_ends(side);
         const char* in_kernel = side == Side::kernel ? "1" : "0";
@@ -278,14 +290,14 @@ private:
                                  {"linkage", linkage},
                                  {"session", session},
                                  {"in_kernel", in_kernel},
-                                 {"body", body}});
+                                 {"body", &body}});
         } else {
             add("entry.bpf.c", {{"name", name},
                                 {"linkage", linkage},
                                 {"session", session},
                                 {"in_kernel", in_kernel},
                                 {"skip", writer.skip()},
-                                {"body", body}});
+                                {"body", &body}});
         }
         if (both) return;
         ProgramKind kind = program_kind(side, options_.mode_of(side), one.end);
@@ -313,6 +325,7 @@ private:
 
     const plan::Plan& plan_;
     const Options& options_;
+    Source source_;
     Program program_;
     Error error_;
 };

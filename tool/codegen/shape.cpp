@@ -47,7 +47,19 @@ ShapeWriter::ShapeWriter(const plan::Plan& plan, const plan::Shape& shape, Attac
     : plan_(plan), shape_(shape), probe_(plan.probes[static_cast<uint32_t>(shape.example)]),
       mode_(mode), name_(shape_name(shape.id)) {}
 
-std::string ShapeWriter::body() {
+std::vector<Span> ShapeWriter::heads() const {
+    std::set<plan::RuleId> rules;
+    for (const plan::ProbePlan& probe : plan_.probes) {
+        const auto& shape = is_return() ? probe.return_shape : probe.entry_shape;
+        if (shape != shape_.id) continue;
+        for (const plan::RulePart& part : probe.parts) rules.insert(part.rule);
+    }
+    std::vector<Span> heads;
+    for (plan::RuleId id : rules) heads.push_back(plan_.rules[static_cast<uint32_t>(id)].head);
+    return heads;
+}
+
+Source ShapeWriter::body() {
     return is_return() ? leave() : entry();
 }
 
@@ -66,6 +78,7 @@ void ShapeWriter::decide(Writer& w) {
     decide_shared(w, probe_);
     for (size_t i = 0; i < probe_.parts.size(); ++i) {
         const plan::RulePart& part = probe_.parts[i];
+        w.part({plan_.rules[static_cast<uint32_t>(part.rule)].head}, probe_.parts.size() > 1);
         w.open_block();
         std::string all = part.traced_only ? "mlbcc_is_traced(&call)" : "1";
         for (const rules::TypedPtr& condition : part.entry_where) {
@@ -77,6 +90,7 @@ void ShapeWriter::decide(Writer& w) {
         w.line(fmt::format("if (wanted) hits |= {};", 1u << i));
         w.close_block();
     }
+    w.part(heads(), false);
     w.line(fmt::format("if (!hits) return {};", skip()));
 }
 
@@ -90,6 +104,7 @@ void ShapeWriter::sample(Writer& w, const plan::RulePart& part) {
 
 // What the end of the call must know is left where the end will find it.
 void ShapeWriter::begin_call(Writer& w) {
+    w.part(heads(), false);
     uint32_t later = probe_.return_parts();
     if (later == 0) {
         w.line(fmt::format("return {};", skip()));
@@ -116,6 +131,7 @@ void ShapeWriter::save(Writer& w) {
                            w.stack_reader(), registers, (probe_.saved_words - registers) * 8));
     }
     for (const plan::Saved& saved : probe_.saved) save(w, saved);
+    w.part(heads(), false);
 }
 
 void ShapeWriter::save(Writer& w, const plan::Saved& saved) {
@@ -134,8 +150,9 @@ void ShapeWriter::save(Writer& w, const plan::Saved& saved) {
     }
 }
 
-std::string ShapeWriter::entry() {
+Source ShapeWriter::entry() {
     Writer w(plan_, probe_, rules::Stage::entry);
+    w.part(heads(), false);
     w.line("struct accounts *all = call.all;");
     decide(w);
     aggregates(w);
@@ -196,8 +213,9 @@ void ShapeWriter::find_call(Writer& w) {
     w.line(fmt::format("u32 hits = call.hits & {};", probe_.return_parts()));
 }
 
-std::string ShapeWriter::leave() {
+Source ShapeWriter::leave() {
     Writer w(plan_, probe_, rules::Stage::ret);
+    w.part(heads(), false);
     find_call(w);
     for (size_t i = 0; i < probe_.parts.size(); ++i) {
         for (const rules::TypedPtr& condition : probe_.parts[i].return_where) {

@@ -12,19 +12,21 @@ class ShapeWriter {
 public:
     ShapeWriter(const plan::Plan& plan, const plan::Shape& shape, AttachMode mode);
     std::string declarations();  // the structure of its record, with asserted offsets
-    std::string body();
-    std::string take_stack();  // of a probe that a template defines
+    Source body();
+    Source take_stack();  // of a probe that a template defines
     bool is_session() const {
         return plan::is_function(probe_.kind) && mode_ == AttachMode::session;
     }
     // What a program returns where nothing is to be done.
     const char* skip() const { return is_session() ? "1" : "0"; }
+    std::vector<Span> heads() const;  // of the rules whose work it is
     // How the end of a system call is taken.
     const char* syscall_end() const;
 
 private:
-    std::string entry();
-    std::string leave();
+    Source entry();
+    Source leave();
+
     void decide(Writer& w);
     void sample(Writer& w, const plan::RulePart& part);
     void begin_call(Writer& w);

@@ -8,6 +8,7 @@ namespace mlbcc::codegen {
 void ShapeWriter::aggregates(Writer& w) {
     for (const plan::AggregateUse& use : probe_.aggregates) {
         if (use.at_entry == is_return()) continue;
+        w.part({use.span});
         w.open_block(fmt::format("if (hits & {}) {{", use.hit));
         aggregate(w, use);
         w.close_block();
@@ -19,6 +20,7 @@ void ShapeWriter::aggregate(Writer& w, const plan::AggregateUse& use) {
     if (use.value) {
         w.place(use.value->span);
         w.line(fmt::format("u64 value = {};", w.number(*use.value)));
+        w.part({use.span}, false);
     }
     if (shared.is_total()) {
         w.line(fmt::format("__sync_fetch_and_add(&all->totals[{}].count, 1);",
@@ -58,6 +60,7 @@ void ShapeWriter::group_key(Writer& w, const plan::AggregateUse& use) {
     for (size_t i = 0; i < use.by.size(); ++i) {
         w.store(fmt::format("key.k{}", i), shared.by[i].field.size, *use.by[i], false);
     }
+    w.part({use.span}, false);
     if (shared.by.size() > use.by.size()) {
         w.line(fmt::format("key.k{} = call.id.pid;", use.by.size()));
     }

@@ -101,6 +101,7 @@ std::string ShapeWriter::checks(const plan::RecordLayout& layout) {
 void ShapeWriter::record(Writer& w, const plan::RecordPlan& record) {
     uint32_t mask = emitting(record);
     if (mask == 0) return;
+    w.part(record.spans);
     w.open_block(fmt::format("if (hits & {}) {{", mask));
     w.line("call.hits = hits;");
     if (!is_return() || !framed())
@@ -168,6 +169,7 @@ void ShapeWriter::fill(Writer& w, const plan::RecordPlan& record) {
                                1ull << (capture.field & 63)));
         }
     }
+    w.part(record.spans, false);
     if (record.ret_field && !is_text(record.layout.fields[*record.ret_field])) {
         w.line(fmt::format("record->f{} = {};", *record.ret_field, w.return_value()));
     }
@@ -219,7 +221,7 @@ void ShapeWriter::kernel_stack(Writer& w, const plan::RecordPlan& record) {
                        begins ? "mlbcc_take_callers" : "mlbcc_take_kernel_stack", context, mask));
 }
 
-std::string ShapeWriter::take_stack() {
+Source ShapeWriter::take_stack() {
     if (!own_record()) return {};
     const plan::RecordLayout& layout = own_record()->layout;
     if (!layout.stack && !layout.python && !layout.kernel) return {};

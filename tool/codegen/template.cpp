@@ -1,31 +1,50 @@
 #include "codegen/template.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace mlbcc::codegen {
+namespace {
 
-Result<std::string> fill(const Templates& templates, std::string_view name, Slots slots) {
+void put(Source& out, const Slot& slot) {
+    if (const auto* lines = std::get_if<const Source*>(&slot))
+        out.append(**lines);
+    else
+        out.append(std::get<std::string_view>(slot));
+}
+
+}  // namespace
+
+Result<Source> fill(const Templates& templates, std::string_view name, Slots slots) {
     auto found = templates.find(name);
     if (found == templates.end()) {
         return Error{fmt::format("the template {} is missing", name), 0,
                      "check --templates, or install mlbcc again"};
     }
     std::string_view text = found->second;
-    std::string out = fmt::format("#line 1 \"probe_templates/{}\"\n", name);
+    Source out;
+    Origin origin{{}, std::string(name), 0};
+    out.from(origin, false);
+    out.append(fmt::format("#line 1 \"probe_templates/{}\"\n", name));
+    origin.template_line = 1;
     while (true) {
         size_t open = text.find("{{");
         size_t close = open == text.npos ? text.npos : text.find("}}", open);
-        out += text.substr(0, close == text.npos ? text.npos : open);
+        std::string_view before = text.substr(0, close == text.npos ? text.npos : open);
+        out.append(before);
+        origin.template_line += static_cast<uint32_t>(std::ranges::count(before, '\n'));
         if (close == text.npos) return out;
         std::string_view slot = text.substr(open + 2, close - open - 2);
-        const std::string_view* value = nullptr;
+        const Slot* value = nullptr;
         for (const auto& [key, content] : slots) {
             if (key == slot) value = &content;
         }
         if (value == nullptr) {
             return Error{fmt::format("the template {} has an unknown slot {{{{{}}}}}", name, slot)};
         }
-        out += *value;
+        put(out, *value);
+        if (std::holds_alternative<const Source*>(*value)) out.from(origin, false);
         text.remove_prefix(close + 2);
     }
 }

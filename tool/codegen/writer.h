@@ -36,8 +36,10 @@ public:
     // Between the two, what is computed is in a C block: its names are not used behind it.
     void open_block(std::string_view head = "{");
     void close_block();
-    void place(const Span& span);  // #line of the rule's text
-    std::string take() { return std::move(body_); }
+    void place(const Span& span);  // #line of the rule's text, whose work follows
+    // Likewise, without a #line.
+    void part(std::vector<Span> rules, bool is_begin = true);
+    Source take() { return std::move(body_); }
 
 private:
     friend struct NumberVisitor;
@@ -63,10 +65,14 @@ private:
     const plan::Plan& plan_;
     const plan::ProbePlan& probe_;
     rules::Stage stage_;
-    std::string body_;
+    Source body_;
     using Known = std::map<std::string, std::string>;  // canonical text to C expression
     Known known_;
-    std::vector<Known> outside_;  // of each open block
+    struct Block {
+        Known known;    // before it
+        Origin origin;  // likewise
+    };
+    std::vector<Block> outside_;  // of each open block
     uint32_t next_ = 0;
 };
 

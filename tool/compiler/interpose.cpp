@@ -22,6 +22,7 @@ namespace {
 // The functions below have no argument of ours, so this has to be static.
 struct Current {
     const MapSource* source = nullptr;
+    LineKeeper* lines = nullptr;
 };
 Current& current() {
     static Current value;
@@ -36,6 +37,13 @@ MapSource::MapSource(const std::map<std::string, UniqueFd>& existing, bool prete
 }
 MapSource::~MapSource() {
     current().source = nullptr;
+}
+
+LineKeeper::LineKeeper() {
+    current().lines = this;
+}
+LineKeeper::~LineKeeper() {
+    current().lines = nullptr;
 }
 
 int MapSource::descriptor(const char* name) const {
@@ -65,6 +73,22 @@ extern "C" int bcc_create_map_xattr(bcc_create_map_attr* attributes, bool allow_
     errno = ENOSYS;
     return -1;
 }
+
+// As libbcc's src/cc/bcc_btf.h (0.26) declares it.
+namespace ebpf {
+class BTF {
+public:
+    int load(uint8_t* btf, uintptr_t size, uint8_t* ext, uintptr_t ext_size,
+             std::map<std::string, std::string>& sources);
+};
+// libbcc takes a failure for a kernel without BTF, and goes on.
+int BTF::load(uint8_t* btf, uintptr_t size, uint8_t* ext, uintptr_t ext_size,
+              std::map<std::string, std::string>& /*sources*/) {
+    if (auto* keeper = mlbcc::compiler::current().lines)
+        keeper->lines = mlbcc::compiler::LineTable({btf, size}, {ext, ext_size});
+    return -1;
+}
+}  // namespace ebpf
 
 void llvm::PassManagerBuilder::populateModulePassManager(legacy::PassManagerBase& passes) {
     passes.add(createGlobalOptimizerPass());  // numbers of helpers are in variables

@@ -5,6 +5,7 @@
 //   bcc_create_map_xattr     compiling creates the program's maps; those that exist already are
 //   taken
 //                            instead, and without loading none is made, nor the right to needed
+//   ebpf::BTF::load          gives debug information to the kernel: here it becomes a LineTable
 //   PassManagerBuilder::populateModulePassManager
 //                            libbcc optimises at level 3: 40 passes too many for programs of a
 //                            few hundred instructions, for a third of the time
@@ -14,6 +15,7 @@
 #include <string>
 
 #include "base/unique_fd.h"
+#include "compiler/line_table.h"
 
 namespace mlbcc::compiler {
 
@@ -30,6 +32,16 @@ public:
 private:
     const std::map<std::string, UniqueFd>& existing_;
     bool pretend_;
+};
+
+// While one lives, the lines of what is compiled with debug information are kept in it.
+class LineKeeper {
+public:
+    LineKeeper();
+    LineKeeper(const LineKeeper&) = delete;
+    LineKeeper& operator=(const LineKeeper&) = delete;
+    ~LineKeeper();
+    LineTable lines;
 };
 
 }  // namespace mlbcc::compiler

@@ -74,6 +74,7 @@ Result<Job> read_job(const JsonValue& request, std::vector<UniqueFd> fds) {
         if (name.IsString()) job.commons[number] = name.GetString();
     });
     job.emit_only = flag_field(request, "emit_only");
+    job.listing = flag_field(request, "listing");
     job.bundle = flag_field(request, "bundle");
     auto programs = read_programs(request);
     if (!programs) return programs.error();

@@ -27,7 +27,8 @@ struct Job {
     std::map<int32_t, std::string> commons;  // C functions by the number that calls them
     std::map<std::string, UniqueFd> maps;    // that exist already
     bool emit_only = false;
-    bool bundle = false;  // asks for the compiled programs as bytes, too (bundle.h)
+    bool listing = false;  // asks for each program's instructions as text, with their lines
+    bool bundle = false;   // asks for the compiled programs as bytes, too (bundle.h)
 };
 
 Result<Job> read_job(const JsonValue& request, std::vector<UniqueFd> fds);

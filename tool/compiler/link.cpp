@@ -19,9 +19,10 @@ template <typename Visit> void for_each_helper_call(std::span<const bpf_insn> co
 
 }  // namespace
 
-std::vector<bpf_insn> link(Code program, const Commons& commons, const Kfuncs& kfuncs) {
-    std::vector<bpf_insn> linked(program.begin(), program.end());
-    std::map<int32_t, size_t> places;
+Linked link(Code program, const Commons& commons, const Kfuncs& kfuncs) {
+    Linked made{{program.begin(), program.end()}, {}};
+    std::vector<bpf_insn>& linked = made.code;
+    std::map<int32_t, size_t>& places = made.places;
     // What is appended may itself call: found when the walk gets there.
     for (size_t done = 0; done < linked.size();) {
         size_t end = linked.size();
@@ -49,7 +50,7 @@ std::vector<bpf_insn> link(Code program, const Commons& commons, const Kfuncs& k
             at.imm = kfunc->second;
         }
     });
-    return linked;
+    return made;
 }
 
 }  // namespace mlbcc::compiler

@@ -20,7 +20,12 @@ using Kfuncs = std::map<int32_t, int32_t>;
 // Number by which the C text calls a shared function -> its code, as libbcc made it.
 using Commons = std::map<int32_t, Code>;
 
+struct Linked {
+    std::vector<bpf_insn> code;
+    std::map<int32_t, size_t> places;  // of shared functions in it, by number
+};
+
 // The program with each shared function that it needs, itself or through another, once.
-std::vector<bpf_insn> link(Code program, const Commons& commons, const Kfuncs& kfuncs);
+Linked link(Code program, const Commons& commons, const Kfuncs& kfuncs);
 
 }  // namespace mlbcc::compiler

@@ -25,6 +25,7 @@ void write_program(JsonWriter& writer, LoadedProgram& program, std::vector<Uniqu
     writer.StartObject();
     write(writer, "name", program.name);
     write(writer, "insns", program.instructions);
+    if (!program.listing.empty()) write_listing(writer, program.listing);
     write_fd(writer, program.fd, fds);
     writer.EndObject();
 }

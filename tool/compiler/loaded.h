@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "compiler/listing.h"
 #include "compiler/reply.h"
 
 namespace mlbcc::compiler {
@@ -27,8 +28,9 @@ struct LoadedMap {
 struct LoadedProgram {
     std::string name;
     size_t instructions = 0;
-    std::vector<bpf_insn> code;  // where a bundle is asked for
-    UniqueFd fd;                 // empty: compiled, not loaded
+    std::vector<bpf_insn> code;   // where a bundle is asked for
+    std::vector<Listed> listing;  // where it is asked for
+    UniqueFd fd;                  // empty: compiled, not loaded
 };
 
 struct Loaded {

@@ -66,23 +66,30 @@ bool compile(ebpf::BPFModule& module, const Job& job) {
 // on a failure.
 class Loader {
 public:
-    Loader(const ebpf::BPFModule& module, const Job& job)
-        : module_(module), job_(job), log_(new char[kVerifierLog]) {
+    Loader(const ebpf::BPFModule& module, const Job& job, const LineTable& lines)
+        : module_(module), job_(job), lines_(lines), log_(new char[kVerifierLog]) {
         log_[0] = '\0';
         for (const auto& [number, name] : job.commons) {
             if (Code code = code_of(name); !code.empty()) commons_[number] = code;
         }
+        names_.commons = job.commons;
+        for (size_t i = 0; i < module.num_tables(); ++i)
+            names_.maps.emplace(module.table_fd(i), module.table_name(i));
     }
     Result<LoadedProgram> load(const ProgramSpec& spec);
     std::string log() const { return log_.get(); }  // of the last program that was refused
+    const std::vector<Listed>& listing() const { return listing_; }  // likewise
 
 private:
     Code code_of(const std::string& function) const;
     Result<UniqueFd> load(const ProgramSpec& spec, Code code);
     const ebpf::BPFModule& module_;
     const Job& job_;
+    const LineTable& lines_;
     std::unique_ptr<char[]> log_;
     Commons commons_;
+    Names names_;
+    std::vector<Listed> listing_;
 };
 
 // Empty where there is no such function.
@@ -95,13 +102,16 @@ Code Loader::code_of(const std::string& function) const {
 Result<LoadedProgram> Loader::load(const ProgramSpec& spec) {
     Code alone = code_of(spec.name);
     if (alone.empty()) return Error{"there is no function `" + spec.name + "` in the program"};
-    std::vector<bpf_insn> code = link(alone, commons_, job_.kfuncs);
-    LoadedProgram loaded{.name = spec.name, .instructions = code.size()};
-    if (job_.emit_only) return loaded;
-    auto fd = load(spec, code);
-    if (!fd) return fd.error();
-    loaded.fd = std::move(*fd);
-    if (job_.bundle) loaded.code = std::move(code);
+    Linked linked = link(alone, commons_, job_.kfuncs);
+    LoadedProgram loaded{.name = spec.name, .instructions = linked.code.size()};
+    if (job_.listing) listing_ = listing_of(spec.name, linked, lines_, names_);
+    if (!job_.emit_only) {
+        auto fd = load(spec, linked.code);
+        if (!fd) return fd.error();
+        loaded.fd = std::move(*fd);
+    }
+    loaded.listing = std::move(listing_);
+    if (job_.bundle) loaded.code = std::move(linked.code);
     return loaded;
 }
 
@@ -158,19 +168,19 @@ Result<std::vector<LoadedMap>> describe_maps(const ebpf::BPFModule& module, bool
 }
 
 // The verifier is most of the work: every second program by another thread.
-std::variant<std::vector<LoadedProgram>, Failure> load_programs(const ebpf::BPFModule& module,
-                                                                const Job& job) {
+std::variant<std::vector<LoadedProgram>, Failure>
+load_programs(const ebpf::BPFModule& module, const Job& job, const LineTable& lines) {
     std::vector<LoadedProgram> programs(job.programs.size());
     std::array<std::optional<Failure>, 2> failures;
     auto load = [&](size_t first) {
-        Loader loader(module, job);
+        Loader loader(module, job, lines);
         for (size_t i = first; i < programs.size() && !failures[first]; i += failures.size()) {
             auto program = loader.load(job.programs[i]);
             if (program)
                 programs[i] = std::move(*program);
             else
-                failures[first] =
-                    Failure{program.error(), "load", job.programs[i].name, end_of(loader.log())};
+                failures[first] = Failure{program.error(), "load", job.programs[i].name,
+                                          end_of(loader.log()), loader.listing()};
         }
     };
     std::thread other(load, 1);
@@ -185,17 +195,19 @@ std::variant<std::vector<LoadedProgram>, Failure> load_programs(const ebpf::BPFM
 Reply build(const Job& job, const Capture& capture) {
     Loaded loaded;
     auto start = Clock::now();
+    LineKeeper keeper;
     ebpf::BPFModule module(0, nullptr, false);
     if (!compile(module, job)) {
-        return failure({Error{"the program cannot be compiled"}, "compile", "", capture.text()});
+        return failure(
+            {Error{"the program cannot be compiled"}, "compile", "", capture.text(), {}});
     }
     loaded.compile_ms = ms_since(start);
     loaded.log = capture.text();
     start = Clock::now();
     auto maps = describe_maps(module, job.emit_only);
-    if (!maps) return failure({maps.error(), "load", "", capture.text()});
+    if (!maps) return failure({maps.error(), "load", "", capture.text(), {}});
     loaded.maps = std::move(*maps);
-    auto programs = load_programs(module, job);
+    auto programs = load_programs(module, job, keeper.lines);
     if (const auto* refused = std::get_if<Failure>(&programs)) return failure(*refused);
     loaded.programs = std::move(std::get<std::vector<LoadedProgram>>(programs));
     loaded.load_ms = ms_since(start);
@@ -209,11 +221,11 @@ Reply build(const Job& job, const Capture& capture) {
 
 Reply compile_program(const JsonValue& request, std::vector<UniqueFd> fds) {
     auto job = read_job(request, std::move(fds));
-    if (!job) return failure({job.error(), "compile", "", ""});
+    if (!job) return failure({job.error(), "compile", "", "", {}});
     auto headers = use_headers(job->kernel_dir);
-    if (!headers) return failure({headers.error(), "compile", "", ""});
+    if (!headers) return failure({headers.error(), "compile", "", "", {}});
     auto capture = Capture::start();
-    if (!capture) return failure({capture.error(), "compile", "", ""});
+    if (!capture) return failure({capture.error(), "compile", "", "", {}});
     LastWords last_words("LLVM crashed on the program");
     last_words.printed_to(*capture);
     MapSource maps(job->maps, job->emit_only);

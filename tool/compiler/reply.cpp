@@ -25,6 +25,7 @@ Reply failure(const Failure& failure) {
     write(writer, "stage", failure.stage);
     write(writer, "program", failure.program);
     write(writer, "log", failure.log);
+    if (!failure.listing.empty()) write_listing(writer, failure.listing);
     writer.EndObject();
     return Reply{{buffer.GetString(), buffer.GetSize()}, {}};
 }
@@ -74,6 +75,19 @@ void write(JsonWriter& writer, const char* name, uint64_t number) {
 void write_ms(JsonWriter& writer, const char* name, double milliseconds) {
     writer.Key(name);
     writer.Double(std::round(milliseconds * 1000) / 1000);
+}
+
+void write_listing(JsonWriter& writer, const std::vector<Listed>& listing) {
+    writer.Key("listing");
+    writer.StartArray();
+    for (const Listed& one : listing) {
+        writer.StartArray();
+        writer.Uint(one.instruction);
+        writer.Uint(one.line);
+        writer.String(one.text.data(), static_cast<rapidjson::SizeType>(one.text.size()));
+        writer.EndArray();
+    }
+    writer.EndArray();
 }
 
 }  // namespace mlbcc::compiler

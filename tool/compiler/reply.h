@@ -28,11 +28,19 @@ struct Reply {
     std::vector<UniqueFd> fds;
 };
 
+// An instruction as text (listing.h).
+struct Listed {
+    uint32_t instruction = 0;  // as the verifier counts them
+    uint32_t line = 0;         // of the C; 0: not known
+    std::string text;          // "r1 = *(u64 *)(r6 + 8)"
+};
+
 struct Failure {
     Error error;
-    std::string stage;    // of a compilation: "compile" or "load"
-    std::string program;  // the one that was refused
-    std::string log;      // what clang or the kernel's verifier says
+    std::string stage;            // of a compilation: "compile" or "load"
+    std::string program;          // the one that was refused
+    std::string log;              // what clang or the kernel's verifier says
+    std::vector<Listed> listing;  // of that program, where it is asked for
 };
 Reply failure(const Failure& failure);
 
@@ -45,6 +53,8 @@ const JsonValue* list_field(const JsonValue& object, const char* name);  // null
 
 void write(JsonWriter& writer, const char* name, std::string_view text);
 void write(JsonWriter& writer, const char* name, uint64_t number);
+// "listing":[[0,12,"r6 = r1"],...]
+void write_listing(JsonWriter& writer, const std::vector<Listed>& listing);
 void write_ms(JsonWriter& writer, const char* name, double milliseconds);
 
 }  // namespace mlbcc::compiler

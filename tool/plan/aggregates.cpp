@@ -21,6 +21,7 @@ bool in_kernel(const AggregateUse& use) {
 void ProbePlanner::aggregate(RuleContext& context, const Aggregation& wanted) {
     AggregateUse use;
     use.hit = context.bit;
+    use.span = wanted.clause.span;
     use.at_entry = context.at_entry();
     rules::TypedPtr over;
     if (wanted.value != nullptr) {

@@ -11,6 +11,7 @@ constexpr uint32_t kUntypedArgs = 6;  // `args` of a function without a prototyp
 }  // namespace
 
 void ProbePlanner::clause(RuleContext& context, const rules::Clause& one) {
+    context.span = one.span;
     struct Visitor {
         ProbePlanner& self;
         RuleContext& context;
@@ -151,11 +152,13 @@ void ProbePlanner::add_field(std::vector<NamedField>& list, NamedField field,
 
 void ProbePlanner::add_emit(RecordPlan& record, const RuleContext& context,
                             decltype(Emit::what) what) {
+    record.spans.push_back(context.span);
     record.emits.push_back({context.bit, context.part.rule, false, false, std::move(what)});
 }
 
 void ProbePlanner::add_stack_emit(RecordPlan& record, const RuleContext& context,
                                   decltype(Emit::what) what) {
+    record.spans.push_back(context.span);
     record.emits.push_back({context.bit, context.part.rule, context.stack, context.python,
                             std::move(what), context.kernel});
 }
@@ -169,6 +172,7 @@ Emit& ProbePlanner::joined(RecordPlan& plan, RuleContext& context, Emit_ wanted)
         if constexpr (std::is_same_v<Emit_, EventEmit>) {
             if (same->name != wanted.name) continue;
         }
+        plan.spans.push_back(context.span);
         known.mask |= context.bit;
         known.rule = context.part.rule;
         known.stack |= context.stack;
@@ -203,7 +207,8 @@ void ProbePlanner::span(RuleContext& context, const rules::SpanClause& clause, c
                          begins && context.stack,
                          begins && context.python,
                          begins && context.kernel,
-                         {}};
+                         {},
+                         context.span};
         here.part.rule = context.part.rule;
         size_t at =
             static_cast<size_t>(&joined(plan, here, SpanEmit{clause.type, {}}) - plan.emits.data());

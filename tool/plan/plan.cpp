@@ -162,7 +162,7 @@ Plan make_plan(std::vector<target::Probe> targets, const rules::RuleSet& rules,
     plan.types = &types;
     plan.arch = arch;
     for (const rules::Rule& rule : rules.rules) {
-        plan.rules.push_back({short_place(rule.place()), sample_of(rule)});
+        plan.rules.push_back({short_place(rule.place()), sample_of(rule), rule.head_span});
     }
     const std::vector<std::string> tables = names_of(rules, &rules::LearnClause::table);
     const std::vector<std::string> gauges = names_of(rules, &rules::GaugeClause::name);

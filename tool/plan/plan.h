@@ -195,6 +195,7 @@ struct RecordPlan {
     std::optional<uint32_t> ret_field;  // in a return record: the function's return value
     std::vector<Emit> emits;
     std::vector<RuleId> rules;  // bit i of `hits` is rules[i]
+    std::vector<Span> spans;    // of the clauses that it is for, and of conditions
 };
 
 // ---- aggregation
@@ -229,6 +230,7 @@ struct AggregateUse {
     bool at_entry = false;
     std::vector<rules::TypedPtr> by;  // values of the key, in order
     rules::TypedPtr value;            // sum and hist
+    Span span;                        // of the clause
 };
 
 // The largest of what one clause of one rule sees, over all its probes: the tracer keeps them.
@@ -312,6 +314,7 @@ struct Shape {
 struct RuleInfo {
     std::string place;  // "cuda.rules:12"
     uint32_t sample = 1;
+    Span head;  // from `on` to before `{`
 };
 
 struct Plan {

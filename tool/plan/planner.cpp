@@ -296,6 +296,7 @@ void ProbePlanner::late_where(RuleContext& context, const rules::TypedPtr& part)
     }
     RecordPlan& plan = work_record(context);
     context.part.late_where = true;
+    context.span = part->span;
     add_emit(plan, context, ConditionEmit{late(plan, part)});
 }
 

@@ -290,6 +290,7 @@ struct ProbeDefinition {
     std::vector<std::string> offsets;
     std::string fields;         // C: `struct GROUP_NAME { ... }`, and what it needs
     uint32_t line = 0;          // of `fields` in the file
+    std::string structures;     // C before it: the kernel's, where it includes kernel headers
     std::string programs_text;  // C
     uint32_t programs_line = 0;
     std::string structure() const { return group + "_" + name; }

@@ -1,16 +1,20 @@
 #include "trace/commands.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "base/glob.h"
+#include "trace/emit.h"
 #include "trace/explain.h"
 #include "trace/frontend.h"
+#include "trace/keep.h"
 #include "trace/loader.h"
 #include "trace/messages.h"
+#include "trace/rehearsal.h"
 
 namespace mlbcc::trace {
 namespace {
@@ -25,6 +29,16 @@ std::vector<system::ProcessView> own_view() {
 int prepare(Frontend& frontend, Verbosity verbosity) {
     if (auto done = frontend.up_to_plan(own_view()); !done) return tell(done.error());
     return tell(frontend.diagnostics, verbosity) ? kExitUsage : 0;
+}
+
+// Into the kernel that runs here, and out of it again.
+int try_to_load(const TraceOptions& options, Frontend& frontend, Loader& loader) {
+    const auto begin = std::chrono::steady_clock::now();
+    if (auto done = rehearse(options, frontend, loader); !done) return tell(done.error());
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+    fmt::print("{} programs of {} instructions: compiled and loaded in {:.0f} ms\n",
+               loader.programs(), loader.instructions(), took.count());
+    return 0;
 }
 
 std::string prototype(const rules::Signature& signature, const rules::TypeTable& types) {
@@ -95,15 +109,18 @@ int list_library(const std::string& pattern) {
 
 }  // namespace
 
-int run_check(const TraceOptions& options) {
+int run_check(const TraceOptions& options, bool compile) {
     Steps steps(options.verbosity == Verbosity::verbose);
     Frontend frontend(options.rules, steps);
+    Loader loader(frontend, steps);
+    Keeping keeping(options, frontend, loader);
+    if (int status = keeping.begin(); status != 0) return status;
     if (int status = prepare(frontend, options.verbosity); status != 0) return status;
     size_t rules = frontend.rules.rules.size();
     fmt::print("{} {}, {} functions, {} shapes: no mistakes found\n", rules,
                rules == 1 ? "rule" : "rules", frontend.plan.probes.size(),
                frontend.plan.shapes.size());
-    return 0;
+    return compile ? try_to_load(options, frontend, loader) : 0;
 }
 
 int run_list(const TraceOptions& options, const std::string& pattern) {
@@ -137,16 +154,25 @@ int run_explain(const TraceOptions& options, const std::string& pattern) {
     return 0;
 }
 
-int run_emit(const TraceOptions& options) {
+int run_emit(const TraceOptions& options, const EmitOptions& emit) {
     Steps steps(options.verbosity == Verbosity::verbose);
     Frontend frontend(options.rules, steps);
+    Loader loader(frontend, steps);
+    Keeping keeping(options, frontend, loader);
+    if (int status = keeping.begin(); status != 0) return status;
     if (int status = prepare(frontend, options.verbosity); status != 0) return status;
-    Result<codegen::Options> generation =
-        generation_options(options, frontend.plan, bpf::find_features());
-    if (!generation) return tell(generation.error());
-    Result<codegen::Program> program = frontend.generate(*generation);
-    if (!program) return tell(program.error());
-    fmt::print("{}", program->source);
+    if (!options.keep.empty()) {  // explain's text has them
+        if (auto done = frontend.choose_entries(); !done) return tell(done.error());
+    }
+    if (auto done = loader.generate(options); !done) return tell(done.error());
+    if (!emit.assembly) {
+        const codegen::Program& program = loader.program();
+        fmt::print("{}", emit.annotate ? codegen::annotated(program) : program.source);
+        return 0;
+    }
+    Result<std::vector<bpf::CompiledProgram>> programs = loader.list();
+    if (!programs) return tell(programs.error());
+    fmt::print("{}", assembly(frontend, loader.program(), *programs));
     return 0;
 }
 

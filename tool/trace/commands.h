@@ -7,10 +7,11 @@
 
 namespace mlbcc::trace {
 
-int run_check(const TraceOptions& options);
+// With `compile` the programs are compiled and loaded, too, and not attached.
+int run_check(const TraceOptions& options, bool compile);
 // What `pattern` matches ("libc.so.6:mal*", or names in the rules' libraries), or each rule.
 int run_list(const TraceOptions& options, const std::string& pattern);
 int run_explain(const TraceOptions& options, const std::string& pattern);
-int run_emit(const TraceOptions& options);
+int run_emit(const TraceOptions& options, const EmitOptions& emit);
 
 }  // namespace mlbcc::trace

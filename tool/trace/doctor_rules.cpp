@@ -6,11 +6,10 @@
 #include <fmt/format.h>
 
 #include "system/identity.h"
-#include "system/open_guard.h"
 #include "system/trusted_files.h"
 #include "trace/doctor_findings.h"
 #include "trace/frontend.h"
-#include "trace/loader.h"
+#include "trace/rehearsal.h"
 
 namespace mlbcc::trace {
 namespace {
@@ -129,20 +128,6 @@ void find_libraries(const rules::RuleSet& rules, target::Host& host, Findings& f
     }
 }
 
-// Into the kernel, and out of it again.
-Result<void> load(const TraceOptions& options, Frontend& frontend) {
-    Steps steps(false);
-    Loader loader(frontend, steps);
-    if (auto done = frontend.choose_entries(); !done) return done;
-    if (frontend.grows()) {  // as LateLibraries would
-        if (auto guard = system::OpenGuard::start(); !guard) return guard.error();
-    }
-    Result<bpf::Map> rings = bpf::make_ring_table();
-    if (!rings) return rings.error();
-    if (auto done = loader.start(options, *rings); !done) return done;
-    return loader.receive();
-}
-
 }  // namespace
 
 void examine_rules(const TraceOptions& options, Findings& found) {
@@ -164,7 +149,8 @@ void examine_rules(const TraceOptions& options, Findings& found) {
         rules.error = first_mistake(frontend.diagnostics);
     } else {
         rules.stacks = frontend.plan.takes_stacks() || frontend.plan.takes_python();
-        const Result<void> loaded = load(options, frontend);
+        Loader loader(frontend, steps);
+        const Result<void> loaded = rehearse(options, frontend, loader);
         rules.works = loaded.ok();
         if (!loaded) rules.error = loaded.error();
     }

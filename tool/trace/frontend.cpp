@@ -205,7 +205,7 @@ Result<void> Frontend::admit_headers(const std::string& json) {
 
 Result<void> Frontend::read_types() {
     bpf::TypesRequest request;
-    request.headers = find_headers();
+    request.headers = type_headers_ = find_headers();
     request.text = rules::declarations_text(rules) + definitions_text();
     request.names = wanted_functions();
     request.include_dirs = toolkit_folders();
@@ -351,11 +351,25 @@ Result<void> Frontend::read_templates_of(const std::string& folder, const std::s
         reads(entry.path().string());
         Result<std::string> text = trusted_.read(entry.path().string(), kMaxTemplate);
         if (!text) return text.error();
-        templates_[prefix + entry.path().filename().string()] = std::move(*text);
+        const std::string name = prefix + entry.path().filename().string();
+        templates_[name] = std::move(*text);
+        template_paths_[name] = entry.path().string();
     }
     if (!code) return {};
     errno = code.value();
     return system_error("cannot read the folder " + folder);
+}
+
+std::string Frontend::template_path(const std::string& name) const {
+    auto found = template_paths_.find(name);
+    return found == template_paths_.end() ? name : found->second;
+}
+
+bool Frontend::is_users_template(const std::string& name) const {
+    if (options_.templates.empty()) return false;
+    std::error_code code;
+    const fs::path folder = fs::weakly_canonical(options_.templates, code) / "";
+    return template_path(name).starts_with(folder.string());
 }
 
 Result<codegen::Program> Frontend::generate(codegen::Options options) {

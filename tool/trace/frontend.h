@@ -2,6 +2,7 @@
 // -> probes -> plan -> BPF C. Nothing of the kernel is touched.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -75,6 +76,11 @@ public:
     // What says how the kernel's structures are, where a rule or a template may ask.
     std::optional<system::HeaderChoice> structures;
     bool reads_structures() const { return plan.asks_for_task || templates_read_; }
+    const codegen::Templates& templates() const { return templates_; }
+    // Where the template was read.
+    std::string template_path(const std::string& name) const;
+    bool is_users_template(const std::string& name) const;  // of --templates
+    const std::vector<std::string>& type_headers() const { return type_headers_; }  // as found
     std::vector<std::string> kernel_flags;  // for clang, where real headers take the tree's place
     std::optional<bpf::RememberingCompiler> compiler;
     std::unique_ptr<system::LiveHost> host;
@@ -106,6 +112,8 @@ private:
     system::TrustedFiles trusted_ = system::TrustedFiles::current();
     std::vector<target::Probe> probes_;
     codegen::Templates templates_;
+    std::map<std::string, std::string> template_paths_;  // by name
+    std::vector<std::string> type_headers_;
     rules::TaskWords task_words_;
     bool templates_read_ = false;  // the kernel's structures
     std::optional<system::UnpackedHeaders> unpacked_;

@@ -10,9 +10,10 @@
 namespace mlbcc::trace {
 
 Generation::Generation(const TraceOptions& options, Steps& steps)
-    : frontend(options.rules, steps), pythons(loaded.kernel, options.verbosity),
-      follower(loaded.kernel, options.everyone), metrics(frontend.plan, loaded.kernel),
-      coverage(frontend.plan), options_(options), steps_(steps), loader_(frontend, steps) {}
+    : frontend(options.rules, steps), loader(frontend, steps), keeping(options, frontend, loader),
+      pythons(loaded.kernel, options.verbosity), follower(loaded.kernel, options.everyone),
+      metrics(frontend.plan, loaded.kernel), coverage(frontend.plan), options_(options),
+      steps_(steps) {}
 
 Result<void> Generation::plan(std::vector<system::ProcessView> views) {
     for (const system::ProcessView& view : views)
@@ -26,7 +27,7 @@ Result<void> Generation::plan(std::vector<system::ProcessView> views) {
             *rings_, options_.buffer_bytes,
             [this](uint32_t cpu, std::span<const std::byte> record) { on_record(cpu, record); });
     });
-    loader_.begin_to_find_features();
+    loader.begin_to_find_features();
     if (auto done = frontend.up_to_plan(std::move(views)); !done) return done;
     if (frontend.diagnostics.has_errors()) return {};
     nested = sink::make_nested_times(frontend.plan);
@@ -40,7 +41,7 @@ Result<void> Generation::begin_loading(const bpf::Map& threads) {
     Result<std::optional<LateLibraries>> started = LateLibraries::start(frontend);
     if (!started) return started.error();
     if (*started) late.emplace(std::move(**started));
-    return loader_.start(options_, *rings_, &threads);
+    return loader.start(options_, *rings_, &threads);
 }
 
 Result<void> Generation::take_rings() {
@@ -56,12 +57,14 @@ Result<void> Generation::take_rings() {
 }
 
 Result<void> Generation::attach() {
-    return loader_.attach();
+    return loader.attach();
 }
 
 Result<void> Generation::finish_loading() {
     if (auto done = take_rings(); !done) return done;
-    Result<Loaded> all = loader_.finish();
+    if (auto done = loader.receive(); !done) return done;
+    keeping.keep();
+    Result<Loaded> all = loader.finish();
     if (!all) return all.error();
     loaded = std::move(*all);
     if (frontend.plan.traces_addresses()) given.emplace(frontend, loaded);

@@ -23,6 +23,7 @@
 #include "trace/follow.h"
 #include "trace/frontend.h"
 #include "trace/given.h"
+#include "trace/keep.h"
 #include "trace/late.h"
 #include "trace/loader.h"
 #include "trace/metrics.h"
@@ -59,6 +60,8 @@ public:
     sink::MetricSnapshot metrics_of(const event::Pipeline& pipeline);
 
     Frontend frontend;
+    Loader loader;
+    Keeping keeping;  // of this start, once it has begun
     Loaded loaded;
     std::unique_ptr<sink::NestedTimes> nested;  // these two from plan() on
     std::optional<ProcessLooks> looks;
@@ -73,7 +76,6 @@ public:
 private:
     const TraceOptions& options_;
     Steps& steps_;
-    Loader loader_;
     std::vector<std::string> folders_;  // of the programs' PATH
     Result<void> take_rings();
     std::optional<bpf::Map> rings_;

@@ -55,17 +55,8 @@ bool is_optional(const plan::ProbePlan* probe) {
 }
 
 constexpr size_t kLoaders = 2;  // threads
-constexpr size_t kShownLines = 25;
 // Libraries that come later are seldom more than a few, of some hundred functions each.
 constexpr uint32_t kSpareProbes = 8192;
-
-std::string_view last_lines(std::string_view log) {
-    size_t at = log.size();
-    for (size_t lines = 0; lines < kShownLines && at != std::string_view::npos && at > 0; ++lines) {
-        at = log.rfind('\n', at - 1);
-    }
-    return at == std::string_view::npos || at == 0 ? log : log.substr(at + 1);
-}
 
 // The best that this kernel can do, or what was asked for.
 Result<AttachMode> choose_mode(Side side, std::optional<AttachMode> wanted, bool is_used,
@@ -125,8 +116,7 @@ void Loader::find_features() {
     steps_.done("kernel features");
 }
 
-Result<void> Loader::start(const TraceOptions& options, const bpf::Map& rings,
-                           const bpf::Map* threads) {
+Result<void> Loader::generate(const TraceOptions& options) {
     find_features();
     Result<codegen::Options> generation = generation_options(options, frontend_.plan, *features_);
     if (!generation) return generation.error();
@@ -137,13 +127,20 @@ Result<void> Loader::start(const TraceOptions& options, const bpf::Map& rings,
     loaded_.mode = generation->mode;
     loaded_.kernel_mode = generation->kernel_mode;
     loaded_.program = std::move(*program);
+    return {};
+}
+
+Result<void> Loader::start(const TraceOptions& options, const bpf::Map& rings,
+                           const bpf::Map* threads) {
+    if (auto done = generate(options); !done) return done;
     if (auto made = make_dispatchers(); !made) return made.error();
     if (!features_->task_pid_offset) {
         // libbcc reads tracepoints' formats there
         Result<std::string> tracefs = system::ensure_tracefs();
         if (!tracefs) return tracefs.error();
     }
-    request_ = request(rings);
+    request_ = request();
+    request_->maps.emplace(codegen::maps::kRings, rings.fd());
     if (threads != nullptr) request_->maps.emplace(codegen::maps::kSwitched, threads->fd());
     bundle_ = frontend_.compiler->compiled_before(*request_);
     if (!bundle_) return frontend_.compiler->send_compile(*request_);
@@ -200,13 +197,12 @@ Result<void> Loader::make_dispatchers() {
     return {};
 }
 
-bpf::CompileRequest Loader::request(const bpf::Map& rings) const {
+bpf::CompileRequest Loader::request() const {
     bpf::CompileRequest request;
     request.source = loaded_.program.source;
     request.file = "mlbcc.bpf.c";
     request.kernel_dir = frontend_.kernel_dir;
     request.commons = loaded_.program.commons;
-    request.maps.emplace(codegen::maps::kRings, rings.fd());
     // libbcc optimises what clang hands it: clang need not do so first. No debug information:
     // nobody reads it while programs load, and without both the time is six tenths.
     request.cflags = {"-g0", "-Xclang", "-disable-llvm-passes"};
@@ -242,10 +238,10 @@ bpf::CompileRequest Loader::request(const bpf::Map& rings) const {
 }
 
 Result<void> Loader::receive() {
+    if (received_) return {};
     Result<bpf::CompileResult> result = compiled();
     if (!result) return result.error();
-    if (const auto* failed = std::get_if<bpf::CompileError>(&*result))
-        return refused(*failed, loaded_.program);
+    if (auto* failed = std::get_if<bpf::CompileError>(&*result)) return refuse(std::move(*failed));
     auto* compiled = std::get_if<bpf::Compiled>(&*result);
     if (compiled->compile_ms > 0) {
         steps_.tell(fmt::format("clang {:.1f} ms, verifier {:.1f} ms, {} bytes of C",
@@ -257,10 +253,25 @@ Result<void> Loader::receive() {
         loaded_.kernel.maps.emplace(map.name,
                                     bpf::Map(std::move(map.fd), map.key_size, map.value_size));
     }
+    warnings_ = std::move(compiled->warnings);
     for (bpf::CompiledProgram& one : compiled->programs) {
+        instructions_ += one.instructions;
         loaded_.kernel.programs.emplace(one.name, std::move(one.fd));
     }
+    received_ = true;
     return {};
+}
+
+// Nothing of it is loaded, so nobody's rights are asked for.
+Result<std::vector<bpf::CompiledProgram>> Loader::list() {
+    request_ = request();
+    request_->emit_only = true;
+    if (auto sent = frontend_.compiler->send_compile(with_lines(*request_, loaded_.program)); !sent)
+        return sent.error();
+    Result<bpf::CompileResult> result = frontend_.compiler->receive_compile();
+    if (!result) return result.error();
+    if (auto* failed = std::get_if<bpf::CompileError>(&*result)) return refuse(std::move(*failed));
+    return std::move(std::get<bpf::Compiled>(*result).programs);
 }
 
 Result<Loaded> Loader::finish() {
@@ -278,25 +289,10 @@ Result<Loaded> Loader::finish() {
     return std::move(loaded_);
 }
 
-Error Loader::refused(const bpf::CompileError& failed, const codegen::Program& program) {
-    bool rights = failed.stage == bpf::CompileError::Stage::load && failed.code == EPERM &&
-                  failed.log.empty();
-    if (!rights) return defect(failed, program);
-    return Error{failed.what, failed.code, "run as root, or with CAP_BPF and CAP_PERFMON"};
-}
-
-// What we generated should always compile and pass the verifier: if not, that is a defect here, and
-// whoever mends it needs the text. The end of the log says what is wrong.
-Error Loader::defect(const bpf::CompileError& failed, const codegen::Program& program) {
-    std::string path = "/tmp/mlbcc-XXXXXX.bpf.c";
-    if (UniqueFd file(::mkstemps(path.data(), 6)); file) {
-        std::string text = program.source + "\n/*\n" + failed.log + "\n*/\n";
-        (void)!::write(file.get(), text.data(), text.size());
-    }
-    fmt::print(stderr, "{}\n", last_lines(failed.log));
-    return Error{fmt::format("{}: this is a defect of mlbcc, not of your rules", failed.what), 0,
-                 "the generated program and the whole log are in " + path +
-                     ": please report it with them"};
+Error Loader::refuse(bpf::CompileError failed) {
+    refused_ = explain_refusal(frontend_, *request_, loaded_.program, std::move(failed));
+    fmt::print(stderr, "{}{}", refused_->told, refused_->told.empty() ? "" : "\n");
+    return refused_->summary;
 }
 
 Result<void> Loader::attach() {

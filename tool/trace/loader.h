@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "bpf/kernel.h"
 #include "codegen/codegen.h"
+#include "trace/failures.h"
 #include "trace/frontend.h"
 #include "trace/options.h"
 
@@ -59,6 +60,10 @@ public:
     Loader(Frontend& frontend, Steps& steps) : frontend_(frontend), steps_(steps) {}
     // On a thread of their own. Optional: start() does so itself if need be.
     void begin_to_find_features();
+    // The C, as start() does it itself ...
+    Result<void> generate(const TraceOptions& options);
+    // ... and its instructions as text, with their lines in codegen::numbered() of it.
+    Result<std::vector<bpf::CompiledProgram>> list();
     // Generates the C and hands it to the compiler, which works meanwhile ... `threads` is what
     // programs of several loads share (bpf::make_thread_table()).
     Result<void> start(const TraceOptions& options, const bpf::Map& rings,
@@ -71,9 +76,17 @@ public:
     // Waits for the compiler and connects its programs to the probes.
     Result<Loaded> finish();
 
+    // What there is until now of what was done.
+    const std::optional<bpf::Features>& features() const { return features_; }
+    const codegen::Program& program() const { return loaded_.program; }  // until finish()
+    const std::string& warnings() const { return warnings_; }            // clang's
+    const std::optional<Refused>& refused() const { return refused_; }
+    size_t programs() const { return loaded_.kernel.programs.size(); }  // that are loaded
+    size_t instructions() const { return instructions_; }               // of all of them
+
 private:
     void find_features();
-    bpf::CompileRequest request(const bpf::Map& rings) const;
+    bpf::CompileRequest request() const;
     bool begin_to_load();
     Result<void> compile_anew();
     Result<bpf::CompileResult> compiled();
@@ -81,8 +94,7 @@ private:
     Result<void> attach_functions(codegen::Side side);
     Result<void> attach_user_functions();
     Result<void> attach_kernel_functions();
-    Error refused(const bpf::CompileError& failed, const codegen::Program& program);
-    Error defect(const bpf::CompileError& failed, const codegen::Program& program);
+    Error refuse(bpf::CompileError failed);
 
     Frontend& frontend_;
     Steps& steps_;
@@ -93,6 +105,10 @@ private:
     std::optional<bpf::Bundle> bundle_;
     std::vector<std::future<Result<void>>> loading_;
     Loaded loaded_;
+    bool received_ = false;
+    std::string warnings_;
+    std::optional<Refused> refused_;
+    size_t instructions_ = 0;
 };
 
 }  // namespace mlbcc::trace

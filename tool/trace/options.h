@@ -23,6 +23,11 @@ struct RuleOptions {                 // what every subcommand that reads rules n
     std::optional<codegen::AttachMode> attach;
 };
 
+struct EmitOptions {        // of `mlbcc emit`
+    bool annotate = false;  // the rules' text beside the C
+    bool assembly = false;  // the instructions, not the C
+};
+
 struct HeadersOptions {  // of `mlbcc headers`
     bool json = false;
     bool link = false;
@@ -49,6 +54,7 @@ struct TraceOptions {
     bool reloadable = false;  // SIGHUP has the rules read anew
     // How long calls that are open when the rules change are waited for.
     std::chrono::nanoseconds reload_wait = std::chrono::seconds(2);
+    std::string keep;  // folder for all that a bug report needs, "" is none
     Verbosity verbosity = Verbosity::normal;
 };
 

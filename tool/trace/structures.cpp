@@ -70,10 +70,11 @@ Result<void> Frontend::give_structures(const std::vector<rules::ProbeDefinition*
         std::string text;
         for_each_line(one->programs_text,
                       [&](std::string_view line) { text += includes_kernel(line) ? "\n" : line; });
-        one->programs_text = fmt::format(
+        one->programs_text = text;
+        one->structures = fmt::format(
             "#ifndef MLBCC_STRUCTURES\n#define MLBCC_STRUCTURES\n#line 1 \"the kernel's types\"\n"
-            "#include <mlbcc/constants.h>\n{}#endif\n#line {} \"{}\"\n{}",
-            *structs, one->programs_line, one->file, text);
+            "#include <mlbcc/constants.h>\n{}#endif\n",
+            *structs);
     }
     return {};
 }

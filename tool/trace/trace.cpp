@@ -9,6 +9,7 @@
 
 #include "system/file_limit.h"
 #include "system/process_view.h"
+#include "trace/keep.h"
 #include "trace/messages.h"
 #include "trace/rights.h"
 #include "trace/session.h"
@@ -21,6 +22,14 @@ bool awaits_anywhere(const Frontend& frontend) {
     return std::ranges::any_of(frontend.libraries, [&](const target::SoughtLibrary& library) {
         return frontend.grows_anywhere(library);
     });
+}
+
+int check_late(const TraceOptions& options, const Frontend& frontend) {
+    if (!options.rules.late_anywhere || awaits_anywhere(frontend)) return 0;
+    tell(Error{"--late-anywhere waits for nothing: no library of these rules has `optional` "
+               "rules only and a name without a folder",
+               0, "mark the rules on one `optional`, or leave --late-anywhere out"});
+    return kExitUsage;
 }
 
 std::string default_output() {
@@ -48,14 +57,10 @@ int run_trace(const TraceOptions& options) {
     if (!views) return tell(views.error());
     auto generation = std::make_unique<Generation>(options, steps);
     Frontend& frontend = generation->frontend;
+    if (int status = generation->keeping.begin(); status != 0) return status;
     if (auto done = generation->plan(std::move(*views)); !done) return tell(done.error());
     if (tell(frontend.diagnostics, options.verbosity)) return kExitUsage;
-    if (options.rules.late_anywhere && !awaits_anywhere(frontend)) {
-        tell(Error{"--late-anywhere waits for nothing: no library of these rules has `optional` "
-                   "rules only and a name without a folder",
-                   0, "mark the rules on one `optional`, or leave --late-anywhere out"});
-        return kExitUsage;
-    }
+    if (int status = check_late(options, frontend); status != 0) return status;
     Result<bpf::Map> threads = bpf::make_thread_table();
     if (!threads) return tell(threads.error());
     if (auto done = generation->begin_loading(*threads); !done) return tell(done.error());

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <map>
 
-#include "bpf/compiler_fixture.h"
+#include "bpf/program_fixture.h"
 
 namespace mlbcc::bpf {
 namespace {
@@ -48,50 +48,6 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx) {
 }
 )";
 
-class ProgramTest : public CompilerTest {
-protected:
-    CompileRequest request(std::string source) {
-        CompileRequest compile;
-        compile.source = std::move(source);
-        compile.file = "generated.c";
-        compile.kernel_dir = kKernelHeaders;
-        return compile;
-    }
-    CompileRequest function(std::string source) {
-        CompileRequest compile = request(std::move(source));
-        compile.programs = {{"f", ProgramType::kprobe, std::nullopt}};
-        return compile;
-    }
-    Compiled good(const CompileRequest& compile) {
-        auto result = helper().compile(compile);
-        if (!result) {
-            ADD_FAILURE() << result.error().message();
-            return {};
-        }
-        if (auto* error = std::get_if<CompileError>(&*result)) {
-            ADD_FAILURE() << error->what << "\n" << error->log;
-            return {};
-        }
-        return std::move(std::get<Compiled>(*result));
-    }
-    CompileError bad(const CompileRequest& compile) {
-        auto result = helper().compile(compile);
-        if (!result || !std::holds_alternative<CompileError>(*result)) {
-            ADD_FAILURE() << "it compiles";
-            return {};
-        }
-        return std::move(std::get<CompileError>(*result));
-    }
-};
-
-// A map of our own is the cheapest thing that needs the right to use BPF.
-bool may_use_bpf() {
-    UniqueFd map(bpf_map_create(BPF_MAP_TYPE_ARRAY, "probe", 4, 8, 1, nullptr));
-    return static_cast<bool>(map);
-}
-#define NEEDS_BPF()                                                                                \
-    if (!may_use_bpf()) GTEST_SKIP() << "no right to use BPF here"
-
 // number in the C text -> BTF id in the running kernel; empty where the kernel lacks one
 std::map<uint32_t, uint32_t> session_functions() {
     btf* kernel = btf__load_vmlinux_btf();
@@ -103,21 +59,6 @@ std::map<uint32_t, uint32_t> session_functions() {
     return {{kCookieCall, static_cast<uint32_t>(cookie)},
             {kIsReturnCall, static_cast<uint32_t>(is_return)}};
 }
-
-// `outer` calls `inner`, twice; the program calls `outer` and then `inner` itself.
-constexpr const char* kSharing = R"(
-#include <uapi/linux/ptrace.h>
-struct call { struct pt_regs *ctx; u64 sum; };
-static u64 (*inner)(struct call *call) = (void *)0x7fff0100;
-static u64 (*outer)(struct call *call) = (void *)0x7fff0101;
-u64 common_inner(struct call *call) { call->sum += 7; return call->sum; }
-u64 common_outer(struct call *call) { return inner(call) + inner(call); }
-int first(struct pt_regs *ctx) {
-    struct call call = {.ctx = ctx, .sum = 100};
-    return outer(&call) == 107 + 114 && inner(&call) == 121 ? 42 : 1;
-}
-int second(struct pt_regs *ctx) { return 3; }
-)";
 
 TEST_F(ProgramTest, SharedFunctionsAreLinkedToTheProgramsThatCallThem) {
     NEEDS_BPF();
@@ -309,6 +250,7 @@ TEST_F(ProgramTest, RefusedByTheVerifier) {
     EXPECT_EQ(error.program, "f");
     EXPECT_NE(error.log.find("invalid bpf_context access off=10000 size=4"), std::string::npos)
         << error.log;
+    EXPECT_TRUE(error.listing.empty()) << "nobody asked for it";
 }
 
 TEST_F(ProgramTest, KernelFunctionThatIsNotThere) {

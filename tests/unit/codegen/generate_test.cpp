@@ -290,14 +290,14 @@ TEST(Template, FillsItsSlots) {
     const codegen::Templates templates{{"t.h", "int {{name}} = {{value}}; {{name}}"}};
     auto text = codegen::fill(templates, "t.h", {{"name", "x"}, {"value", "{{no slot}}"}});
     ASSERT_TRUE(text) << text.error().message();
-    EXPECT_EQ(*text, "#line 1 \"probe_templates/t.h\"\nint x = {{no slot}}; x");
+    EXPECT_EQ(text->text(), "#line 1 \"probe_templates/t.h\"\nint x = {{no slot}}; x");
 }
 
 TEST(Template, OfBracesThatDoNotCloseIsText) {
     const codegen::Templates templates{{"t.h", "a {{ b"}};
     auto text = codegen::fill(templates, "t.h");
     ASSERT_TRUE(text) << text.error().message();
-    EXPECT_EQ(*text, "#line 1 \"probe_templates/t.h\"\na {{ b");
+    EXPECT_EQ(text->text(), "#line 1 \"probe_templates/t.h\"\na {{ b");
 }
 
 TEST(Template, MistakesNameIt) {
