@@ -14,8 +14,8 @@ enum class Command { trace, profile, check, list, explain, emit, report, doctor,
 struct CommandLine {
     Command command = Command::trace;
     trace::TraceOptions options;
-    std::string pattern;  // list
-    std::string file;     // report
+    std::string pattern;   // list
+    std::string file;      // report
     bool json = false;     // doctor
     bool compile = false;  // check
     trace::EmitOptions emit;
