@@ -14,10 +14,12 @@ from harness.machine import CUDA_SIM
 
 RELOADS = 100
 RATE = 50_000  # calls a second of each of two threads
-GETPPID = ("import ctypes, sys, time\n"
-           "call, made, end = ctypes.CDLL(None).getppid, 0, time.monotonic() + float(sys.argv[1])\n"
-           "while time.monotonic() < end:\n"
-           "    for _ in range(20): call()\n    made += 20\n    time.sleep(0.001)\n"
+# Calls until a line comes, and says how often.
+GETPPID = ("import ctypes, select, sys\n"
+           "call, made = ctypes.CDLL(None).getppid, 0\n"
+           "while not select.select([sys.stdin], [], [], 0.001)[0]:\n"
+           "    for _ in range(20): call()\n"
+           "    made += 20\n"
            "print(made)\n")
 
 
@@ -37,13 +39,18 @@ class Reload(TracerCase):
     def before(self, trace):
         return [record["before"] for record in trace.records if record["type"] == "reload"]
 
-    def flooded(self, rules, seconds, *options, rate=RATE):
-        """Starts a program that calls hit(thread, i) until it is told to end; its output is a file."""
-        made = self.dir / "made"
-        live = self.start(rules, "--watch", "--reload-wait", "50ms", *options, "--", "sh", "-c",
-                          f"{target('flood')} 2 0 {seconds} {rate} >{made}")
+    def flooded(self, rules, *options, rate=RATE, wait="50ms"):
+        """Starts a program that calls hit(thread, i) until ended() is called."""
+        live = self.start(rules, "--watch", "--reload-wait", wait, *options, "--", "sh", "-c",
+                          f"{target('flood')} 2 0 600 {rate} >made & echo $! >pid; wait")
         live.wait_for('"type":"meta"')
-        return live, made
+        return live
+
+    def ended(self, live):
+        """(the trace, how many calls the program made)"""
+        os.kill(int((self.dir / "pid").read_text()), signal.SIGTERM)
+        self.assertEqual(live.wait(), 0, live.said())
+        return live.trace(), int((self.dir / "made").read_text())
 
     def hit(self, text):
         return (f'int hit(int thread, unsigned long i);\non "{target("flood")}":hit {{ {text} }}\n')
@@ -53,32 +60,30 @@ class Reload(TracerCase):
         return int(re.search(r"VmRSS:\s+(\d+)", status).group(1))
 
     def test_a_hundred_changes_of_a_hundred_thousand_calls_a_second(self):
-        live, made = self.flooded(self.hit('count as "calls 0"'), 600)
+        live = self.flooded(self.hit('count as "calls 0"'))
         memory = []
         for number in range(1, RELOADS + 1):
             self.change(self.hit(f'count as "calls {number}"'))
             self.changed(live, number)
             memory.append(self.memory(live))
-        os.kill(live.process.pid, signal.SIGTERM)
-        self.assertNotEqual(live.wait(), 0)
-        trace = live.trace()
+        trace, made = self.ended(live)
         counts = self.counts(trace)
+        self.assertEqual(sum(counts), made)
         self.assertEqual(len(counts), RELOADS + 1)
         self.assertTrue(all(count > 0 for count in counts), counts)
         self.assertEqual(trace.summary["reloads"], RELOADS)
         self.assertLess(memory[-1], memory[1] * 1.05, memory)
 
     def each_call_once(self, kind, mode):
-        live, made = self.flooded(self.hit(f"{kind} g0(thread, i)"), 4, "--attach", mode, rate=5000)
+        live = self.flooded(self.hit(f"{kind} g0(thread, i)"), "--attach", mode, rate=5000)
         for number in (1, 2, 3):
             time.sleep(0.2)
             self.change(self.hit(f"{kind} g{number}(thread, i)"))
             self.changed(live, number)
-        self.assertEqual(live.wait(), 0, live.said())
-        trace = live.trace()
+        trace, made = self.ended(live)
         seen = collections.Counter((e["args"]["thread"], e["args"]["i"]) for e in trace.events
                                    if e["phase"] in "BX")
-        self.assertEqual(len(seen), int(made.read_text()))
+        self.assertEqual(len(seen), made)
         self.assertEqual(set(seen.values()), {1})
         self.assertEqual({e["type"] for e in trace.events}, {"g0", "g1", "g2", "g3"})
         return trace
@@ -96,24 +101,26 @@ class Reload(TracerCase):
                 self.assertEqual(phases["B"], phases["E"])
 
     def test_counts_are_exact(self):
-        live, made = self.flooded(self.hit('count by thread as "calls"'), 6)
+        live = self.flooded(self.hit('count by thread as "calls"'))
         for number in (1, 2, 3, 4):
             self.change(self.hit(f'count by thread as "calls {number}"'))
             self.changed(live, number)
-        self.assertEqual(live.wait(), 0, live.said())
-        self.assertEqual(sum(self.counts(live.trace())), int(made.read_text()))
+        trace, made = self.ended(live)
+        self.assertEqual(sum(self.counts(trace)), made)
 
     def test_system_calls_by_sighup(self):
         for clause in ("count", "event call()"):
             printed = self.dir / "printed"
             with open(printed, "w") as output:
                 live = self.start(f"on syscall:getppid {{ {clause} }}\n", "--reloadable", "--reload-wait",
-                                  "50ms", "--", sys.executable, "-c", GETPPID, "5", stdout=output)
+                                  "50ms", "--", sys.executable, "-c", GETPPID, stdin=-1, stdout=output)
                 live.wait_for('"type":"meta"')
                 for number in (1, 2, 3):
                     time.sleep(0.3)
                     os.kill(live.process.pid, signal.SIGHUP)
                     self.changed(live, number)
+                live.process.stdin.write(b"\n")
+                live.process.stdin.close()
                 self.assertEqual(live.wait(), 0, live.said())
             trace, made = live.trace(), int(printed.read_text())
             self.assertEqual(len(trace.events) or sum(self.counts(trace)), made)
@@ -121,7 +128,7 @@ class Reload(TracerCase):
             self.assertEqual(reload["why"], "SIGHUP")
 
     def test_a_mistake_leaves_the_rules_as_they_were(self):
-        live, made = self.flooded(self.hit('count as "first"'), 8)
+        live = self.flooded(self.hit('count as "first"'))
         self.change(self.hit("count as first by nothing"))
         end = time.monotonic() + 60
         while "the rules stay as they were" not in live.said() and time.monotonic() < end:
@@ -131,21 +138,19 @@ class Reload(TracerCase):
         self.assertIn("error", said)
         self.change(self.hit('count as "second"'))
         self.changed(live, 1)
-        self.assertEqual(live.wait(), 0, live.said())
-        trace = live.trace()
+        trace, made = self.ended(live)
         first, second = self.counts(trace)
         self.assertGreater(min(first, second), 0)
-        self.assertEqual(first + second, int(made.read_text()))
+        self.assertEqual(first + second, made)
 
     def test_an_imported_file_is_watched(self):
         part = self.write("part.rules", self.hit('count as "first"'))
-        live, made = self.flooded('import "part.rules"\n', 6)
+        live = self.flooded('import "part.rules"\n')
         part.write_text(self.hit('count as "second"'))
         self.changed(live, 1)
-        self.assertEqual(live.wait(), 0, live.said())
-        trace = live.trace()
+        trace, made = self.ended(live)
         self.assertIn("part.rules changed", [r for r in trace.records if r["type"] == "reload"][0]["why"])
-        self.assertEqual(sum(self.counts(trace)), int(made.read_text()))
+        self.assertEqual(sum(self.counts(trace)), made)
 
     def test_what_is_learnt_and_held_goes_on(self):
         rules = (f'library cuda = "libcuda.so.1" variants _v2\nheader "{ROOT}/rules/types/cuda_driver.h"\n'
@@ -225,12 +230,12 @@ class Reload(TracerCase):
 
     def test_a_change_at_the_very_end(self):
         """The program ends while the rules change: what it did is there all the same."""
-        made = self.dir / "made"
-        live = self.start(self.hit('count as "first"'), "--watch", "--reload-wait", "60s", "--", "sh", "-c",
-                          f"{target('flood')} 2 0 4 {RATE} >{made}")
-        live.wait_for('"type":"meta"')
+        live = self.flooded(self.hit('count as "first"'), "-v", wait="600s")
         self.change(self.hit('count as "second"'))
-        self.assertEqual(live.wait(), 0, live.said())
-        counts = self.counts(live.trace())
+        end = time.monotonic() + 60
+        while "the rules change" not in live.said() and time.monotonic() < end:
+            time.sleep(0.05)
+        trace, made = self.ended(live)
+        counts = self.counts(trace)
         self.assertEqual(len(counts), 2)
-        self.assertEqual(sum(counts), int(made.read_text()))
+        self.assertEqual(sum(counts), made)

@@ -57,6 +57,8 @@ public:
     }
 
     size_t pending() const { return sorted_.size() - head_ + fresh_.size(); }
+    // All has been drained: what comes next is late only after what comes next.
+    void begin_anew() { drained_ns_ = 0; }
     uint64_t late() const { return late_; }
     const RecordArena& arena() const { return arena_; }
 

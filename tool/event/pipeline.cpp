@@ -35,6 +35,7 @@ void Pipeline::change_plan(const plan::Plan& plan) {
     not_tallied_ += rules_->tallies.refused();
     rules_.emplace(plan, tables_, gauges_);
     tracker_.change_rules(plan.rules.size());
+    merger_.begin_anew();  // calls of the old rules may have ended after those of the new began
     grow();
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/file_cache.h"
+#include "event/record.h"
 #include "trace/messages.h"
 #include "trace/views.h"
 
@@ -119,6 +120,12 @@ void HeldRecords::give(
         take(head.cpu, rest.subspan(sizeof head, head.size));
         rest = rest.subspan(sizeof head + head.size);
     }
+}
+
+bool RulesChange::tells_of_process(std::span<const std::byte> record, bool since) const {
+    if (record.size() < sizeof(plan::RecordHeader)) return false;
+    const event::Record one(record);
+    return one.kind() == plan::RecordKind::process && (one.header.time_ns >= since_ns) == since;
 }
 
 }  // namespace mlbcc::trace

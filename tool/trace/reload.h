@@ -97,6 +97,10 @@ struct RulesChange {
     uint64_t since_ns = 0;
     HeldRecords held;           // of those that come
     std::future<void> leaving;  // the probes of the old ones
+
+    // Both sets tell of forks, execs and exits: whether this record does, of a moment since the
+    // change, or before it.
+    bool tells_of_process(std::span<const std::byte> record, bool since) const;
 };
 
 }  // namespace mlbcc::trace

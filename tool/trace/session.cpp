@@ -118,6 +118,7 @@ void Session::take(Generation& from, uint32_t cpu, std::span<const std::byte> re
     }
     from.look_at(record);
     if (&from != now_.get()) return change_->held.add(cpu, record);
+    if (change_ && change_->tells_of_process(record, true)) return;
     // A stack is looked at when it arrives. What it lies in was mapped before.
     bool may_have_stack = record.size() > sizeof(plan::RecordHeader) + sizeof(plan::UserStack);
     if (mappings_ && may_have_stack) mappings_->sweep();

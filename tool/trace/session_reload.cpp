@@ -67,6 +67,7 @@ Result<void> Session::begin_change(Prepared prepared) {
     change_.emplace();
     change_->coming = std::move(prepared.generation);
     change_->why = std::move(prepared.why);
+    change_->since_ns = monotonic_ns();  // nothing of the new rules is earlier
     Generation& coming = *change_->coming;
     Generation& now = *now_;
     const auto number = static_cast<uint32_t>(reloads_ + 1);
@@ -84,7 +85,7 @@ Result<void> Session::begin_change(Prepared prepared) {
                              Step{now.follower, kOthers, Control::leaving}}) {
         if (auto done = step.follower.set(step.what, step.how); !done) return done;
     }
-    change_->since_ns = monotonic_ns();
+    steps_.tell("the rules change");
     return {};
 }
 
@@ -117,11 +118,11 @@ void Session::change_over() {
     pipeline_.change_plan(plan);
     if (plan.takes_kernel()) kernel_names_.read(options_.verbosity);
     std::unique_ptr<Generation> old = std::exchange(now_, std::move(change_->coming));
-    HeldRecords held = std::move(change_->held);
-    change_.reset();
+    RulesChange change = std::move(*std::exchange(change_, std::nullopt));
     pipeline_.grow();  // by what came meanwhile
-    held.give(
-        [this](uint32_t cpu, std::span<const std::byte> record) { pipeline_.add(cpu, record); });
+    change.held.give([&](uint32_t cpu, std::span<const std::byte> record) {
+        if (!change.tells_of_process(record, false)) pipeline_.add(cpu, record);
+    });
     now_->follower.forget_ended();
     now_->looks->start(monotonic_ns(), false);
     tell_refused(options_.verbosity, now_->loaded.refused, plan);

@@ -1,6 +1,8 @@
-/* flood THREADS CALLS [SECONDS]: each thread calls hit(thread, i) CALLS times, or, with CALLS 0,
- * for SECONDS. Prints the number of calls made. */
+/* flood THREADS CALLS [SECONDS [RATE]]: each thread calls hit(thread, i) CALLS times, or, with
+ * CALLS 0, for SECONDS, or until SIGTERM; at most RATE a second. Prints the number of calls made.
+ */
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +10,13 @@
 
 uint64_t hit(int thread, uint64_t i) {
     return (uint64_t)thread + i;
+}
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int number) {
+    (void)number;
+    stopped = 1;
 }
 
 static uint64_t calls_each;
@@ -22,7 +31,7 @@ static double now(void) {
 static uint64_t run_for_a_time(int thread) {
     uint64_t i = 0;
     double begin = now(), end = begin + seconds;
-    for (double t = begin; t < end; t = now()) {
+    for (double t = begin; t < end && !stopped; t = now()) {
         uint64_t due = rate > 0 ? (uint64_t)((t - begin) * rate) : i + 100;
         while (i < due) hit(thread, i++);
     }
@@ -42,6 +51,7 @@ int main(int argc, char** argv) {
     calls_each = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000;
     seconds = argc > 3 ? atof(argv[3]) : 1;
     rate = argc > 4 ? atof(argv[4]) : 0;
+    signal(SIGTERM, stop);
     pthread_t* ids = calloc((size_t)threads, sizeof *ids);
     for (int i = 0; i < threads; i++) pthread_create(&ids[i], NULL, run, (void*)(intptr_t)i);
     uint64_t total = 0;

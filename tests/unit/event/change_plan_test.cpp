@@ -88,6 +88,19 @@ TEST_F(ChangePlan, WhatNobodyNamesAnyMoreIsForgotten) {
     EXPECT_EQ(lines.lines, (std::vector<std::string>{"1 i use. @40 what=0x10"}));
 }
 
+// A call that the old rules had begun ends after others that the new ones have seen.
+TEST_F(ChangePlan, WhatComesNextIsNotLate) {
+    Rules next(true);
+    pipeline->add(0, Wire::entry(first->init, 10));
+    pipeline->add(0, Wire::ret(first->init, 10, 90));
+    change(next);
+    pipeline->add(0, next.uses(40, 0x10));
+    pipeline->add(0, next.uses(95, 0x10));
+    pipeline->finish();
+    EXPECT_EQ(pipeline->totals().late, 0u);
+    EXPECT_EQ(lines.lines.size(), 4u);
+}
+
 TEST_F(ChangePlan, OpenSpansAreUnmatchedAndIdsGoOn) {
     Rules next(true);
     pipeline->add(0, Wire::entry(first->init, 10));
