@@ -31,8 +31,8 @@ bool initialize() {
 }
 
 Context make_context() {
-    static const bool ready = initialize();  // once, for two threads
-    if (!ready) return nullptr;
+    static const bool kReady = initialize();  // once, for two threads
+    if (!kReady) return nullptr;
     return Context(LLVMCreateDisasm("bpfel", nullptr, 0, nullptr, nullptr));
 }
 
