@@ -65,7 +65,8 @@ int LoadedProgram::program(std::string_view name) const {
 
 Result<Map> make_thread_table() {
     LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_NO_PREALLOC);
-    UniqueFd table(bpf_map_create(BPF_MAP_TYPE_HASH, "switched", 8, 4, kThreads, &options));
+    UniqueFd table(
+        bpf_map_create(BPF_MAP_TYPE_HASH, codegen::maps::kSwitched, 8, 4, kThreads, &options));
     if (!table) {
         return system_error("cannot make a BPF map",
                             "run as root, or with CAP_BPF and CAP_PERFMON");

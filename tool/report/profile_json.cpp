@@ -13,26 +13,21 @@ using Writer = ProfileWriter;
 
 }  // namespace
 
-static void write(Writer& json, const ProgramRun& run) {
-    json.StartObject();
+static void add_members(Writer& json, const ProgramRun& run) {
     member(json, "time_ns", run.time_ns);
     member(json, "path", run.path);
     member(json, "arguments", run.arguments);
-    json.EndObject();
 }
 
-static void write(Writer& json, const ThreadLife& thread) {
-    json.StartObject();
+static void add_members(Writer& json, const ThreadLife& thread) {
     member(json, "tid", thread.tid);
     member(json, "name", thread.name);
     member(json, "begin_ns", thread.begin_ns);
     member(json, "end_ns", thread.end_ns);
     member(json, "cpu_ns", thread.cpu_ns);
-    json.EndObject();
 }
 
-static void write(Writer& json, const ProcessLife& life) {
-    json.StartObject();
+static void add_members(Writer& json, const ProcessLife& life) {
     member(json, "pid", life.pid);
     member(json, "parent", life.parent);
     member(json, "name", life.name);
@@ -46,11 +41,9 @@ static void write(Writer& json, const ProcessLife& life) {
     member(json, "peak_resident_bytes", life.peak_resident);
     member(json, "programs", life.programs);
     member(json, "threads", life.threads);
-    json.EndObject();
 }
 
-static void write(Writer& json, const FileUse& use) {
-    json.StartObject();
+static void add_members(Writer& json, const FileUse& use) {
     member(json, "path", use.path);
     member(json, "group", name_of(use.group));
     member(json, "size_bytes", use.size);
@@ -70,22 +63,18 @@ static void write(Writer& json, const FileUse& use) {
     member(json, "seeks", use.seeks);
     member(json, "access", name_of(use.access));
     member(json, "times_read", use.times_read());
-    json.EndObject();
 }
 
-static void write(Writer& json, const GroupUse& use) {
-    json.StartObject();
+static void add_members(Writer& json, const GroupUse& use) {
     member(json, "group", name_of(use.group));
     member(json, "files", use.files);
     member(json, "read_bytes", use.read_bytes);
     member(json, "written_bytes", use.written_bytes);
     member(json, "mapped_bytes", use.mapped_bytes);
     member(json, "time_ns", use.time_ns);
-    json.EndObject();
 }
 
-static void write(Writer& json, const FileReport::Missing& missing) {
-    json.StartObject();
+static void add_members(Writer& json, const FileReport::Missing& missing) {
     member(json, "searches", missing.searches);
     member(json, "time_ns", missing.time_ns);
     json.Key("paths");
@@ -97,17 +86,14 @@ static void write(Writer& json, const FileReport::Missing& missing) {
         json.EndObject();
     }
     json.EndArray();
-    json.EndObject();
 }
 
-static void write(Writer& json, const FileReport& files) {
-    json.StartObject();
+static void add_members(Writer& json, const FileReport& files) {
     member(json, "groups", files.groups);
     member(json, "unnamed_read_bytes", files.unnamed_read_bytes);
     member(json, "unnamed_written_bytes", files.unnamed_written_bytes);
     member(json, "missing", files.missing);
     member(json, "files", files.files);
-    json.EndObject();
 }
 
 std::string profile_json(const Profile& profile) {

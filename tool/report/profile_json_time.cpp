@@ -5,41 +5,40 @@
 
 namespace mlbcc::report {
 
-static void write(ProfileWriter& json, const CategoryUse& use) {
-    json.StartObject();
+static void add_members(ProfileWriter& json, const CategoryUse& use) {
     member(json, "category", use.category);
     member(json, "calls", use.calls);
     member(json, "total_time_ns", use.time_ns);
     member(json, "errors", use.errors);
-    json.EndObject();
 }
 
-static void write(ProfileWriter& json, const CallUse& use) {
-    json.StartObject();
+static void add_members(ProfileWriter& json, const CallUse& use) {
     member(json, "name", use.name);
     member(json, "category", use.category);
     member(json, "calls", use.calls);
     member(json, "total_time_ns", use.time_ns);
     member(json, "errors", use.errors);
-    json.EndObject();
 }
 
-static void write(ProfileWriter& json, const CallReport& calls) {
-    json.StartObject();
+static void add_members(ProfileWriter& json, const CallReport& calls) {
     member(json, "calls", calls.calls);
     member(json, "total_time_ns", calls.time_ns);
     member(json, "errors", calls.errors);
     member(json, "categories", calls.categories);
     member(json, "by_name", calls.all);
-    json.EndObject();
 }
 
-static void add_time(ProfileWriter& json, const OffCpuTime& time) {
+static void add_members(ProfileWriter& json, const OffCpuTime& time) {
     member(json, "total_time_ns", time.total_ns);
     member(json, "total_events", time.events);
     member(json, "avg_time_ns", time.average_ns());
     member(json, "max_time_ns", time.max_ns);
     member(json, "min_time_ns", time.min_ns);
+}
+
+static void add_members(ProfileWriter& json, const ThreadOffCpu& thread) {
+    add_members(json, thread.time);
+    member(json, "reasons_ns", thread.reasons_ns);
 }
 
 static void add_longest(ProfileWriter& json, const OffCpuReport& off) {
@@ -58,35 +57,26 @@ static void add_longest(ProfileWriter& json, const OffCpuReport& off) {
     json.EndArray();
 }
 
-static void write(ProfileWriter& json, const OffCpuReport& off) {
-    json.StartObject();
-    add_time(json, off.time);
+static void add_members(ProfileWriter& json, const OffCpuReport& off) {
+    add_members(json, off.time);
     member(json, "reasons_ns", off.reasons_ns);
     add_longest(json, off);
     json.Key("thread_stats");
     json.StartObject();
     for (const auto& [id, thread] : off.threads) {
-        json.Key(fmt::format("{}:{}", id.first, id.second).c_str());
-        json.StartObject();
-        add_time(json, thread.time);
-        member(json, "reasons_ns", thread.reasons_ns);
-        json.EndObject();
+        member(json, fmt::format("{}:{}", id.first, id.second).c_str(), thread);
     }
-    json.EndObject();
     json.EndObject();
 }
 
-static void write(ProfileWriter& json, const TimeShares& shares) {
-    json.StartObject();
+static void add_members(ProfileWriter& json, const TimeShares& shares) {
     member(json, "threads", shares.threads);
     member(json, "thread_time_ns", shares.thread_ns);
     member(json, "on_cpu_ns", shares.on_cpu_ns);
     member(json, "off_cpu_ns", shares.off_cpu_ns);
-    json.EndObject();
 }
 
-static void write(ProfileWriter& json, const TimeReport& time) {
-    json.StartObject();
+static void add_members(ProfileWriter& json, const TimeReport& time) {
     member(json, "classification", name_of(time.classification.bound));
     member(json, "evidence", time.classification.evidence);
     member(json, "whole", time.whole);
@@ -95,28 +85,23 @@ static void write(ProfileWriter& json, const TimeReport& time) {
     for (const auto& [pid, shares] : time.processes)
         member(json, std::to_string(pid).c_str(), shares);
     json.EndObject();
-    json.EndObject();
 }
 
-static void write(ProfileWriter& json, const MemorySample& sample) {
-    json.StartObject();
+static void add_members(ProfileWriter& json, const MemorySample& sample) {
     member(json, "time_ns", sample.time_ns);
     member(json, "pid", sample.pid);
     member(json, "resident_bytes", sample.resident);
     member(json, "anonymous_bytes", sample.anonymous);
     member(json, "file_mapped_bytes", sample.file_mapped);
-    json.EndObject();
 }
 
-static void write(ProfileWriter& json, const MemoryReport& memory) {
-    json.StartObject();
+static void add_members(ProfileWriter& json, const MemoryReport& memory) {
     member(json, "peak_resident_bytes", memory.peak_resident);
     member(json, "peak_ns", memory.peak_ns);
     member(json, "minor_faults", memory.minor_faults);
     member(json, "major_faults", memory.major_faults);
     member(json, "every", memory.every);
     member(json, "samples", memory.samples);
-    json.EndObject();
 }
 
 void write_times(ProfileWriter& json, const Profile& profile) {

@@ -56,6 +56,17 @@ inline void write(ProfileWriter& json, const std::map<std::string, uint64_t>& va
     json.EndObject();
 }
 
+// An object is what has add_members(), which says no more than its members.
+template <class T>
+concept Object = requires(ProfileWriter& json, const T& value) {
+    add_members(json, value);
+};
+template <Object T> void write(ProfileWriter& json, const T& value) {
+    json.StartObject();
+    add_members(json, value);
+    json.EndObject();
+}
+
 template <class T> void member(ProfileWriter& json, const char* name, const T& value) {
     json.Key(name);
     write(json, value);

@@ -9,6 +9,15 @@
 #include "system/proc.h"
 
 namespace mlbcc::trace {
+namespace {
+
+uint32_t pid_of(const std::vector<std::byte>& key) {
+    uint32_t pid = 0;
+    std::memcpy(&pid, key.data(), sizeof pid);
+    return pid;
+}
+
+}  // namespace
 
 Result<void> Follower::add(int pid) {
     roots_.push_back(pid);
@@ -77,9 +86,7 @@ Result<void> Follower::join(const Follower& other, const char* map, size_t& adde
     for (const std::vector<std::byte>& key : theirs->keys()) {
         auto process = theirs->lookup(key.data());
         if (!process || mine->lookup(key.data())) continue;
-        uint32_t pid = 0;
-        std::memcpy(&pid, key.data(), sizeof pid);
-        if (auto done = suspect(pid); !done) return done;
+        if (auto done = suspect(pid_of(key)); !done) return done;
         if (auto done = mine->update(key.data(), process->data()); !done) return done;
         ++added;
     }
@@ -91,9 +98,7 @@ void Follower::forget_ended() {
     bpf::Map* traced = loaded_.map(codegen::maps::kTraced);
     if (everyone_ || traced == nullptr || loaded_.map(codegen::maps::kSeeds) != nullptr) return;
     for (const std::vector<std::byte>& key : traced->keys()) {
-        uint32_t pid = 0;
-        std::memcpy(&pid, key.data(), sizeof pid);
-        if (!system::is_alive(static_cast<int>(pid))) traced->erase(key.data());
+        if (!system::is_alive(static_cast<int>(pid_of(key)))) traced->erase(key.data());
     }
 }
 
@@ -152,9 +157,7 @@ std::vector<int> Follower::processes() {
         found.insert(found.end(), roots_.begin(), roots_.end());
     } else if (bpf::Map* traced = loaded_.map(codegen::maps::kTraced)) {
         for (const std::vector<std::byte>& key : traced->keys()) {
-            uint32_t pid = 0;
-            std::memcpy(&pid, key.data(), sizeof pid);
-            found.push_back(static_cast<int>(pid));
+            found.push_back(static_cast<int>(pid_of(key)));
         }
     }
     std::ranges::sort(found);

@@ -11,10 +11,6 @@ namespace {
 
 constexpr size_t kMaxSeen = 1 << 20;  // processes and addresses that are remembered
 
-std::string_view last_part(std::string_view path) {
-    return path.substr(path.rfind('/') + 1);
-}
-
 const system::Mapping* mapping_of(const std::vector<system::Mapping>& maps, uint64_t address) {
     auto found = std::ranges::find_if(maps, [&](const system::Mapping& one) {
         return one.start <= address && address < one.end;
@@ -92,8 +88,8 @@ GivenFunctions::Library& GivenFunctions::library_of(const Answer& answer) {
 bool GivenFunctions::is_of(const system::Mapping& mapping,
                            const target::UserFunction& giver) const {
     auto file = system::file_id(giver.path);
-    return (file && file->inode == mapping.inode) || last_part(mapping.path) == giver.soname ||
-           mapping.path == giver.path;
+    return (file && file->inode == mapping.inode) ||
+           system::file_name(mapping.path) == giver.soname || mapping.path == giver.path;
 }
 
 std::vector<std::string> GivenFunctions::probe_new() {

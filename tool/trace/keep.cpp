@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "system/identity.h"
+#include "system/paths.h"
 #include "system/trusted_files.h"
 #include "trace/explain.h"
 #include "trace/messages.h"
@@ -16,10 +17,6 @@ namespace mlbcc::trace {
 namespace {
 
 constexpr size_t kMaxFile = size_t{4} << 20;
-
-std::string base_of(const std::string& path) {
-    return path.substr(path.rfind('/') + 1);
-}
 
 // What the process was started with, one word a line, and what its environment has.
 std::string command_text() {
@@ -146,12 +143,12 @@ void Keeping::keep_inputs() {
     to.add("system.txt", "versions of mlbcc, the kernel, clang and libbcc", system_text(frontend_));
     size_t number = 0;
     for (const auto& file : frontend_.rules.files) {
-        to.add(fmt::format("rules/{}-{}", number++, base_of(file->path())),
+        to.add(fmt::format("rules/{}-{}", number++, system::file_name(file->path())),
                "rules as they were read: " + file->path(), file->text());
     }
     number = 0;
     for (const std::string& path : frontend_.type_headers()) {
-        const std::string name = fmt::format("types/{}-{}", number++, base_of(path));
+        const std::string name = fmt::format("types/{}-{}", number++, system::file_name(path));
         auto text = system::TrustedFiles::current().read(path, kMaxFile);
         if (text)
             to.add(name, "C types: " + path, *text);
@@ -160,7 +157,8 @@ void Keeping::keep_inputs() {
     }
     for (const auto& [name, text] : frontend_.templates()) {
         if (!frontend_.is_users_template(name)) continue;
-        to.add("templates/" + base_of(name), "template: " + frontend_.template_path(name), text);
+        to.add(fmt::format("templates/{}", system::file_name(name)),
+               "template: " + frontend_.template_path(name), text);
     }
     if (!frontend_.diagnostics.all().empty()) {
         to.add("messages.txt", "what is wrong with the rules, and what is to be noted of them",
