@@ -54,12 +54,12 @@ struct call {
     };
     u64 now, start;                // start: of the call; or, at return, what MLBCC_BEGIN kept
     u64 sp;                        // the same number at both ends; 0: in the kernel, or not known
-    u32 probe;
+    // The verifier keeps in mind what is known of a number in the first half of 8 bytes.
     u32 what;                      // as in record_header
+    u32 probe;
     u32 hits;                      // the rules that apply: bit i for the i-th of the function
     u8 words, text;
     u8 in_kernel;                  // whether it is one of a function of the kernel
-    u8 lost;                       // whether the record found no room
     u64 session;                   // whether a session runs both ends; the verifier must know
     u64 at_return;                 // which of the probe's records it is
     struct identity id;
@@ -84,12 +84,13 @@ static __always_inline u64 mlbcc_admit_in(struct call *call, u32 order) {
 #if !MLBCC_EVERYONE
     if (!mlbcc_suspect(call->id.tgid)) return 0;
 #endif
-    int known = mlbcc_slot(call->id.thread) != 0;
+    if (!mlbcc_slot(call->id.thread)) {
 #if !MLBCC_EVERYONE
-    if (!known && !mlbcc_traced(&call->id)) return 0;
+        if (!mlbcc_traced(&call->id)) return 0;
 #endif
+        mlbcc_claim(call->id.thread);
+    }
     if (!mlbcc_takes(order, call->id.thread)) return 0;
-    if (!known) mlbcc_claim(call->id.thread);
     call->all = mlbcc_accounts();
     return call->all != 0;
 }
@@ -166,50 +167,57 @@ static __always_inline u64 mlbcc_count_bits(u64 bits) {  // of 24
 // A record counts for each rule that asked for it; `shared` says how much more than once that was.
 // It comes first, so that who reads meanwhile never sees more records than there were. Inlined, for
 // another call would be another 32 bytes of stack.
-static __always_inline u64 mlbcc_account(struct call *call) {
-    u32 index = 2 * call->probe + (call->at_return != 0);
+static __always_inline u64 mlbcc_account(struct call *call, u64 lost) {
+    u32 index = 2 * call->probe + (call->at_return & 1);
     struct record_rules *wanted = record_rules.lookup(&index);
     if (!wanted) return 0;
     u64 rules = call->hits & wanted->mask;
+    struct account *accounts = call->all->rules;
     if (rules & (rules - 1)) {
-        u64 more = mlbcc_count_bits(rules) - 1;
-        mlbcc_account_one(&call->all->rules[MLBCC_SHARED], more, call->lost);
+        mlbcc_account_one(&accounts[MLBCC_SHARED], mlbcc_count_bits(rules) - 1, lost);
     }
-#pragma unroll
-    for (int word = 0; word < MLBCC_RULE_WORDS; word++) {
-        u64 numbers = wanted->words[word];
-        for (u32 i = 0; i < 4; i++, numbers >>= 16, rules >>= 1) {
-            asm volatile("" : "+r"(i));  // a loop, not four copies
-            u64 rule = numbers & 0xffff;
-            if (!(rules & 1) || rule >= MLBCC_SHARED) continue;
-            mlbcc_account_one(&call->all->rules[rule], 1, call->lost);
-        }
-    }
+    // Not a loop: which rules there cannot be is known only where the bit is.
+#define MLBCC_ACCOUNT(i)                                                                           \
+    if ((i) < MLBCC_RULES && (rules & 1u << (i)))                                                  \
+        mlbcc_account_one(&accounts[wanted->rules[i] & (MLBCC_ACCOUNTS - 1)], 1, lost);
+#define MLBCC_ACCOUNT_FOUR(i)                                                                      \
+    MLBCC_ACCOUNT(i) MLBCC_ACCOUNT((i) + 1) MLBCC_ACCOUNT((i) + 2) MLBCC_ACCOUNT((i) + 3)
+    MLBCC_ACCOUNT_FOUR(0)
+    MLBCC_ACCOUNT_FOUR(4)
+    MLBCC_ACCOUNT_FOUR(8)
+    MLBCC_ACCOUNT_FOUR(12)
+    MLBCC_ACCOUNT_FOUR(16)
+    MLBCC_ACCOUNT_FOUR(20)
     return 0;
 }
 
+// Whether the function returns to a trampoline, which the kernel has put there for another probe.
+static __always_inline u64 mlbcc_returns_to_trampoline(struct call *call) {
+    u64 to = 0;
+    MLBCC_RETURN_ADDRESS(call->ctx, &to);
+    return MLBCC_LESS(MLBCC_TRAMPOLINES - 1, to);
+}
+
+// 1 where the record found no room.
 static __always_inline u64 mlbcc_put(struct call *call, struct record_header *header, u64 size) {
     u32 what = call->what;
-    if ((what & 0x7f) == 0 && call->sp > MLBCC_SYSCALL_SP) {
-        u64 to = 0;
-        MLBCC_RETURN_ADDRESS(call->ctx, &to);
-        if (to >= MLBCC_TRAMPOLINES) what |= 0x80;
-    }
+    if ((what & 0x7f) == 0 && call->sp > MLBCC_SYSCALL_SP)
+        what |= mlbcc_returns_to_trampoline(call) << 7;
     mlbcc_header(header, &call->id, call->now, call->probe, what);
     header->sp = call->sp;
-    call->lost = mlbcc_write(call->all, header, size) != 0;
-    return mlbcc_account(call);
+    return mlbcc_write(call->all, header, size);
 }
 
-// A record that could not even be put together is accounted for as one that found no room.
-MLBCC_COMMON u64 common_lose(struct call *call) {
-    call->lost = 1;
-    return mlbcc_account(call);
-}
-
-// Submits call->record.
+// Submits call->record. One that could not even be put together has size 0, and is accounted for as one
+// that found no room.
 MLBCC_COMMON u64 common_submit(struct call *call) {
-    return mlbcc_put(call, call->record, call->size);
+    u64 lost = 1;
+    if (call->size > 0) lost = mlbcc_put(call, call->record, call->size);
+    return mlbcc_account(call, lost);
+}
+static __always_inline u64 mlbcc_lose(struct call *call) {
+    call->size = 0;
+    return mlbcc_submit(call);
 }
 
 // `args` of most functions: the first words of the calling convention, as they are, and behind them
@@ -253,7 +261,7 @@ MLBCC_COMMON u64 common_submit_arguments(struct call *call) {
         mlbcc_text_for(call, (char *)&record.words[count], MLBCC_TEXT_BYTES, record.words[text]);
         size += MLBCC_TEXT_BYTES;
     }
-    return mlbcc_put(call, &record.header, size);
+    return mlbcc_account(call, mlbcc_put(call, &record.header, size));
 }
 
 static __always_inline u64 mlbcc_ppid(struct call *call) {

@@ -9,7 +9,7 @@ MLBCC_COMMON u64 common_report(struct call *call) {
     record.is_thread = call->hits;
     struct accounts *all = mlbcc_accounts();
     if (!all) return 0;
-    int lost = mlbcc_write(all, &record, sizeof(record));
+    u64 lost = mlbcc_write(all, &record, sizeof(record));
     mlbcc_account_one(&all->rules[MLBCC_PROCESS_RECORDS], 1, lost);
     return 0;
 }

@@ -43,9 +43,9 @@ MLBCC_COMMON u64 common_push(struct call *call) {
     struct thread_state *thread = call->thread;
     if (!thread) return 0;
     u64 depth = thread->depth;
+#pragma unroll
     for (int i = 0; i < 4; i++) {
-        asm volatile("" : "+r"(i));  // a loop, not four copies
-        if (depth > 0 && mlbcc_frame(thread, depth - 1)->sp < sp) depth--;
+        depth -= MLBCC_LESS(0, depth) & MLBCC_LESS(mlbcc_frame(thread, depth - 1)->sp, sp);
     }
     if (depth >= MLBCC_FRAMES) return 0;
     thread->depth = depth + 1;

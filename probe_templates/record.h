@@ -48,8 +48,8 @@ struct python_names {  // those of one stack that are not known yet
     struct python_code fresh;
 };
 
-struct account {    // one rule on one CPU
-    u64 submitted, lost, full;
+struct account {  // one rule on one CPU
+    u64 records[2], full;  // those that found room, those that did not
 };
 
 struct process {

@@ -15,18 +15,18 @@ BPF_ARRAY(control, u32, 3);
 // number of the change. One table for all programs that the tracer loads.
 BPF_F_TABLE("hash", u64, u32, switched, 65536, BPF_F_NO_PREALLOC);
 struct accounts {
-    struct account rules[{{rules}} + 2];  // behind the last rule: MLBCC_SHARED, MLBCC_PROCESS_RECORDS
+    // Behind the last rule: MLBCC_SHARED, MLBCC_PROCESS_RECORDS; a power of two in all.
+    struct account rules[MLBCC_ACCOUNTS];
     struct {
         u64 count, sum;
     } totals[{{totals}}];  // of counts and sums that have no groups
     u64 unread;            // bytes of records since the reader was woken last
 };
 BPF_PERCPU_ARRAY(accounts, struct accounts, 1);
-// Which rules a probe's record is for: of those whose bits are in `mask` the number is at their bit,
-// 16 bits each. The record of a probe's entry is at twice its number, the return's behind it.
+// Which rules a probe's record is for: of those whose bits are in `mask` the number is at their bit. The record of a probe's entry is at twice its number, the return's behind it.
 struct record_rules {
     u64 mask;
-    u64 words[MLBCC_RULE_WORDS];
+    u16 rules[(MLBCC_RULES + 3) / 4 * 4];
 };
 BPF_ARRAY(record_rules, struct record_rules, MLBCC_RECORDS);
 #if !MLBCC_EVERYONE
@@ -133,25 +133,27 @@ static __always_inline struct accounts *mlbcc_accounts(void) {
     return accounts.lookup(&zero);
 }
 
+// 1 where a < b, which are less than 2^63, or where b is an error's number: without a branch, for the
+// verifier goes through all that follows once for each way to it.
+#define MLBCC_LESS(a, b) (((u64)(a) - (u64)(b)) >> 63)
+#define MLBCC_FAILED(result) ((u64)(s64)(result) >> 63)
+
 // A reader sweeps the rings regularly. It is woken only where that may be too late: in a virtual
-// machine a wake-up is an interrupt to oneself. Not 0 where the record found no room.
-static __always_inline int mlbcc_write(struct accounts *all, void *record, u64 size) {
+// machine a wake-up is an interrupt to oneself. 1 where the record found no room.
+static __always_inline u64 mlbcc_write(struct accounts *all, void *record, u64 size) {
     int cpu = bpf_get_smp_processor_id();
     void *to = rings.lookup(&cpu);
     if (!to) return 1;
-    u64 flags = BPF_RB_NO_WAKEUP;
-    all->unread += size;
-    if (all->unread >= MLBCC_WAKE_BYTES) {
-        all->unread = 0;
-        flags = BPF_RB_FORCE_WAKEUP;
-    }
-    return bpf_ringbuf_output(to, record, size, flags) != 0;
+    u64 unread = all->unread + size;
+    u64 wakes = MLBCC_LESS(MLBCC_WAKE_BYTES - 1, unread);
+    all->unread = unread & (wakes - 1);
+    _Static_assert(BPF_RB_NO_WAKEUP + 1 == BPF_RB_FORCE_WAKEUP, "");
+    return MLBCC_FAILED(bpf_ringbuf_output(to, record, size, BPF_RB_NO_WAKEUP + wakes));
 }
 
 // Atomic, because a probe can be preempted by another on the same CPU.
-static __always_inline void mlbcc_account_one(struct account *mine, u64 times, int lost) {
-    __sync_fetch_and_add(&mine->submitted, times);
-    if (lost) __sync_fetch_and_add(&mine->lost, times);
+static __always_inline void mlbcc_account_one(struct account *mine, u64 times, u64 lost) {
+    __sync_fetch_and_add(&mine->records[lost & 1], times);
 }
 
 #if MLBCC_USES_FRAMES
@@ -212,6 +214,12 @@ static __always_inline void mlbcc_name(struct thread_state *state, u32 thread) {
 static __always_inline void mlbcc_claim(u32 thread) {
     u32 index = thread & (MLBCC_SLOTS - 1);
     if (claims.insert(&index, &thread) != 0) return;  // another thread has it
+#if MLBCC_USES_FRAMES
+    if (threads.lookup(&thread)) {  // or had it, while this one's calls began
+        claims.delete(&index);
+        return;
+    }
+#endif
     struct thread_state *slot = slots.lookup(&index);
     if (slot) mlbcc_name(slot, thread);
 }

@@ -21,12 +21,10 @@ MLBCC_COMMON u64 common_copy_stack(struct call *call) {
     stack->bytes = 0;
     if (!mlbcc_caller(call, stack)) return __builtin_offsetof(struct user_stack, data);
     void *from = (void *)stack->sp;
-    if (bpf_probe_read_user(stack->data, 4096, from) == 0) stack->bytes = 4096;
+    if (bpf_probe_read_user(stack->data, 4088, from) == 0) stack->bytes = 4088;
     else if (bpf_probe_read_user(stack->data, 2048, from) == 0) stack->bytes = 2048;
     else if (bpf_probe_read_user(stack->data, 1024, from) == 0) stack->bytes = 1024;
     else if (bpf_probe_read_user(stack->data, 512, from) == 0) stack->bytes = 512;
     else if (bpf_probe_read_user(stack->data, 256, from) == 0) stack->bytes = 256;
-    u64 read = stack->bytes;
-    if (read > 4096) read = 4096;
-    return __builtin_offsetof(struct user_stack, data) + read;
+    return __builtin_offsetof(struct user_stack, data) + (stack->bytes & 4095);
 }

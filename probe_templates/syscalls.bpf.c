@@ -93,7 +93,7 @@ MLBCC_COMMON u64 common_submit_syscall(struct call *call) {
         mlbcc_read_text((char *)&words[count], MLBCC_TEXT_BYTES, words[text]);
         size += MLBCC_TEXT_BYTES;
     }
-    return mlbcc_put(call, (struct record_header *)thread->scratch, size);
+    return mlbcc_account(call, mlbcc_put(call, (struct record_header *)thread->scratch, size));
 }
 #endif
 

@@ -140,12 +140,14 @@ enum class Control : uint32_t { pass, take, leaving, coming };
 inline constexpr uint32_t kFunctions = 0, kOthers = 1, kChange = 2;
 
 // One rule's records on one CPU. `accounts` has, by CPU, one for each RuleId, one for records that
-// rules share (how many times more than once each was counted), one for process records, then a
-// Total for each AggregateId, and last 8 bytes that are the programs' own.
+// rules share (how many times more than once each was counted), one for process records, unused
+// ones up to accounts(), then a Total for each AggregateId, and last 8 bytes that are the programs'
+// own.
 struct Account {
-    uint64_t submitted, lost;
+    uint64_t kept, lost;
     uint64_t full;  // updates of count, sum, hist that found their map full
 };
+size_t accounts(const plan::Plan& plan);  // a power of two, by which programs stay within them
 struct Total {
     uint64_t count, sum;
 };

@@ -169,7 +169,7 @@ std::string Writer::return_value() const {
 std::string Writer::failed(const Typed& value) const {
     if (const plan::Saved* kept = saved(value)) {
         bool checked = !std::holds_alternative<rules::TextNode>(kept->value->node);
-        return checked ? fmt::format("(frame->unread & {})", unread_bit(*kept)) : "";
+        return checked ? fmt::format("(frame->unread >> {} & 1)", unread_bit(*kept)) : "";
     }
     std::string all;
     if (auto known = known_.find("failed " + rules::to_text(value)); known != known_.end()) {
@@ -254,9 +254,8 @@ const plan::Saved* Writer::saved(const Typed& value) const {
     return nullptr;
 }
 
-std::string Writer::unread_bit(const plan::Saved& kept) const {
-    auto index = static_cast<uint32_t>(&kept - probe_.saved.data());
-    return fmt::format("{}ULL", 1ull << (index & 63));
+uint32_t Writer::unread_bit(const plan::Saved& kept) const {
+    return static_cast<uint32_t>(&kept - probe_.saved.data()) & 63;
 }
 
 std::string Writer::saved_number(const plan::Saved& kept) {

@@ -197,7 +197,7 @@ std::string Writer::read_text(const rules::TextNode& text) const {
 std::string Writer::load(const rules::LoadNode& node, const Typed& value) {
     std::string from = address(node.pointer, node.index, node.scale, node.offset);
     std::string name = temporary();
-    line(fmt::format("u{1} {0} = 0; int {0}_failed = {2} != 0;", name, node.size * 8,
+    line(fmt::format("u{1} {0} = 0; u64 {0}_failed = MLBCC_FAILED({2});", name, node.size * 8,
                      read("&" + name, node.size, from, rules::is_of_task(*node.pointer))));
     known_["failed " + rules::to_text(value)] = name + "_failed";
     if (node.bit_width == 0) return converted(name, value, plan_);

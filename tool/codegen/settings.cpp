@@ -1,6 +1,7 @@
 #include "codegen/settings.h"
 
 #include <algorithm>
+#include <bit>
 
 #include <fmt/format.h>
 
@@ -23,10 +24,12 @@ std::string sizes(const plan::Plan& plan, const Options& options, bool uses_fram
     size_t rules = plan.rules.size();
     return fmt::format("#define MLBCC_SAVED_BYTES {}\n#define MLBCC_FRAMES {}\n"
                        "#define MLBCC_SCRATCH_BYTES {}\n#define MLBCC_SLOTS {}\n"
-                       "#define MLBCC_SHARED {}\n#define MLBCC_PROCESS_RECORDS {}\n"
-                       "#define MLBCC_RULE_WORDS {}\n#define MLBCC_RECORDS {}\n",
+                       "#define MLBCC_ACCOUNTS {}\n#define MLBCC_SHARED {}\n"
+                       "#define MLBCC_PROCESS_RECORDS {}\n"
+                       "#define MLBCC_RULES {}\n#define MLBCC_RECORDS {}\n",
                        saved, frames, (std::max(8u, plan.record_bytes) + 7) / 8 * 8,
-                       uses_frames ? kSlotsOfFrames : kSlots, rules, rules + 1, rule_words(plan),
+                       uses_frames ? kSlotsOfFrames : kSlots, accounts(plan), rules, rules + 1,
+                       most_rules(plan),
                        std::max<size_t>(1, 2 * (plan.probes.size() + options.spare_probes)));
 }
 
@@ -43,6 +46,10 @@ bool needs_ready_groups(const plan::Plan& plan, const plan::Aggregate& aggregate
 }
 
 }  // namespace
+
+size_t accounts(const plan::Plan& plan) {
+    return std::bit_ceil(plan.rules.size() + 2);
+}
 
 bool has_kind(const plan::Plan& plan, plan::ProbeKind kind) {
     return std::any_of(plan.probes.begin(), plan.probes.end(),

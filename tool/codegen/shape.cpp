@@ -146,7 +146,7 @@ void ShapeWriter::save(Writer& w, const plan::Saved& saved) {
                  : fmt::format("MLBCC_SAVED(u64, {})", saved.offset),
             saved.size, *saved.value, false);
     if (std::string failed = w.failed(*saved.value); !failed.empty()) {
-        w.line(fmt::format("if ({}) frame->unread |= {};", failed, w.unread_bit(saved)));
+        w.line(fmt::format("frame->unread |= ({}) << {};", failed, w.unread_bit(saved)));
     }
 }
 

@@ -75,7 +75,7 @@ bool is_text(const plan::Field& field);
 // How many probes keep a stack from their beginning to their end, and the place of one of them.
 uint32_t count_taken(const plan::Plan& plan);
 std::optional<uint32_t> place_taken(const plan::Plan& plan, const plan::ProbePlan& probe);
-uint32_t rule_words(const plan::Plan& plan);  // of 4 rules: as many as a function has at most
+uint32_t most_rules(const plan::Plan& plan);  // of one function
 std::string shape_name(plan::ShapeId id);
 
 }  // namespace mlbcc::codegen

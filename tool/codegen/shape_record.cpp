@@ -103,7 +103,7 @@ void ShapeWriter::record(Writer& w, const plan::RecordPlan& record) {
     if (mask == 0) return;
     w.part(record.spans);
     w.open_block(fmt::format("if (hits & {}) {{", mask));
-    w.line("call.hits = hits;");
+    w.line(fmt::format("call.hits = hits & {};", mask));
     if (!is_return() || !framed())
         w.line(is_return() ? "call.at_return = 1;" : "call.at_return = 0;");
     w.line(fmt::format("call.what = {}(hits & {}) << 8;", is_return() ? "1 | " : "", mask));
@@ -165,8 +165,7 @@ void ShapeWriter::fill(Writer& w, const plan::RecordPlan& record) {
         if (!is_stored(field) || field.placed) continue;
         w.store(fmt::format("record->f{}", capture.field), field.size, *capture.value, true);
         if (std::string failed = w.failed(*capture.value); !failed.empty()) {
-            w.line(fmt::format("if ({}) record->unread |= {}ULL;", failed,
-                               1ull << (capture.field & 63)));
+            w.line(fmt::format("record->unread |= ({}) << {};", failed, capture.field & 63));
         }
     }
     w.part(record.spans, false);
@@ -246,7 +245,7 @@ Source ShapeWriter::take_stack() {
 }
 
 std::vector<uint64_t> record_rules(const plan::Plan& plan, const plan::RecordPlan& record) {
-    std::vector<uint64_t> words(1 + rule_words(plan));
+    std::vector<uint64_t> words(1 + (most_rules(plan) + 3) / 4);
     words[0] = emitting(record);
     for (size_t i = 0; i < record.rules.size(); ++i) {
         words[1 + i / 4] |= static_cast<uint64_t>(record.rules[i]) << (16 * (i % 4));
@@ -254,10 +253,10 @@ std::vector<uint64_t> record_rules(const plan::Plan& plan, const plan::RecordPla
     return words;
 }
 
-uint32_t rule_words(const plan::Plan& plan) {
+uint32_t most_rules(const plan::Plan& plan) {
     size_t most = 1;
     for (const plan::ProbePlan& probe : plan.probes) most = std::max(most, probe.parts.size());
-    return static_cast<uint32_t>((most + 3) / 4);
+    return static_cast<uint32_t>(most);
 }
 
 }  // namespace mlbcc::codegen

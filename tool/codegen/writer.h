@@ -24,9 +24,9 @@ public:
     // Statements that store any value as a record, a key or a frame holds it.
     void store(const std::string& to, uint32_t size, const rules::Typed& value, bool as_raw);
     std::string condition(const rules::Typed& value);
-    // Of a value written before: C that tells whether memory it reads could not be read.
-    std::string failed(const rules::Typed& value) const;     // empty: it reads none
-    std::string unread_bit(const plan::Saved& saved) const;  // in its frame
+    // Of a value written before: C that is 1 where memory it reads could not be read, else 0.
+    std::string failed(const rules::Typed& value) const;  // empty: it reads none
+    uint32_t unread_bit(const plan::Saved& saved) const;  // in its frame
 
     void read_stack_arguments();  // where there are several
     const char* stack_reader() const;

@@ -135,7 +135,7 @@ std::vector<Metrics::CpuAccounts> Metrics::accounts() const {
     uint32_t zero = 0;
     if (map == nullptr) return all;
     for (const auto& bytes : map->lookup_per_cpu(&zero)) {
-        CpuAccounts cpu{std::vector<codegen::Account>(plan_.rules.size() + 2),
+        CpuAccounts cpu{std::vector<codegen::Account>(codegen::accounts(plan_)),
                         std::vector<codegen::Total>(plan_.aggregates.size())};
         size_t rules = cpu.rules.size() * sizeof(codegen::Account);
         size_t totals = cpu.totals.size() * sizeof(codegen::Total);
@@ -153,8 +153,9 @@ void Metrics::add_losses(const event::Pipeline& pipeline, sink::MetricSnapshot& 
         sink::RuleLoss loss{plan_.rules[rule].place};
         loss.sample = plan_.rules[rule].sample;
         for (const auto& cpu : all) {
-            loss.submitted += cpu.rules[rule].submitted + cpu.rules[rule].full;
-            loss.lost += cpu.rules[rule].lost + cpu.rules[rule].full;
+            const uint64_t lost = cpu.rules[rule].lost + cpu.rules[rule].full;
+            loss.submitted += cpu.rules[rule].kept + lost;
+            loss.lost += lost;
         }
         loss.submitted += pipeline.looks().submitted(static_cast<plan::RuleId>(rule));
         out.losses.push_back(std::move(loss));
@@ -170,7 +171,7 @@ sink::MetricSnapshot Metrics::snapshot(const event::Pipeline& pipeline, Coverage
 
 uint64_t Metrics::lost_process_records() const {
     uint64_t lost = 0;
-    for (const CpuAccounts& cpu : accounts()) lost += cpu.rules.back().lost;
+    for (const CpuAccounts& cpu : accounts()) lost += cpu.rules[plan_.rules.size() + 1].lost;
     return lost;
 }
 

@@ -20,7 +20,7 @@ TOOLS = ("cpio", "modprobe", "depmod", "dpkg", "xz", "zstd", "make", "pahole")
 VM_FAILED = 125  # it did not come up, crashed, or ran out of time
 MODULES = ("virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay")
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-MACHINE = ("-smp", "2", "-m", "1024", "-accel", "tcg,thread=multi",
+MACHINE = ("-smp", "2", "-m", "1024", "-accel", "tcg,thread=single",
            "-nodefaults", "-no-user-config", "-display", "none", "-nic", "none", "-monitor", "none",
            "-no-reboot",
            "-device", "virtio-serial-pci", "-chardev", "stdio,id=out,signal=off",
