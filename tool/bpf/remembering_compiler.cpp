@@ -78,7 +78,16 @@ Result<void> RememberingCompiler::need_helper() {
 }
 
 Result<void> RememberingCompiler::start_unless_known(const std::string& likely) {
-    return cache_.get(question("start", likely)) ? Result<void>() : need_helper();
+    expected_ = cache_.get(question("start", likely));
+    return expected_ ? Result<void>() : need_helper();
+}
+
+void RememberingCompiler::remember_start(const std::string& likely) {
+    if (compiling_ && compiling_ != expected_) cache_.put(question("start", likely), *compiling_);
+}
+
+std::optional<std::string> RememberingCompiler::expected() const {
+    return expected_ ? cache_.get(*expected_) : std::nullopt;
 }
 
 Result<std::string> RememberingCompiler::types(TypesRequest request) {
@@ -121,13 +130,13 @@ RememberingCompiler::compile_question(const CompileRequest& request) const {
     return question("compile", request_json(without) + *headers);
 }
 
-std::optional<Bundle> RememberingCompiler::compiled_before(const CompileRequest& request) const {
-    auto asked = compile_question(request);
-    auto kept = asked ? cache_.get(*asked) : std::nullopt;
-    if (!kept) return std::nullopt;
-    Result<Bundle> bundle = Bundle::read(std::move(*kept));
-    if (!bundle) return std::nullopt;
-    return std::move(*bundle);
+bool RememberingCompiler::is_expected(const CompileRequest& request) {
+    compiling_ = compile_question(request);
+    return compiling_ && compiling_ == expected_;
+}
+
+std::optional<std::string> RememberingCompiler::compiled_before() const {
+    return compiling_ ? cache_.get(*compiling_) : std::nullopt;
 }
 
 Result<void> RememberingCompiler::send_compile(CompileRequest request) {

@@ -22,15 +22,21 @@ public:
     // Starts the helper, if `likely` says nothing of this start: it is else started when it is
     // needed. `likely` is any text by which such a start is known again, as its rule files.
     Result<void> start_unless_known(const std::string& likely);
-    void remember_start(const std::string& likely) { cache_.put(question("start", likely), ""); }
+    // The last compile request is what such a start asks for.
+    void remember_start(const std::string& likely);
+    // Bytes of the bundle that it will probably ask for.
+    std::optional<std::string> expected() const;
 
     // An answer is dropped when a file that it was made from has changed.
     Result<std::string> types(TypesRequest request);
     Result<std::vector<EntryChoice>> entries(const std::string& architecture,
                                              std::span<const FunctionCode> functions);
 
-    // What the request would give, if it was compiled before with the same files in its kernel_dir.
-    std::optional<Bundle> compiled_before(const CompileRequest& request) const;
+    // What the request would give, if it was compiled before with the same files in its kernel_dir:
+    // whether it is what was expected ...
+    bool is_expected(const CompileRequest& request);
+    // ... and, after that, the bytes of its bundle.
+    std::optional<std::string> compiled_before() const;
     Result<void> send_compile(CompileRequest request);
     Result<CompileResult> receive_compile();
     void kill();
@@ -46,7 +52,7 @@ private:
     FileCache cache_;
     std::string versions_;
     std::optional<CompilerProcess> helper_;
-    std::optional<std::string> compiling_;  // the question
+    std::optional<std::string> expected_, compiling_;  // questions
 };
 
 }  // namespace mlbcc::bpf

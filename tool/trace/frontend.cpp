@@ -82,7 +82,8 @@ Result<void> Frontend::start_compiler() {
 
 // By which a start is known that is likely to need nothing compiled.
 std::string Frontend::known_by() const {
-    return fmt::format("{}\n{}", fmt::join(options_.rules, "\n"), options_.templates);
+    return fmt::format("{}\n{}\n{} {}", fmt::join(options_.rules, "\n"), options_.templates,
+                       options_.attach ? static_cast<int>(*options_.attach) : -1, run_by);
 }
 
 void Frontend::remember_start() {
@@ -259,7 +260,9 @@ void Frontend::make_plan() {
 }
 
 Result<void> Frontend::up_to_plan(std::vector<system::ProcessView> views) {
-    if (auto done = start_compiler(); !done) return done;
+    if (!compiler) {
+        if (auto done = start_compiler(); !done) return done;
+    }
     if (auto done = read_rules(); !done) return done;
     if (diagnostics.has_errors()) return {};
     if (auto done = read_types(); !done) return done;

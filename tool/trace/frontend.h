@@ -54,7 +54,8 @@ public:
     // All up to the plan, stopping at the first mistake.
     Result<void> up_to_plan(std::vector<system::ProcessView> views);
 
-    bool expects = false;                          // libraries may come later: set before resolve()
+    std::string run_by;    // options, in any words, by which what is compiled may differ
+    bool expects = false;  // libraries may come later: set before resolve()
     std::vector<target::SoughtLibrary> libraries;  // that the rules name, where they may
     bool grows() const;                            // whether one may still come
     // Whether this one may in a folder that nobody names.

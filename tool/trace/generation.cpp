@@ -9,16 +9,16 @@
 
 namespace mlbcc::trace {
 
-Generation::Generation(const TraceOptions& options, Steps& steps)
+Generation::Generation(const TraceOptions& options, const bpf::Map& threads, Steps& steps)
     : frontend(options.rules, steps), loader(frontend, steps), keeping(options, frontend, loader),
       pythons(loaded.kernel, options.verbosity), follower(loaded.kernel, options.everyone),
       metrics(frontend.plan, loaded.kernel), coverage(frontend.plan), options_(options),
-      steps_(steps) {}
+      threads_(threads), steps_(steps) {
+    frontend.run_by = fmt::format("{} {}", options.everyone, options.buffer_bytes);
+}
 
-Result<void> Generation::plan(std::vector<system::ProcessView> views) {
-    for (const system::ProcessView& view : views)
-        folders_.insert(folders_.end(), view.path.begin(), view.path.end());
-    frontend.expects = true;
+Result<void> Generation::begin_to_open_rings() {
+    if (rings_) return {};
     Result<bpf::Map> rings = bpf::make_ring_table();
     if (!rings) return rings.error();
     rings_ = std::move(*rings);
@@ -27,6 +27,21 @@ Result<void> Generation::plan(std::vector<system::ProcessView> views) {
             *rings_, options_.buffer_bytes,
             [this](uint32_t cpu, std::span<const std::byte> record) { on_record(cpu, record); });
     });
+    return {};
+}
+
+Result<void> Generation::foresee() {
+    if (auto done = begin_to_open_rings(); !done) return done;
+    if (auto done = frontend.start_compiler(); !done) return done;
+    loader.foresee(*rings_, threads_);
+    return {};
+}
+
+Result<void> Generation::plan(std::vector<system::ProcessView> views) {
+    for (const system::ProcessView& view : views)
+        folders_.insert(folders_.end(), view.path.begin(), view.path.end());
+    frontend.expects = true;
+    if (auto done = begin_to_open_rings(); !done) return done;
     loader.begin_to_find_features();
     if (auto done = frontend.up_to_plan(std::move(views)); !done) return done;
     if (frontend.diagnostics.has_errors()) return {};
@@ -35,13 +50,13 @@ Result<void> Generation::plan(std::vector<system::ProcessView> views) {
     return {};
 }
 
-Result<void> Generation::begin_loading(const bpf::Map& threads) {
+Result<void> Generation::begin_loading() {
     if (auto done = check_structures(frontend, steps_); !done) return done;
     if (auto done = frontend.choose_entries(); !done) return done;
     Result<std::optional<LateLibraries>> started = LateLibraries::start(frontend);
     if (!started) return started.error();
     if (*started) late.emplace(std::move(**started));
-    return loader.start(options_, *rings_, &threads);
+    return loader.start(options_, *rings_, &threads_);
 }
 
 Result<void> Generation::take_rings() {

@@ -1,6 +1,7 @@
 // One set of rules as it runs: its programs and rings, whom it traces, what it counts. A trace has
 // one; while its rules change, two.
 //
+//   foresee()        optional: what such a start needed before is loaded meanwhile
 //   plan()           rules to plan; rings are opened meanwhile
 //   begin_loading()  the compiler is at work
 //   finish_loading() the probes are in place, and take nothing yet
@@ -35,15 +36,16 @@ namespace mlbcc::trace {
 
 class Generation {
 public:
-    // Both must outlive it.
-    Generation(const TraceOptions& options, Steps& steps);
+    // `threads` is the table that all programs share (bpf::make_thread_table()). All must outlive
+    // it.
+    Generation(const TraceOptions& options, const bpf::Map& threads, Steps& steps);
     Generation(const Generation&) = delete;
     Generation& operator=(const Generation&) = delete;
 
+    Result<void> foresee();
     // The rules' mistakes are in frontend.diagnostics; what follows needs rules without.
     Result<void> plan(std::vector<system::ProcessView> views);
-    // `threads` is the table that all programs share (bpf::make_thread_table()).
-    Result<void> begin_loading(const bpf::Map& threads);
+    Result<void> begin_loading();
     Result<void> attach();            // that needs no programs
     Result<void> finish_loading();    // and attach() the rest; the stream is there then
     bpf::Stream::OnRecord on_record;  // of the stream, to be set before anything is taken
@@ -75,8 +77,10 @@ public:
 
 private:
     const TraceOptions& options_;
+    const bpf::Map& threads_;
     Steps& steps_;
     std::vector<std::string> folders_;  // of the programs' PATH
+    Result<void> begin_to_open_rings();
     Result<void> take_rings();
     std::optional<bpf::Map> rings_;
     std::future<Result<bpf::Stream>> opening_;

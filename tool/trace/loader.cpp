@@ -1,5 +1,7 @@
 #include "trace/loader.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -54,7 +56,7 @@ bool is_optional(const plan::ProbePlan* probe) {
                                [](const target::RuleUse& use) { return use.rule->optional; });
 }
 
-constexpr size_t kLoaders = 2;  // threads
+constexpr size_t kLoaders = 2;  // threads, besides the one that waits
 // Libraries that come later are seldom more than a few, of some hundred functions each.
 constexpr uint32_t kSpareProbes = 8192;
 
@@ -140,46 +142,48 @@ Result<void> Loader::start(const TraceOptions& options, const bpf::Map& rings,
         if (!tracefs) return tracefs.error();
     }
     request_ = request();
-    request_->maps.emplace(codegen::maps::kRings, rings.fd());
-    if (threads != nullptr) request_->maps.emplace(codegen::maps::kSwitched, threads->fd());
-    bundle_ = frontend_.compiler->compiled_before(*request_);
-    if (!bundle_) return frontend_.compiler->send_compile(*request_);
+    use_tables(rings, threads);
+    request_->maps = tables_;
     if (begin_to_load()) return {};
-    return compile_anew();
-}
-
-// The verifier is most of the work: every second program by another thread.
-bool Loader::begin_to_load() {
-    if (!bundle_->make_maps(request_->maps)) return false;
-    for (size_t first = 0; first < kLoaders; ++first) {
-        loading_.push_back(on_a_thread([this, first]() -> Result<void> {
-            for (size_t i = first; i < bundle_->programs(); i += kLoaders) {
-                if (auto done = bundle_->load(i); !done) return done;
-            }
-            return {};
-        }));
-    }
-    return true;
-}
-
-// What was kept does not load: whoever compiles it knows why, or makes a better one.
-Result<void> Loader::compile_anew() {
-    steps_.tell("what was compiled before does not load: compiled anew");
-    bundle_.reset();
     return frontend_.compiler->send_compile(*request_);
 }
 
+void Loader::use_tables(const bpf::Map& rings, const bpf::Map* threads) {
+    tables_.emplace(codegen::maps::kRings, rings.fd());
+    if (threads != nullptr) tables_.emplace(codegen::maps::kSwitched, threads->fd());
+}
+
+void Loader::foresee(const bpf::Map& rings, const bpf::Map& threads) {
+    use_tables(rings, &threads);
+    if (auto bundle = frontend_.compiler->expected())
+        before_ = std::make_unique<ProgramLoad>(std::move(*bundle), own_tables(), 1);
+}
+
+std::map<std::string, UniqueFd> Loader::own_tables() const {
+    std::map<std::string, UniqueFd> own;
+    for (const auto& [name, fd] : tables_) own[name].reset(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+    return own;
+}
+
+// Whether it was compiled before.
+bool Loader::begin_to_load() {
+    if (frontend_.compiler->is_expected(*request_) && before_) return true;
+    before_.reset();
+    if (auto bundle = frontend_.compiler->compiled_before())
+        before_ = std::make_unique<ProgramLoad>(std::move(*bundle), own_tables(), kLoaders);
+    return before_ != nullptr;
+}
+
 Result<bpf::CompileResult> Loader::compiled() {
-    bool loaded = bundle_.has_value();
-    for (auto& one : std::exchange(loading_, {})) {
-        if (!one.get()) loaded = false;
-    }
-    if (loaded) {
-        steps_.tell("compiled before");
-        return bpf::CompileResult(bundle_->take());
-    }
-    if (bundle_) {
-        if (auto sent = compile_anew(); !sent) return sent.error();
+    if (before_) {
+        if (auto loaded = std::exchange(before_, nullptr)->take()) {
+            steps_.tell("compiled before");
+            frontend_.remember_start();
+            return bpf::CompileResult(std::move(*loaded));
+        }
+        // Whoever compiles it knows why, or makes a better one.
+        steps_.tell("what was compiled before does not load: compiled anew");
+        if (auto sent = frontend_.compiler->send_compile(*request_); !sent) return sent.error();
     }
     Result<bpf::CompileResult> result = frontend_.compiler->receive_compile();
     if (result && std::holds_alternative<bpf::Compiled>(*result)) frontend_.remember_start();

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <future>
+#include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +17,7 @@
 #include "trace/failures.h"
 #include "trace/frontend.h"
 #include "trace/options.h"
+#include "trace/program_load.h"
 
 namespace mlbcc::trace {
 
@@ -60,6 +63,8 @@ public:
     Loader(Frontend& frontend, Steps& steps) : frontend_(frontend), steps_(steps) {}
     // On a thread of their own. Optional: start() does so itself if need be.
     void begin_to_find_features();
+    // Loads meanwhile what a start like this one needed before, so that start() finds it there.
+    void foresee(const bpf::Map& rings, const bpf::Map& threads);
     // The C, as start() does it itself ...
     Result<void> generate(const TraceOptions& options);
     // ... and its instructions as text, with their lines in codegen::numbered() of it.
@@ -87,8 +92,9 @@ public:
 private:
     void find_features();
     bpf::CompileRequest request() const;
+    void use_tables(const bpf::Map& rings, const bpf::Map* threads);
+    std::map<std::string, UniqueFd> own_tables() const;
     bool begin_to_load();
-    Result<void> compile_anew();
     Result<bpf::CompileResult> compiled();
     Result<void> make_dispatchers();
     Result<void> attach_functions(codegen::Side side);
@@ -100,10 +106,9 @@ private:
     Steps& steps_;
     std::optional<bpf::Features> features_;
     std::future<bpf::Features> coming_features_;
-    // What was compiled before, and who loads it: each his share of the programs.
+    std::map<std::string, int> tables_;  // maps that other programs have, too
     std::optional<bpf::CompileRequest> request_;
-    std::optional<bpf::Bundle> bundle_;
-    std::vector<std::future<Result<void>>> loading_;
+    std::unique_ptr<ProgramLoad> before_;  // what was compiled before
     Loaded loaded_;
     bool received_ = false;
     std::string warnings_;

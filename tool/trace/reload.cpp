@@ -68,7 +68,7 @@ void Reloader::begin(std::vector<int> pids, OnRecord on_record) {
 }
 
 Reloader::Outcome Reloader::prepare(const std::vector<int>& pids, const OnRecord& on_record) {
-    Outcome made{std::make_unique<Generation>(options_, steps_), {}};
+    Outcome made{std::make_unique<Generation>(options_, threads_, steps_), {}};
     auto views = views_of(options_, pids);
     Result<void> done = views ? made.generation->plan(std::move(*views)) : views.error();
     if (done && !made.generation->frontend.diagnostics.has_errors())
@@ -78,7 +78,7 @@ Reloader::Outcome Reloader::prepare(const std::vector<int>& pids, const OnRecord
 }
 
 Result<void> Reloader::load(Generation& made, const OnRecord& on_record) {
-    if (auto done = made.begin_loading(threads_); !done) return done;
+    if (auto done = made.begin_loading(); !done) return done;
     made.on_record = [on_record, &made](uint32_t cpu, std::span<const std::byte> one) {
         on_record(made, cpu, one);
     };

@@ -44,7 +44,7 @@ struct Prepared {
 
 class Reloader {
 public:
-    // `threads` as for Generation::begin_loading(). Both must outlive it.
+    // `threads` as for Generation. Both must outlive it.
     Reloader(const TraceOptions& options, const bpf::Map& threads)
         : options_(options), threads_(threads) {}
 

@@ -21,7 +21,7 @@ namespace mlbcc::trace {
 
 class Session : private event::EventConsumer {
 public:
-    // `generation` is loading. `threads` as for Generation::begin_loading().
+    // `generation` is loading. `threads` as for Generation.
     static Result<std::unique_ptr<Session>> open(const TraceOptions& options,
                                                  std::unique_ptr<Generation> generation,
                                                  const bpf::Map& threads, Steps& steps);

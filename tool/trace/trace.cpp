@@ -55,15 +55,16 @@ int run_trace(const TraceOptions& options) {
     if (auto missing = why_not_trace(own_standing())) return tell(*missing);
     Result<std::vector<system::ProcessView>> views = views_of(options);
     if (!views) return tell(views.error());
-    auto generation = std::make_unique<Generation>(options, steps);
+    Result<bpf::Map> threads = bpf::make_thread_table();
+    if (!threads) return tell(threads.error());
+    auto generation = std::make_unique<Generation>(options, *threads, steps);
     Frontend& frontend = generation->frontend;
     if (int status = generation->keeping.begin(); status != 0) return status;
+    if (auto done = generation->foresee(); !done) return tell(done.error());
     if (auto done = generation->plan(std::move(*views)); !done) return tell(done.error());
     if (tell(frontend.diagnostics, options.verbosity)) return kExitUsage;
     if (int status = check_late(options, frontend); status != 0) return status;
-    Result<bpf::Map> threads = bpf::make_thread_table();
-    if (!threads) return tell(threads.error());
-    if (auto done = generation->begin_loading(*threads); !done) return tell(done.error());
+    if (auto done = generation->begin_loading(); !done) return tell(done.error());
     if (options.rules.late_anywhere) {
         const int systems = generation->late->file_systems();
         tell_note(options.verbosity,
