@@ -35,7 +35,7 @@ NEEDS = {
 PUBLIC = {
     "base": None,  # all of them
     "rules": {"rules.h", "types.h", "check.h", "ctypes.h"},
-    "bpf": {"abilities.h", "kernel.h", "compiler.h", "remembering_compiler.h"},
+    "bpf": {"abilities.h", "bundle.h", "kernel.h", "compiler.h", "remembering_compiler.h"},
     "event": {"event.h", "pipeline.h", "record.h"},
     "sink": {"sink.h", "summary_text.h"},
     "report": {"saved_trace.h", "profile.h"},

@@ -16,6 +16,9 @@ RULES = """
 """
 
 
+FORESEEN = "mlbcc: the programs are those of the last such start\n"
+
+
 class Cache(TracerCase):
     def setUp(self):
         super().setUp()
@@ -42,6 +45,7 @@ class Cache(TracerCase):
         first = self.sizes, self.total
         self.assertEqual(self.run_once(), "kept")
         self.assertEqual((self.sizes, self.total), first)
+        self.assertIn(FORESEEN, self.last.stderr)
         calls = self.dir / "calls"
         subprocess.run(["strace", "-f", "-e", "execve", "-o", calls, MLBCC, "--rules",
                         self.rules(self.text), "-o", self.out, "--", target("pool_client")],
@@ -53,6 +57,9 @@ class Cache(TracerCase):
         self.run_once()
         self.assertEqual(self.run_once(text=self.text.replace("count", "count by comm")), "compiled")
         self.assertEqual(self.run_once(), "kept")
+        self.assertNotIn(FORESEEN, self.last.stderr)
+        self.assertEqual(self.run_once(), "kept")
+        self.assertIn(FORESEEN, self.last.stderr)
         self.header.write_text(self.header.read_text() + "\n/* another time, another size */\n")
         self.run_once()
         self.assertRegex(self.last.stderr, r"C types \(libclang\)")

@@ -166,9 +166,9 @@ class Refused(EmitCase):
         shutil.copytree(ROOT / "probe_templates", templates)
         submit = templates / "call.bpf.c"
         text = submit.read_text()
-        broken = text.replace("MLBCC_COMMON u64 common_submit(struct call *call) {\n",
-                              "MLBCC_COMMON u64 common_submit(struct call *call) {\n"
-                              "    call->now += *(volatile u64 *)call->now;\n")
+        put = ("static __always_inline u64 mlbcc_put(struct call *call, struct record_header *header, "
+               "u64 size) {\n")
+        broken = text.replace(put, put + "    call->now += *(volatile u64 *)call->now;\n")
         self.assertNotEqual(text, broken)
         submit.write_text(broken)
         file = self.rules("on syscall:getppid {\n    event p.asked(pid)\n    stack user\n}\n")

@@ -70,6 +70,8 @@ public:
         : fd_(std::move(fd)), key_size_(key_size), value_size_(value_size) {}
     int fd() const { return fd_.get(); }
     Result<void> update(const void* key, const void* value);
+    // Many at once, one behind the other.
+    Result<void> update(std::span<const std::byte> keys, std::span<const std::byte> values);
     void erase(const void* key);
     std::optional<std::vector<std::byte>> lookup(const void* key) const;
     // Per-CPU maps: the value of each possible CPU, `value_size` bytes each.

@@ -18,6 +18,19 @@ Result<void> Map::update(const void* key, const void* value) {
     return {};
 }
 
+Result<void> Map::update(std::span<const std::byte> keys, std::span<const std::byte> values) {
+    auto count = static_cast<uint32_t>(keys.size() / key_size_);
+    MLBCC_CHECK(values.size() == size_t{count} * value_size_);
+    if (count == 0 ||
+        bpf_map_update_batch(fd_.get(), keys.data(), values.data(), &count, nullptr) == 0)
+        return {};
+    for (size_t i = 0; i < keys.size() / key_size_; ++i) {  // a kernel before 5.6
+        auto done = update(keys.data() + i * key_size_, values.data() + i * value_size_);
+        if (!done) return done;
+    }
+    return {};
+}
+
 void Map::erase(const void* key) {
     bpf_map_delete_elem(fd_.get(), key);
 }

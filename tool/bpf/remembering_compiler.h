@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/file_cache.h"
-#include "bpf/bundle.h"
+#include "bpf/compiler.h"
 #include "bpf/compiler.h"
 
 namespace mlbcc::bpf {

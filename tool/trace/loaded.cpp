@@ -32,17 +32,19 @@ bpf::Programs Loaded::programs(Side side) const {
 Result<void> Loaded::tell_rules(const plan::Plan& plan, size_t first) {
     bpf::Map* map = kernel.map(codegen::maps::kRecordRules);
     if (map == nullptr) return Error{"the programs have no table of rules"};
+    std::vector<uint32_t> indices;
+    std::vector<uint64_t> values;
     for (size_t i = first; i < plan.probes.size(); ++i) {
         const plan::ProbePlan& probe = plan.probes[i];
         for (bool at_return : {false, true}) {
             const std::optional<plan::RecordPlan>& record = at_return ? probe.ret : probe.entry;
             if (!record) continue;
-            const uint32_t index = codegen::record_index(probe.id, at_return);
+            indices.push_back(codegen::record_index(probe.id, at_return));
             const std::vector<uint64_t> words = codegen::record_rules(plan, *record);
-            if (auto done = map->update(&index, words.data()); !done) return done;
+            values.insert(values.end(), words.begin(), words.end());
         }
     }
-    return {};
+    return map->update(std::as_bytes(std::span(indices)), std::as_bytes(std::span(values)));
 }
 
 // A function is attached in the file that it is in, or that comes for it.

@@ -167,7 +167,10 @@ std::map<std::string, UniqueFd> Loader::own_tables() const {
 
 // Whether it was compiled before.
 bool Loader::begin_to_load() {
-    if (frontend_.compiler->is_expected(*request_) && before_) return true;
+    if (frontend_.compiler->is_expected(*request_) && before_) {
+        steps_.tell("the programs are those of the last such start");
+        return true;
+    }
     before_.reset();
     if (auto bundle = frontend_.compiler->compiled_before())
         before_ = std::make_unique<ProgramLoad>(std::move(*bundle), own_tables(), kLoaders);
