@@ -165,6 +165,11 @@ void add_subcommands(CLI::App& app, CommandLine& line) {
         sub->add_option("--json", line.options.profile_json, "Write the profile to this file")
             ->type_name("FILE");
     }
+    profile
+        ->add_option("--marks", line.options.marks,
+                     "Each line written to this descriptor begins a phase of that name")
+        ->type_name("FD")
+        ->check(CLI::NonNegativeNumber);
     add("doctor", "Say whether tracing works on this machine, and what repairs it", Command::doctor)
         ->add_flag("--json", line.json, "As JSON");
 }

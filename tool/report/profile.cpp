@@ -42,6 +42,7 @@ void ProfileMaker::add(const Happening& one) {
     processes_.add(one);
     files_.add(one);
     memory_.add(one);
+    phases_.add(one);
 }
 
 Profile ProfileMaker::make(const sink::TraceEnd& end) const {
@@ -53,6 +54,7 @@ Profile ProfileMaker::make(const sink::TraceEnd& end) const {
     profile.processes = processes_.lives(profile.duration_ns);
     profile.files = files_.report(end.metrics);
     profile.memory = memory_.report();
+    profile.phases = phases_.report(profile.duration_ns);
     profile.calls = call_report(end.metrics);
     profile.off_cpu = off_cpu_report(end.metrics);
     profile.time = time_report(profile.processes, profile.off_cpu);

@@ -14,6 +14,7 @@
 #include "report/happening.h"
 #include "report/memory_use.h"
 #include "report/off_cpu.h"
+#include "report/phases.h"
 #include "report/process_tree.h"
 #include "report/system_calls.h"
 #include "report/time_shares.h"
@@ -33,6 +34,7 @@ struct Profile {
     OffCpuReport off_cpu;
     TimeReport time;
     MemoryReport memory;
+    PhaseReport phases;
 };
 
 std::string profile_text(const Profile& profile, size_t width);
@@ -49,6 +51,7 @@ private:
     ProcessTree processes_;
     FileUses files_;
     MemoryUse memory_;
+    Phases phases_;
     uint64_t last_ns_ = 0;
 };
 

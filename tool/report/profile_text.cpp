@@ -160,6 +160,7 @@ std::string profile_text(const Profile& profile, size_t width) {
         fmt::format("=== PROFILE ===  {}{}, {}, {} lost\n", command, duration(profile.duration_ns),
                     sink::plural(profile.processes.size(), "process"), sink::grouped(profile.lost));
     text += processes_text(profile, width);
+    text += section_of("PHASES", profile, width, add_phases);
     text += files_text(profile, width);
     text += section_of("MEMORY", profile, width, add_memory);
     text += section_of("SYSTEM CALLS", profile, width, add_calls);

@@ -82,5 +82,7 @@ void member(ProfileWriter& json, const char* name, const std::vector<T>& values)
 // profile_json_time.cpp
 struct Profile;
 void write_times(ProfileWriter& json, const Profile& profile);
+// profile_json_phases.cpp
+void write_phases(ProfileWriter& json, const Profile& profile);
 
 }  // namespace mlbcc::report

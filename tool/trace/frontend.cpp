@@ -98,6 +98,8 @@ Result<void> Frontend::read_rules() {
     if (auto read = read_templates(); !read) return read;
     rules::LoadFile load = [&](std::string_view name,
                                std::string_view directory) -> Result<rules::Loaded> {
+        if (auto given = options_.given.find(name); given != options_.given.end())
+            return rules::Loaded{given->first, given->first, "", given->second};
         Result<std::string> path = paths_.find_rules_file(name, directory);
         if (!path) return path.error();
         reads(*path);

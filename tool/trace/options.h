@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,13 +15,15 @@ namespace mlbcc::trace {
 
 struct RuleOptions {                 // what every subcommand that reads rules needs
     std::vector<std::string> rules;  // files, or names of bundled ones
-    std::string templates;           // --templates DIR
-    bool keep_mangled = false;       // names of C++ as compilers write them
-    bool exact_entry = false;        // probe the first byte, whatever it costs
-    bool use_cache = true;           // of what was compiled before
-    bool watch = false;              // these files: a change of them changes the rules
-    bool late_anywhere = false;      // await libraries in folders that nobody names, too
-    std::string headers = "auto";    // --headers auto|btf|DIR
+    // Text that an option stands for, by the name that it has among `rules`.
+    std::map<std::string, std::string, std::less<>> given;
+    std::string templates;         // --templates DIR
+    bool keep_mangled = false;     // names of C++ as compilers write them
+    bool exact_entry = false;      // probe the first byte, whatever it costs
+    bool use_cache = true;         // of what was compiled before
+    bool watch = false;            // these files: a change of them changes the rules
+    bool late_anywhere = false;    // await libraries in folders that nobody names, too
+    std::string headers = "auto";  // --headers auto|btf|DIR
     std::optional<codegen::AttachMode> attach;
 };
 
@@ -45,6 +49,7 @@ struct TraceOptions {
     std::string folded;  // file of folded stacks, "" is none
     bool folded_by_duration = false;
     bool profile = false;      // at the end a profile, not a summary
+    int marks = -1;            // descriptor that the program marks its phases on, -1 is none
     std::string profile_json;  // file that it is written to, "-" standard output, "" none
     std::optional<std::chrono::nanoseconds> duration;
     std::string user;

@@ -25,6 +25,16 @@ bool is_profile_rules(const std::string& file) {
     return std::filesystem::path(file).stem() == kRules;
 }
 
+// Each line that is written to the descriptor is a mark.
+void add_marks(TraceOptions& options) {
+    std::string name = fmt::format("--marks {}", options.marks);
+    options.rules.given[name] =
+        fmt::format("on entry syscall:write {{ where fd == {} "
+                    "event phase.mark(text = str(buf, 64), bytes = count) }}\n",
+                    options.marks);
+    options.rules.rules.push_back(name);
+}
+
 Result<void> write_all(int fd, std::string_view text, const std::string& name) {
     while (!text.empty()) {
         ssize_t written = ::write(fd, text.data(), text.size());
@@ -71,6 +81,7 @@ int run_profile(TraceOptions options) {
     if (std::ranges::none_of(options.rules.rules, is_profile_rules)) {
         options.rules.rules.insert(options.rules.rules.begin(), kRules);
     }
+    if (options.marks >= 0) add_marks(options);
     options.profile = true;
     return run_trace(options);
 }

@@ -1,0 +1,276 @@
+#include "report/phases.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "report/file_group.h"
+#include "report/moves_cut.h"
+#include "sink/summary_text.h"
+
+namespace mlbcc::report {
+namespace {
+
+constexpr size_t kMostMoves = 200'000, kMostMarks = 200'000;
+constexpr uint64_t kLeastShare = 100;  // smaller files than this part of the largest are no weights
+constexpr uint64_t kCleanupPart = 4;   // less than this part of the weights' size is no cleanup
+// Formats that are nothing but weights. Others, as archives, are so by their names.
+constexpr std::string_view kAmbiguous[] = {"", "zip", "pickle"};
+
+std::string bytes(uint64_t value) {
+    return sink::short_amount(value, rules::Unit::bytes);
+}
+std::string duration(uint64_t ns) {
+    return sink::short_duration(ns);
+}
+
+void begin_phase(PhaseReport& report, std::string name, uint64_t time_ns, std::string evidence) {
+    if (!report.phases.empty()) {
+        report.phases.back().time.end_ns = time_ns;
+        report.phases.back().end_evidence = evidence;
+    }
+    report.phases.push_back({std::move(name), {time_ns, time_ns}, std::move(evidence), {}, {}});
+}
+
+uint64_t length_of(const Span& span) {
+    return span.end_ns - span.begin_ns;
+}
+
+// A first one that takes twice as long as the one in the middle is another work.
+bool is_warm_up(const std::vector<Span>& repetitions) {
+    if (repetitions.size() < 4) return false;
+    std::vector<uint64_t> lengths;
+    for (auto one = repetitions.begin() + 1; one != repetitions.end(); ++one)
+        lengths.push_back(length_of(*one));
+    auto middle = lengths.begin() + static_cast<ptrdiff_t>(lengths.size() / 2);
+    std::ranges::nth_element(lengths, middle);
+    return length_of(repetitions.front()) >= 2 * *middle;
+}
+
+std::vector<Span> spans_of(const Period& period, const std::vector<MemoryMove>& moves,
+                           uint64_t end_ns) {
+    std::vector<Span> spans;
+    for (size_t i = 0; i < period.count; ++i) {
+        uint64_t begin_ns = moves[period.first + i * period.length].time_ns;
+        if (!spans.empty()) spans.back().end_ns = begin_ns;
+        spans.push_back({begin_ns, end_ns});
+    }
+    return spans;
+}
+
+void add_inference(PhaseReport& report, const std::string& evidence,
+                   const std::vector<MemoryMove>& moves, Span time) {
+    std::optional<Period> period = find_period(moves);
+    if (!period) {
+        report.repetition_evidence = "no repetition is seen: the program makes no calls that repeat"
+                                     " regularly, and no marks";
+        return begin_phase(report, "inference", time.begin_ns, evidence);
+    }
+    report.repetitions = spans_of(*period, moves, time.end_ns);
+    report.repetition_evidence =
+        fmt::format("{} of large blocks of memory {} again and again, {} times",
+                    sink::plural(period->length, "change"), period->length == 1 ? "comes" : "come",
+                    period->count);
+    uint64_t first_ns = report.repetitions.front().begin_ns;
+    bool slow_first = is_warm_up(report.repetitions);
+    if (period->first == 0 && !slow_first)
+        return begin_phase(report, "inference", time.begin_ns, evidence);
+    begin_phase(report, "warm_up", time.begin_ns, evidence);
+    begin_phase(report, "inference", slow_first ? report.repetitions[1].begin_ns : first_ns,
+                slow_first ? "the first repetition, which took at least twice as long, is over"
+                           : "from here on it repeats");
+}
+
+}  // namespace
+
+const Phase* PhaseReport::at(uint64_t time_ns) const {
+    auto found = std::ranges::find_if(phases, [&](const Phase& phase) {
+        return phase.time.begin_ns <= time_ns && time_ns < phase.time.end_ns;
+    });
+    return found == phases.end() ? nullptr : &*found;
+}
+
+bool Phases::File::is_weights() const {
+    bool is_format = std::ranges::find(kAmbiguous, format) == std::end(kAmbiguous);
+    return is_format || group_of(path) == FileGroup::weights;
+}
+
+void Phases::add(const Happening& one) {
+    if (one.type == "file") return add_file(one);
+    Process& process = processes_[one.pid];
+    if (one.type == "memory") return add_block(process, one);
+    if (one.type == "phase" && one.name == "mark") return add_mark(process, one);
+    if (one.type != "process") return;
+    if (!first_) first_ = one.pid;
+    if (one.name == "exec" && !process.begin_ns) process.begin_ns = one.time_ns;
+    if (one.name == "memory") process.looks.add(one);
+    if (one.name == "exit" && one.pid == one.tid) process.end_ns = one.time_ns;
+}
+
+void Phases::add_file(const Happening& one) {
+    if (!one.has("inode")) return;
+    FileId id{one.natural("inode"), one.natural("device")};
+    if (one.name == "open") {
+        File& file = files_[id];
+        if (file.path.empty()) file.path = one.text("path");
+        file.size = one.natural("size");
+    }
+    auto file = files_.find(id);
+    if (file == files_.end()) return;
+    if (one.name == "format") file->second.format = one.text("format");
+    Reading& reading = processes_[one.pid].readings[id];
+    bool reads = one.name == "read", maps = one.name == "map";
+    if (one.name == "open" && reading.bytes == 0) reading.open_ns = one.time_ns;
+    if (!reads && !maps) return;
+    if (reading.bytes == 0) reading.first_ns = one.time_ns;
+    reading.bytes += one.natural("bytes");
+    reading.is_mapped = reading.is_mapped || maps;
+    reading.last_ns = std::max(reading.last_ns, one.time_ns + one.duration_ns);
+}
+
+// What was there before the trace cannot be told from code that is unloaded.
+void Phases::add_block(Process& process, const Happening& one) {
+    bool taken = one.name == "map";
+    if (!taken && one.name != "unmap") return;
+    uint64_t address = one.natural("address");
+    if (taken)
+        process.blocks[address] = one.number("bytes");
+    else if (process.blocks.erase(address) == 0)
+        return;
+    if (process.moves.size() >= kMostMoves) {
+        process.lost_moves = true;
+        return;
+    }
+    process.moves.push_back({one.time_ns, taken ? one.number("bytes") : -one.number("bytes")});
+}
+
+// A line, or what was written of it; the buffer behind that is another's.
+void Phases::add_mark(Process& process, const Happening& one) {
+    std::string_view text = one.text("text");
+    if (one.has("bytes")) text = text.substr(0, one.natural("bytes"));
+    text = text.substr(0, text.find('\n'));
+    if (text.empty() || process.marks.size() >= kMostMarks) return;
+    process.marks.push_back({one.time_ns, std::string(text)});
+}
+
+uint64_t Phases::weights_read(const Process& process) const {
+    uint64_t sum = 0;
+    for (const auto& [id, reading] : process.readings) {
+        if (files_.at(id).is_weights()) sum += reading.bytes;
+    }
+    return sum;
+}
+
+std::optional<Phases::Loading> Phases::loading_of(const Process& process) const {
+    uint64_t largest = 0;
+    for (const auto& [id, reading] : process.readings) {
+        if (files_.at(id).is_weights()) largest = std::max(largest, reading.bytes);
+    }
+    std::optional<Loading> loading;
+    for (const auto& [id, reading] : process.readings) {
+        const File& file = files_.at(id);
+        if (!file.is_weights() || reading.bytes == 0 || reading.bytes < largest / kLeastShare)
+            continue;
+        if (!loading) loading.emplace(Loading{{UINT64_MAX, 0}, {}, {}});
+        uint64_t begin_ns = reading.open_ns == 0 ? reading.first_ns : reading.open_ns;
+        if (begin_ns < loading->time.begin_ns) {
+            loading->time.begin_ns = begin_ns;
+            loading->first =
+                fmt::format("{} ({}{}{}) is opened, and {} from {} on", file.path, bytes(file.size),
+                            file.format.empty() ? "" : ", ", file.format,
+                            reading.is_mapped ? "mapped" : "read", duration(reading.first_ns));
+        }
+        if (reading.last_ns > loading->time.end_ns) {
+            loading->time.end_ns = reading.last_ns;
+            loading->last = fmt::format("the last {} of {} is over",
+                                        reading.is_mapped ? "mapping or read" : "read", file.path);
+        }
+    }
+    return loading;
+}
+
+// Who marks phases, else who reads the most of weights, else who was there first.
+std::pair<uint32_t, const Phases::Process*> Phases::whose() const {
+    uint64_t most = 0;
+    std::pair<uint32_t, const Process*> found{0, nullptr};
+    if (first_) found = {*first_, &processes_.at(*first_)};
+    for (const auto& [pid, process] : processes_) {
+        if (!process.marks.empty()) return {pid, &process};
+        uint64_t read = weights_read(process);
+        if (read <= most) continue;
+        most = read;
+        found = {pid, &process};
+    }
+    return found;
+}
+
+void Phases::cut_by_marks(const Process& process, Span life, PhaseReport& report) {
+    begin_phase(report, "start_up", life.begin_ns, "the process begins");
+    std::vector<Span> repetitions;
+    auto keep = [&] {
+        if (repetitions.size() > report.repetitions.size()) report.repetitions = repetitions;
+        repetitions.clear();
+    };
+    for (const Mark& mark : process.marks) {
+        if (!repetitions.empty()) repetitions.back().end_ns = mark.time_ns;
+        if (report.phases.back().name != mark.name || report.phases.size() == 1) {
+            keep();
+            begin_phase(report, mark.name, mark.time_ns, "the program marks it");
+        }
+        repetitions.push_back({mark.time_ns, life.end_ns});
+    }
+    keep();
+    if (report.repetitions.size() < 2) report.repetitions.clear();
+    report.repetition_evidence =
+        report.repetitions.empty()
+            ? "no mark comes twice, one directly after another"
+            : fmt::format("the same mark comes {} times", report.repetitions.size());
+}
+
+void Phases::cut_by_weights(const Process& process, Span life, PhaseReport& report) const {
+    std::optional<Loading> loading = loading_of(process);
+    if (!loading) {
+        report.repetition_evidence = "no repetition is looked for: no weights were read, and "
+                                     "nothing was marked";
+        return begin_phase(report, "run", life.begin_ns, "the process begins; no weights are seen");
+    }
+    begin_phase(report, "start_up", life.begin_ns, "the process begins");
+    begin_phase(report, "loading", loading->time.begin_ns, loading->first);
+    MovesCut cut = cut_moves(process.moves, loading->time.end_ns);
+    if (cut.freed_at_end * kCleanupPart < weights_read(process)) cut.cleanup_ns.reset();
+    uint64_t freed = cut.freed_after_loading;
+    std::string loaded = loading->last;
+    if (freed > 0) loaded += fmt::format(", and {} that it needed is freed", bytes(freed));
+    uint64_t end_ns = cut.cleanup_ns.value_or(life.end_ns);
+    if (process.lost_moves) {
+        begin_phase(report, "inference", cut.loaded_ns, loaded);
+        report.repetition_evidence = "no repetition is looked for: there are too many large blocks";
+        return;
+    }
+    add_inference(report, loaded, cut.between, {cut.loaded_ns, end_ns});
+    if (!cut.cleanup_ns) return;
+    begin_phase(report, "cleanup", end_ns,
+                fmt::format("{} in large blocks is freed, and none is taken any more",
+                            bytes(cut.freed_at_end)));
+}
+
+PhaseReport Phases::report(uint64_t end_ns) const {
+    PhaseReport report;
+    auto [pid, process] = whose();
+    if (process == nullptr) return report;
+    report.pid = pid;
+    Span life{process->begin_ns.value_or(0), process->end_ns.value_or(end_ns)};
+    if (process->marks.empty())
+        cut_by_weights(*process, life, report);
+    else
+        cut_by_marks(*process, life, report);
+    report.phases.back().time.end_ns = life.end_ns;
+    report.phases.back().end_evidence = process->end_ns ? "the process ends" : "the trace ends";
+    for (Phase& phase : report.phases)
+        phase.use = process->looks.used(phase.time, process->begin_ns);
+    report.growth = growth_of(report.repetitions, process->looks.anonymous());
+    return report;
+}
+
+}  // namespace mlbcc::report

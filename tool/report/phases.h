@@ -1,0 +1,92 @@
+// The phases of a job, each with what shows where it begins: start-up, loading of a model,
+// warm-up, inference, cleanup; or those that the program itself marks. From the events of
+// rules/profile_phases.rules, and those of files, processes and memory:
+//
+//   file.open, file.read, file.map, file.format   weights are read: by name, or by how they begin
+//   memory.map, memory.unmap                      large blocks: what repeats; frees at the end
+//   phase.mark   text                             the program says so
+//   process.memory   cpu_time, read_chars, ...    what each phase used
+//
+// What nothing shows is left out: a job without weights and marks is one phase.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/happening.h"
+#include "report/phase_use.h"
+#include "report/repetitions.h"
+
+namespace mlbcc::report {
+
+struct Phase {
+    std::string name;  // "start_up", "loading", "warm_up", "inference", "cleanup", "run", a mark's
+    Span time;
+    std::string begin_evidence, end_evidence;  // sentences
+    std::optional<PhaseUse> use;               // nothing where no look was
+};
+
+struct PhaseReport {
+    uint32_t pid = 0;           // whose phases they are; 0: of none
+    std::vector<Phase> phases;  // one after another, without gaps
+    std::vector<Span> repetitions;
+    std::string repetition_evidence;  // what repeats, or that nothing is seen to
+    std::optional<Growth> growth;
+
+    const Phase* at(uint64_t time_ns) const;  // null before the first and after the last
+};
+
+class Phases {
+public:
+    void add(const Happening& one);
+    // `end_ns`: of the trace.
+    PhaseReport report(uint64_t end_ns) const;
+
+private:
+    using FileId = std::pair<uint64_t, uint64_t>;  // inode, device
+    struct File {
+        std::string path, format;  // format "": not known
+        uint64_t size = 0;
+        bool is_weights() const;
+    };
+    struct Reading {  // of a file, by a process
+        uint64_t open_ns = 0, first_ns = 0, last_ns = 0, bytes = 0;
+        bool is_mapped = false;
+    };
+    struct Mark {
+        uint64_t time_ns = 0;
+        std::string name;
+    };
+    struct Process {
+        std::optional<uint64_t> begin_ns, end_ns;
+        std::map<FileId, Reading> readings;
+        std::map<uint64_t, int64_t> blocks;  // by address, bytes
+        std::vector<MemoryMove> moves;
+        bool lost_moves = false;  // there were too many
+        std::vector<Mark> marks;
+        LookHistory looks;
+    };
+    struct Loading {
+        Span time;
+        std::string first, last;  // evidence
+    };
+
+    void add_file(const Happening& one);
+    static void add_block(Process& process, const Happening& one);
+    static void add_mark(Process& process, const Happening& one);
+    uint64_t weights_read(const Process& process) const;
+    std::optional<Loading> loading_of(const Process& process) const;
+    std::pair<uint32_t, const Process*> whose() const;
+    static void cut_by_marks(const Process& process, Span life, PhaseReport& report);
+    void cut_by_weights(const Process& process, Span life, PhaseReport& report) const;
+
+    std::map<FileId, File> files_;
+    std::map<uint32_t, Process> processes_;
+    std::optional<uint32_t> first_;
+};
+
+}  // namespace mlbcc::report

@@ -1,0 +1,48 @@
+#include "report/profile.h"
+#include "report/profile_writer.h"
+
+namespace mlbcc::report {
+
+static void add_members(ProfileWriter& json, const PhaseUse& use) {
+    member(json, "cpu_ns", use.cpu_ns);
+    member(json, "read_bytes", use.read_bytes);
+    member(json, "written_bytes", use.written_bytes);
+    member(json, "memory_growth_bytes", use.memory_growth_bytes);
+    member(json, "peak_resident_bytes", use.peak_resident_bytes);
+}
+
+static void add_members(ProfileWriter& json, const Span& span) {
+    member(json, "begin_ns", span.begin_ns);
+    member(json, "end_ns", span.end_ns);
+}
+
+static void add_members(ProfileWriter& json, const Phase& phase) {
+    member(json, "name", phase.name);
+    add_members(json, phase.time);
+    member(json, "begin_evidence", phase.begin_evidence);
+    member(json, "end_evidence", phase.end_evidence);
+    member(json, "used", phase.use);
+}
+
+static void add_members(ProfileWriter& json, const Growth& growth) {
+    member(json, "bytes_a_repetition", growth.bytes_a_repetition);
+    member(json, "grows", growth.grows);
+    member(json, "repetitions", uint64_t{growth.repetitions});
+}
+
+static void add_members(ProfileWriter& json, const PhaseReport& phases) {
+    member(json, "pid", phases.pid);
+    member(json, "phases", phases.phases);
+    member(json, "repetitions", phases.repetitions);
+    member(json, "repetition_evidence", phases.repetition_evidence);
+    member(json, "growth", phases.growth);
+}
+
+void write_phases(ProfileWriter& json, const Profile& profile) {
+    member(json, "phases", profile.phases);
+    const Phase* peak = profile.phases.at(profile.memory.peak_ns);
+    member(json, "peak_phase",
+           peak == nullptr ? std::optional<std::string>() : std::optional(peak->name));
+}
+
+}  // namespace mlbcc::report

@@ -1,0 +1,67 @@
+#include <algorithm>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "report/profile_sections.h"
+#include "sink/summary_text.h"
+
+namespace mlbcc::report {
+namespace {
+
+constexpr size_t kPhases = 40;
+
+std::string bytes(uint64_t value) {
+    return sink::short_amount(value, rules::Unit::bytes);
+}
+std::string duration(uint64_t ns) {
+    return sink::short_duration(ns);
+}
+
+std::string used(const PhaseUse& use) {
+    std::string text = fmt::format("{} of CPU time", duration(use.cpu_ns));
+    if (use.read_bytes > 0) text += fmt::format(", {} read", bytes(use.read_bytes));
+    if (use.written_bytes > 0) text += fmt::format(", {} written", bytes(use.written_bytes));
+    if (!use.memory_growth_bytes) return text;
+    int64_t growth = *use.memory_growth_bytes;
+    return text + fmt::format(", memory {}{}", growth < 0 ? "-" : "+",
+                              bytes(static_cast<uint64_t>(std::abs(growth))));
+}
+
+void add_phase(sink::Rows& rows, const Phase& phase, bool has_peak) {
+    rows.line(fmt::format(
+        "  {:<10} {} to {}, {}{}{}", phase.name, duration(phase.time.begin_ns),
+        duration(phase.time.end_ns), duration(phase.time.end_ns - phase.time.begin_ns),
+        phase.use ? ": " + used(*phase.use) : "", has_peak ? "; the peak of memory is here" : ""));
+    rows.line("    begins: " + phase.begin_evidence);
+}
+
+void add_repetitions(sink::Rows& rows, const PhaseReport& report) {
+    rows.line("  repetitions: " + report.repetition_evidence);
+    if (!report.growth) return;
+    const Growth& growth = *report.growth;
+    if (!growth.grows) {
+        rows.line(fmt::format("    memory does not grow from one to the next ({} looked at)",
+                              growth.repetitions));
+        return;
+    }
+    rows.line(fmt::format("    memory grows by {:.2f} MB a repetition ({} looked at)",
+                          growth.bytes_a_repetition / 1e6, growth.repetitions));
+}
+
+}  // namespace
+
+void add_phases(sink::Rows& rows, const Profile& profile) {
+    const PhaseReport& report = profile.phases;
+    if (report.phases.empty()) return;
+    const Phase* peak = report.at(profile.memory.peak_ns);
+    for (size_t i = 0; i < std::min(kPhases, report.phases.size()); ++i) {
+        const Phase& phase = report.phases[i];
+        add_phase(rows, phase, &phase == peak && profile.memory.peak_resident > 0);
+    }
+    if (report.phases.size() > kPhases)
+        rows.line(fmt::format("  and {} more", report.phases.size() - kPhases));
+    add_repetitions(rows, report);
+}
+
+}  // namespace mlbcc::report
