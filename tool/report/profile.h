@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "report/file_use.h"
+#include "report/findings.h"
 #include "report/happening.h"
 #include "report/memory_use.h"
 #include "report/off_cpu.h"
@@ -33,6 +34,7 @@ struct Profile {
     OffCpuReport off_cpu;
     TimeReport time;
     MemoryReport memory;
+    FindingReport security;
 };
 
 std::string profile_text(const Profile& profile, size_t width);
@@ -43,12 +45,13 @@ class ProfileMaker {
 public:
     void add(const Happening& one);
     // `end.time_ns` is since the trace began.
-    Profile make(const sink::TraceEnd& end) const;
+    Profile make(const sink::TraceEnd& end, const Surroundings& surroundings) const;
 
 private:
     ProcessTree processes_;
     FileUses files_;
     MemoryUse memory_;
+    Findings findings_;
     uint64_t last_ns_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "codegen/codegen.h"
+#include "report/profile.h"
 
 namespace mlbcc::trace {
 
@@ -46,6 +47,7 @@ struct TraceOptions {
     bool folded_by_duration = false;
     bool profile = false;      // at the end a profile, not a summary
     std::string profile_json;  // file that it is written to, "-" standard output, "" none
+    std::optional<report::Severity> fail_on;  // findings of it: kExitFindings
     std::optional<std::chrono::nanoseconds> duration;
     std::string user;
     bool keep_root = false;
@@ -59,7 +61,8 @@ struct TraceOptions {
 };
 
 // Exit statuses of mlbcc itself; otherwise the traced command's own.
-inline constexpr int kExitFailure = 1;  // of the machine or the tool
-inline constexpr int kExitUsage = 2;    // of the command line or the rules
+inline constexpr int kExitFailure = 1;    // of the machine or the tool
+inline constexpr int kExitUsage = 2;      // of the command line or the rules
+inline constexpr int kExitFindings = 97;  // --fail-on: there were such findings
 
 }  // namespace mlbcc::trace
