@@ -21,7 +21,7 @@ tests=(ccache mold clang libclang-rt-14-dev clang-format clang-tidy git jq sqlit
        patchelf  # tests/gpu/bundle.sh
        bpfcc-tools python3-bpfcc  # other users of a header tree
        # real libraries to trace; without a GPU their calls fail, but they are called
-       python3-torch libamdhip64-5)
+       python3-torch python3-sklearn python3-joblib libamdhip64-5)
 container=(buildah podman runc mmdebstrap util-linux)
 arm64=(ccache clang lld mmdebstrap util-linux qemu-user-static
        qemu-system-arm cpio kmod xz-utils zstd dpkg debian-archive-keyring make pahole)

@@ -17,7 +17,7 @@ constexpr const char* kDescription =
     "       mlbcc --rules FILE|NAME [OPTIONS] --pid N | --all\n"
     "       mlbcc check|list|explain|emit --rules FILE|NAME [OPTIONS]\n"
     "       mlbcc report FILE\n"
-    "       mlbcc profile [options] [--json FILE] -- COMMAND [ARGS]\n"
+    "       mlbcc profile [options] [--json FILE] [--fail-on high] -- COMMAND [ARGS]\n"
     "       mlbcc doctor [--rules FILE|NAME] [--json]\n"
     "       mlbcc headers [--json] [--link] [--synthesize DIR]\n"
     "\n"
@@ -76,7 +76,7 @@ int usage_error(const std::string& message, const std::string& help = {}) {
 }
 
 struct Texts {  // options that CLI11 takes as text and are read afterwards
-    std::string duration, reload_wait, buffer, attach = "auto", folded_by;
+    std::string duration, reload_wait, buffer, attach = "auto", folded_by, fail_on;
     bool quiet = false, verbose = false, no_realtime = false, no_cache = false;
 };
 
@@ -140,7 +140,7 @@ void add_options(CLI::App& app, CommandLine& line, Texts& texts) {
     app.add_flag("-v,--verbose", texts.verbose, "Tell how long each step takes");
 }
 
-void add_subcommands(CLI::App& app, CommandLine& line) {
+void add_subcommands(CLI::App& app, CommandLine& line, Texts& texts) {
     auto add = [&](const char* name, const char* description, Command command) {
         CLI::App* sub = app.add_subcommand(name, description);
         sub->fallthrough();
@@ -164,6 +164,9 @@ void add_subcommands(CLI::App& app, CommandLine& line) {
     for (CLI::App* sub : {profile, report}) {
         sub->add_option("--json", line.options.profile_json, "Write the profile to this file")
             ->type_name("FILE");
+        sub->add_option("--fail-on", texts.fail_on,
+                        "End with status 97 if the profile has a finding so severe")
+            ->check(CLI::IsMember({"low", "medium", "high"}));
     }
     profile
         ->add_option("--marks", line.options.marks,
@@ -215,6 +218,7 @@ int read_texts(const Texts& texts, trace::TraceOptions& o) {
     if (texts.attach == "perf") o.rules.attach = codegen::AttachMode::perf;
     if (!texts.folded_by.empty() && o.folded.empty())
         return usage_error("--folded-by says how --folded FILE is written", "add --folded FILE");
+    o.fail_on = report::severity_of(texts.fail_on);
     o.folded_by_duration = texts.folded_by == "duration";
     o.realtime = !texts.no_realtime;
     o.rules.use_cache = !texts.no_cache;
@@ -284,7 +288,7 @@ Parsed parse_command_line(int argc, char** argv) {
     app.set_version_flag("-V,--version", "mlbcc " MLBCC_VERSION);
     app.require_subcommand(0, 1);
     add_options(app, line, texts);
-    add_subcommands(app, line);
+    add_subcommands(app, line, texts);
     add_headers(app, line);
     try {
         app.parse(static_cast<int>(dashes - argv), argv);

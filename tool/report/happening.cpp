@@ -88,6 +88,7 @@ const Happening& HappeningReader::read(const event::Event& event, uint64_t start
     out_.comm = event.comm;
     out_.time_ns = event.time_ns < start_ns ? 0 : event.time_ns - start_ns;
     out_.duration_ns = event.duration_ns;
+    out_.stack.assign(event.stack.begin(), event.stack.end());
     out_.pid = event.pid;
     out_.tid = event.tid;
     for (const event::NamedValue& one : event.values) {
@@ -99,6 +100,10 @@ const Happening& HappeningReader::read(const event::Event& event, uint64_t start
 const Happening* HappeningReader::read(const Json& line) {
     if (!report::has(line, "phase")) return nullptr;
     out_.arguments.clear();
+    out_.stack.clear();
+    if (const Json* frames = list_of(line, "stack")) {
+        for (const Json& frame : frames->GetArray()) out_.stack.push_back(as_text(frame));
+    }
     out_.type = text_of(line, "type");
     out_.name = text_of(line, "name");
     out_.comm = text_of(line, "comm");

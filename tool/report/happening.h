@@ -25,7 +25,8 @@ struct Happening {
         std::string_view name;
         std::variant<int64_t, std::string_view> value;
     };
-    std::vector<Argument> arguments;  // those that could be read
+    std::vector<Argument> arguments;      // those that could be read
+    std::vector<std::string_view> stack;  // symbolised frames, innermost first
 
     // 0 or "" where there is no such argument. Large numbers and addresses may be there as text.
     int64_t number(std::string_view argument) const;

@@ -12,7 +12,8 @@ namespace {
 class LiveProfile : public sink::Sink {
 public:
     LiveProfile(const sink::TraceInfo& info, std::unique_ptr<ProfileOutput> output)
-        : command_(info.command), start_(info.start), start_ns_(info.start_ns),
+        : command_(info.command), start_(info.start),
+          start_ns_(info.start_ns), surroundings_{info.folder, info.home},
           output_(std::move(output)) {}
 
     void event(const event::Event& one) override { maker_.add(reader_.read(one, start_ns_)); }
@@ -20,7 +21,7 @@ public:
     Result<void> finish(const sink::TraceEnd& end, uint64_t /*event_id*/) override {
         sink::TraceEnd since_start = end;
         since_start.time_ns -= std::min(start_ns_, end.time_ns);
-        Profile profile = maker_.make(since_start);
+        Profile profile = maker_.make(since_start, surroundings_);
         profile.command = command_;
         profile.start = start_;
         return output_->show(profile);
@@ -30,6 +31,7 @@ private:
     std::vector<std::string> command_;
     std::string start_;
     uint64_t start_ns_;
+    Surroundings surroundings_;
     std::unique_ptr<ProfileOutput> output_;
     HappeningReader reader_;
     ProfileMaker maker_;
@@ -43,9 +45,10 @@ void ProfileMaker::add(const Happening& one) {
     files_.add(one);
     memory_.add(one);
     phases_.add(one);
+    findings_.add(one);
 }
 
-Profile ProfileMaker::make(const sink::TraceEnd& end) const {
+Profile ProfileMaker::make(const sink::TraceEnd& end, const Surroundings& surroundings) const {
     Profile profile;
     profile.duration_ns = end.time_ns == 0 ? last_ns_ : end.time_ns;
     profile.events = end.events;
@@ -55,6 +58,7 @@ Profile ProfileMaker::make(const sink::TraceEnd& end) const {
     profile.files = files_.report(end.metrics);
     profile.memory = memory_.report();
     profile.phases = phases_.report(profile.duration_ns);
+    profile.security = findings_.report(profile.processes, surroundings);
     profile.calls = call_report(end.metrics);
     profile.off_cpu = off_cpu_report(end.metrics);
     profile.time = time_report(profile.processes, profile.off_cpu);
@@ -72,11 +76,14 @@ Result<std::optional<SavedProfile>> read_profile(const std::string& path) {
     HappeningReader reader;
     std::vector<std::string> command;
     std::string start;
+    Surroundings surroundings;
     sink::TraceEnd end;
     Result<uint64_t> damaged = each_line(path, [&](const Json& line) {
         if (!saved) {  // the `meta` line
             command = texts_of(line, "command");
             start = text_of(line, "start");
+            surroundings = {std::string(text_of(line, "folder")),
+                            std::string(text_of(line, "home"))};
             if (text_of(line, "report") == "profile") saved.emplace();
         } else if (is_summary(line)) {
             end = saved_end(line);
@@ -88,7 +95,7 @@ Result<std::optional<SavedProfile>> read_profile(const std::string& path) {
     });
     if (!damaged) return damaged.error();
     if (!saved) return saved;
-    saved->profile = maker.make(end);
+    saved->profile = maker.make(end, surroundings);
     saved->profile.command = std::move(command);
     saved->profile.start = std::move(start);
     saved->damaged = *damaged;

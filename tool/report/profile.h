@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "report/file_use.h"
+#include "report/findings.h"
 #include "report/happening.h"
 #include "report/memory_use.h"
 #include "report/off_cpu.h"
@@ -35,6 +36,7 @@ struct Profile {
     TimeReport time;
     MemoryReport memory;
     PhaseReport phases;
+    FindingReport security;
 };
 
 std::string profile_text(const Profile& profile, size_t width);
@@ -45,13 +47,14 @@ class ProfileMaker {
 public:
     void add(const Happening& one);
     // `end.time_ns` is since the trace began.
-    Profile make(const sink::TraceEnd& end) const;
+    Profile make(const sink::TraceEnd& end, const Surroundings& surroundings) const;
 
 private:
     ProcessTree processes_;
     FileUses files_;
     MemoryUse memory_;
     Phases phases_;
+    Findings findings_;
     uint64_t last_ns_ = 0;
 };
 

@@ -113,6 +113,7 @@ std::string profile_json(const Profile& profile) {
     member(json, "files", profile.files);
     write_times(json, profile);
     write_phases(json, profile);
+    write_findings(json, profile);
     json.EndObject();
     return std::string(buffer.GetString(), buffer.GetSize()) + "\n";
 }

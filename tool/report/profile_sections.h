@@ -6,6 +6,7 @@
 
 namespace mlbcc::report {
 
+void add_findings(sink::Rows& rows, const Profile& profile);
 void add_calls(sink::Rows& rows, const Profile& profile);
 void add_off_cpu(sink::Rows& rows, const Profile& profile);
 void add_memory(sink::Rows& rows, const Profile& profile);

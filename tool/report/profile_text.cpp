@@ -162,6 +162,7 @@ std::string profile_text(const Profile& profile, size_t width) {
     text += processes_text(profile, width);
     text += section_of("PHASES", profile, width, add_phases);
     text += files_text(profile, width);
+    text += section_of("SECURITY", profile, width, add_findings);
     text += section_of("MEMORY", profile, width, add_memory);
     text += section_of("SYSTEM CALLS", profile, width, add_calls);
     text += section_of("OFF THE CPU", profile, width, add_off_cpu);

@@ -79,8 +79,9 @@ void member(ProfileWriter& json, const char* name, const std::vector<T>& values)
     json.EndArray();
 }
 
-// profile_json_time.cpp
 struct Profile;
+void write_findings(ProfileWriter& json, const Profile& profile);  // profile_json_findings.cpp
+// profile_json_time.cpp
 void write_times(ProfileWriter& json, const Profile& profile);
 // profile_json_phases.cpp
 void write_phases(ProfileWriter& json, const Profile& profile);

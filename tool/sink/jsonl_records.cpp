@@ -310,6 +310,8 @@ void write_meta_line(Buffer& out, const TraceInfo& info) {
     json.EndObject();
     member(json, "command", info.command);
     member(json, "rules", info.rules);
+    if (!info.folder.empty()) member(json, "folder", info.folder);
+    if (!info.home.empty()) member(json, "home", info.home);
     if (!info.report.empty()) member(json, "report", info.report);
     json.EndObject();
     out.append({buffer.GetString(), buffer.GetSize()});

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "codegen/codegen.h"
+#include "report/profile.h"
 
 namespace mlbcc::trace {
 
@@ -51,6 +52,7 @@ struct TraceOptions {
     bool profile = false;      // at the end a profile, not a summary
     int marks = -1;            // descriptor that the program marks its phases on, -1 is none
     std::string profile_json;  // file that it is written to, "-" standard output, "" none
+    std::optional<report::Severity> fail_on;  // findings of it: kExitFindings
     std::optional<std::chrono::nanoseconds> duration;
     std::string user;
     bool keep_root = false;
@@ -64,7 +66,8 @@ struct TraceOptions {
 };
 
 // Exit statuses of mlbcc itself; otherwise the traced command's own.
-inline constexpr int kExitFailure = 1;  // of the machine or the tool
-inline constexpr int kExitUsage = 2;    // of the command line or the rules
+inline constexpr int kExitFailure = 1;    // of the machine or the tool
+inline constexpr int kExitUsage = 2;      // of the command line or the rules
+inline constexpr int kExitFindings = 97;  // --fail-on: there were such findings
 
 }  // namespace mlbcc::trace

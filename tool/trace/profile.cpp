@@ -48,9 +48,11 @@ Result<void> write_all(int fd, std::string_view text, const std::string& name) {
 // Text for a descriptor of the caller's, JSON for a file.
 class Output : public report::ProfileOutput {
 public:
-    // `json` "-" is standard output; "" is none. Errors: cannot create it.
-    static Result<std::unique_ptr<Output>> open(const std::string& json, int text_fd) {
-        std::unique_ptr<Output> made(new Output(json, text_fd));
+    // Errors: cannot create options.profile_json.
+    static Result<std::unique_ptr<Output>> open(const TraceOptions& options, int text_fd,
+                                                bool& has_findings) {
+        const std::string& json = options.profile_json;
+        std::unique_ptr<Output> made(new Output(options, text_fd, has_findings));
         if (json.empty()) return made;
         made->json_.reset(json == "-" ? ::dup(STDOUT_FILENO) : ::open(json.c_str(), kFlags, 0666));
         if (!made->json_) return system_error("cannot create " + json);
@@ -58,6 +60,7 @@ public:
     }
 
     Result<void> show(const report::Profile& profile) override {
+        has_findings_ = fail_on_ && profile.security.reaches(*fail_on_);
         if (text_fd_ >= 0) {
             std::string text = report::profile_text(profile, sink::terminal_width(text_fd_));
             if (auto done = write_all(text_fd_, text, "the profile"); !done) return done;
@@ -68,9 +71,13 @@ public:
 
 private:
     static constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
-    Output(std::string json, int text_fd) : json_name_(std::move(json)), text_fd_(text_fd) {}
+    Output(const TraceOptions& options, int text_fd, bool& has_findings)
+        : json_name_(options.profile_json), fail_on_(options.fail_on), has_findings_(has_findings),
+          text_fd_(text_fd) {}
 
     std::string json_name_;
+    std::optional<report::Severity> fail_on_;
+    bool& has_findings_;
     UniqueFd json_;
     int text_fd_;  // -1: no text
 };
@@ -87,9 +94,9 @@ int run_profile(TraceOptions options) {
 }
 
 Result<std::unique_ptr<sink::Sink>> open_profile(const TraceOptions& options,
-                                                 const sink::TraceInfo& info) {
+                                                 const sink::TraceInfo& info, bool& has_findings) {
     int text_fd = options.verbosity == Verbosity::quiet ? -1 : STDERR_FILENO;
-    Result<std::unique_ptr<Output>> output = Output::open(options.profile_json, text_fd);
+    Result<std::unique_ptr<Output>> output = Output::open(options, text_fd, has_findings);
     if (!output) return output.error();
     return report::make_profile(info, std::move(*output));
 }
@@ -105,10 +112,12 @@ std::optional<int> report_saved_profile(const std::string& file, const TraceOpti
                               file));
     }
     int text_fd = options.profile_json == "-" ? -1 : STDOUT_FILENO;
-    Result<std::unique_ptr<Output>> output = Output::open(options.profile_json, text_fd);
+    bool has_findings = false;
+    Result<std::unique_ptr<Output>> output = Output::open(options, text_fd, has_findings);
     if (!output) return tell(output.error());
     auto done = (*output)->show((*saved)->profile);
-    return done ? 0 : tell(done.error());
+    if (!done) return tell(done.error());
+    return has_findings ? kExitFindings : 0;
 }
 
 }  // namespace mlbcc::trace

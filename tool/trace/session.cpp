@@ -57,7 +57,7 @@ Result<void> Session::open_sinks(const std::string& output) {
     sinks_.push_back(std::move(*file));
     output_ = output;
     if (options_.profile) {
-        Result<std::unique_ptr<sink::Sink>> profile = open_profile(options_, info);
+        Result<std::unique_ptr<sink::Sink>> profile = open_profile(options_, info, has_findings_);
         if (!profile) return profile.error();
         sinks_.push_back(std::move(*profile));
     } else if (options_.verbosity != Verbosity::quiet) {
@@ -361,6 +361,7 @@ int Session::status(End end) {
         command_status_ = command_->wait();
     }
     if (failure_) return kExitFailure;
+    if (has_findings_) return kExitFindings;
     if (command_status_) return system::exit_status(*command_status_);
     return command_ ? 128 + SIGINT : 0;
 }

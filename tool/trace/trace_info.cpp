@@ -4,9 +4,14 @@
 
 #include <chrono>
 #include <ctime>
+#include <filesystem>
+#include <string_view>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+
+#include "system/process.h"
+#include "trace/views.h"
 
 namespace mlbcc::trace {
 namespace {
@@ -17,6 +22,23 @@ std::string wall_clock() {
     auto us = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
     return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:06}Z",
                        fmt::gmtime(static_cast<std::time_t>(us / 1'000'000)), us % 1'000'000);
+}
+
+// Of the command; of running processes those of the first.
+void add_places(const TraceOptions& options, sink::TraceInfo& info) {
+    namespace fs = std::filesystem;
+    std::error_code code;
+    if (options.command.empty() && options.pids.empty()) return;
+    info.folder =
+        options.command.empty()
+            ? fs::read_symlink(fmt::format("/proc/{}/cwd", options.pids[0]), code).string()
+            : fs::current_path(code).string();
+    auto environment = system::launch_environment(launch_options(options));
+    if (!environment) return;
+    constexpr std::string_view kHome = "HOME=/";
+    for (const std::string& variable : *environment) {
+        if (variable.starts_with(kHome)) info.home = variable.substr(kHome.size() - 1);
+    }
 }
 
 }  // namespace
@@ -32,7 +54,10 @@ sink::TraceInfo trace_info(const TraceOptions& options, const Frontend& frontend
     info.arch = names.machine;
     info.command = options.command;
     info.rules = frontend.rule_names;
-    if (options.profile) info.report = "profile";
+    if (options.profile) {
+        info.report = "profile";
+        add_places(options, info);
+    }
     info.start_ns = start_ns;
     return info;
 }
