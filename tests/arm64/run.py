@@ -34,6 +34,10 @@ NOT_EMULATED = {
     "FindLibrary.ALoadedLibraryThatWasDeletedIsStillFound": "a process's mappings are the emulator's",
     "FindLibrary.WhatAProcessHasLoadedComesFirst": "a process's mappings are the emulator's",
     "Guarded.*": "no fanotify",
+    "Symbols.AreKnownAfterAProcessHasEnded": "a process's mappings are the emulator's",
+    "Symbols.GoThroughASignal": "no vdso, which signal handlers return to",
+    "UnwindPython.FindsTheCallersOfACtypesCall": "no ptrace",
+    "Unwinder.GoesThroughASignalHandlersFrame": "no vdso, which signal handlers return to",
 }
 
 

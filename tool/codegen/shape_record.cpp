@@ -188,7 +188,11 @@ void ShapeWriter::stack(Writer& w, const plan::RecordPlan& record) {
     if (probe_.kind == plan::ProbeKind::defined) {
         w.line("u64 taken = call.taken;");
         w.line("MLBCC_SEEN(taken);");
-        w.line("if (taken <= sizeof(struct user_stack)) size += taken;");
+        w.open_block("if (taken <= sizeof(struct user_stack)) {");
+        // Before Linux 6.11 the bound does not hold for a sum that clang made ahead of it.
+        w.line("MLBCC_SEEN(taken);");
+        w.line("size += taken;");
+        w.close_block();
     } else {
         w.line("call.stack = &record->stack;");
         w.line("size += mlbcc_copy_stack(&call);");

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cstring>
 
-#include <sys/uio.h>
+#include <fcntl.h>
 #include <ucontext.h>
 #include <unistd.h>
 #include <unwind.h>
 
+#include <fmt/format.h>
+
 #include "base/read_file.h"
+#include "base/unique_fd.h"
 
 namespace mlbcc::event {
 namespace {
@@ -92,15 +95,15 @@ Capture capture_in_chain(size_t bytes) {
 }
 
 std::vector<std::byte> read_memory(int pid, uint64_t address, size_t bytes) {
-    constexpr uint64_t kPage = 4096;
+    // Not by process_vm_readv(2), which qemu-user does not have.
+    UniqueFd file(::open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDONLY | O_CLOEXEC));
     std::vector<std::byte> memory(bytes);
     size_t done = 0;
-    while (done < bytes) {  // page after page: what lies behind the stack cannot be read
-        size_t part = std::min(bytes - done, kPage - (address + done) % kPage);
-        iovec to{memory.data() + done, part};
-        iovec from{reinterpret_cast<void*>(address + done), part};
-        if (::process_vm_readv(pid, &to, 1, &from, 1, 0) != static_cast<ssize_t>(part)) break;
-        done += part;
+    while (done < bytes) {  // until what lies behind the stack, which cannot be read
+        ssize_t part = ::pread(file.get(), memory.data() + done, bytes - done,
+                               static_cast<off_t>(address + done));
+        if (part <= 0) break;
+        done += static_cast<size_t>(part);
     }
     memory.resize(done);
     return memory;

@@ -6,7 +6,7 @@ import os
 import re
 from collections import Counter
 
-from harness import ROOT
+from harness import ROOT, target
 from harness.machine import kernel
 from inside.case import VmCase
 
@@ -115,6 +115,19 @@ class Kernel(VmCase):
                     inside = [f for f in event["stack"] if f.startswith("[kernel]")]
                     self.assertIn("do_syscall_64", " ".join(inside))
                     self.assertEqual(len(inside) < len(event["stack"]), event["type"] == "out")
+
+    def test_both_stacks_of_a_thread_off_the_cpu(self):
+        """What the kernel did stands above what the program did, in one record."""
+        trace = self.trace("on sched:off_cpu { where duration > 10ms  event sched.off"
+                           "  stack user  stack kernel }", target("waits"))
+        slept = [e["stack"] for e in trace.named("off") if e["comm"] == "sleeper"]
+        self.assertGreaterEqual(len(slept), 5)
+        for stack in slept[-5:]:
+            inside = [f for f in stack if f.startswith("[kernel]")]
+            self.assertEqual(stack[:len(inside)], inside)
+            self.assertRegex(inside[0], r"\[kernel\]:(__)?schedule\+0x")
+            self.assertIn("do_nanosleep", " ".join(inside))
+            self.assertIn("waits:pause_ms", " ".join(stack[len(inside):]))
 
     def test_what_cannot_be_traced(self):
         said = self.refused("on kernel:vfs_raed { count }\n")
