@@ -9,7 +9,6 @@
 
 #include "base/file_cache.h"
 #include "bpf/compiler.h"
-#include "bpf/compiler.h"
 
 namespace mlbcc::bpf {
 
