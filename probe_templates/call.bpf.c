@@ -54,10 +54,12 @@ struct call {
     };
     u64 now, start;                // start: of the call; or, at return, what MLBCC_BEGIN kept
     u64 sp;                        // the same number at both ends; 0: in the kernel, or not known
-    // The verifier keeps in mind what is known of a number in the first half of 8 bytes.
+    // What is known of a number in the first half of 8 bytes the verifier keeps in mind. Before Linux
+    // 6.8 it takes what it has seen of it on one way for all of them: `hits`, by which it would
+    // decide, stands in the second half, and the low bits of `what` are the same on all ways.
     u32 what;                      // as in record_header
-    u32 probe;
     u32 hits;                      // the rules that apply: bit i for the i-th of the function
+    u32 probe;
     u8 words, text;
     u8 in_kernel;                  // whether it is one of a function of the kernel
     u64 session;                   // whether a session runs both ends; the verifier must know
