@@ -45,10 +45,6 @@ class Reload(VmCase):
         return sum(counts), int(printed.read_text())
 
     def test_functions_of_the_kernel(self):
-        # On one CPU: the emulator sees another's change of the kernel's code too late.
-        second = Path("/sys/devices/system/cpu/cpu1/online")
-        second.write_text("0")
-        self.addCleanup(second.write_text, "1")
         for way in ways():
             with self.subTest(way=way):
                 counted, made = self.counted_by("on kernel:__x64_sys_getppid { count }\n", way)
