@@ -178,7 +178,7 @@ static __always_inline u64 mlbcc_account(struct call *call, u64 lost) {
     if (rules & (rules - 1)) {
         mlbcc_account_one(&accounts[MLBCC_SHARED], mlbcc_count_bits(rules) - 1, lost);
     }
-    // Not a loop: which rules there cannot be is known only where the bit is.
+    // Not a loop, which the verifier would go through round by round; only as many as there are.
 #define MLBCC_ACCOUNT(i)                                                                           \
     if ((i) < MLBCC_RULES && (rules & 1u << (i)))                                                  \
         mlbcc_account_one(&accounts[wanted->rules[i] & (MLBCC_ACCOUNTS - 1)], 1, lost);

@@ -23,7 +23,8 @@ struct accounts {
     u64 unread;            // bytes of records since the reader was woken last
 };
 BPF_PERCPU_ARRAY(accounts, struct accounts, 1);
-// Which rules a probe's record is for: of those whose bits are in `mask` the number is at their bit. The record of a probe's entry is at twice its number, the return's behind it.
+// Which rules a probe's record is for: of those whose bits are in `mask` the number is at their bit.
+// The record of a probe's entry is at twice its number, the return's behind it.
 struct record_rules {
     u64 mask;
     u16 rules[(MLBCC_RULES + 3) / 4 * 4];

@@ -4,12 +4,9 @@ import datetime
 import json
 import os
 import subprocess
-import tempfile
 import textwrap
-import unittest
-from pathlib import Path
 
-from test_profile import JOB, PYTHON, ProfileCase
+from test_profile import PYTHON, ProfileCase, TorchJob
 
 AGREE = 0.05  # seconds
 RUNS = 3      # a job that has to wait for a CPU between a step and its log line agrees in another run
@@ -44,21 +41,9 @@ class PhaseCase(ProfileCase):
         self.fail(f"phases do not agree with the job's log: {differences}")
 
 
-class Torch(PhaseCase):
-    @classmethod
-    def setUpClass(cls):
-        if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True, check=False).returncode != 0:
-            raise unittest.SkipTest("python3-torch is not installed (scripts/setup.sh --tests)")
-        cls.folder = tempfile.TemporaryDirectory(prefix="mlbcc-torch-")
-        cls.addClassCleanup(cls.folder.cleanup)
-        cls.weights = Path(cls.folder.name) / "model.pt"
-        subprocess.run([PYTHON, JOB, "make", cls.weights], check=True)
-
+class Torch(PhaseCase, TorchJob):
     def run_job(self):
-        log = self.dir / "times.json"
-        profile = self.profile(PYTHON, JOB, "run", self.weights, log)
-        times = json.loads(log.read_text())
-        self.assertEqual(len(times["repetitions"]), 50)
+        profile, times = self.profile_of_job()
         self.assertEqual(self.names(profile), ["start_up", "loading", "inference", "cleanup"])
         self.check_whole(profile)
         self.check_use(profile)
