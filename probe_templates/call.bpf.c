@@ -6,6 +6,8 @@
 #define MLBCC_PROBE(cookie) ((u32)((cookie) & 0x3fffff))
 #define MLBCC_WORDS(cookie) ((u32)((cookie) >> 22) & 31)
 #define MLBCC_TEXT(cookie) ((u32)((cookie) >> 27) & 31)
+#define MLBCC_ENTRY_SHAPE(cookie) ((u32)((cookie) >> 32) & 0xffff)
+#define MLBCC_RETURN_SHAPE(cookie) ((u32)((cookie) >> 48))
 
 #if MLBCC_SESSION
 // A session runs one program at both ends and keeps 8 bytes for each call: its start, or the index
@@ -264,6 +266,17 @@ MLBCC_COMMON u64 common_submit_arguments(struct call *call) {
         size += MLBCC_TEXT_BYTES;
     }
     return mlbcc_account(call, mlbcc_put(call, &record.header, size));
+}
+
+// For all rules that have a record of the call's beginning.
+static __always_inline void mlbcc_record_beginning(struct call *call) {
+    u32 index = 2 * call->probe;
+    struct record_rules *wanted = record_rules.lookup(&index);
+    if (!wanted) return;
+    call->hits = wanted->mask;
+    call->at_return = 0;
+    call->what = call->hits << 8;
+    mlbcc_submit_arguments(call);
 }
 
 static __always_inline u64 mlbcc_ppid(struct call *call) {

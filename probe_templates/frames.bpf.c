@@ -63,6 +63,16 @@ MLBCC_COMMON u64 common_push(struct call *call) {
     return 1;
 }
 
+// The frame of the call that has just begun.
+static __always_inline struct call_frame *mlbcc_innermost(void) {
+    u32 id = bpf_get_current_pid_tgid();
+    struct thread_state *thread = mlbcc_slot(id);
+    if (!thread) thread = threads.lookup(&id);
+    if (!thread) return 0;
+    u64 depth = thread->depth;
+    return mlbcc_frame(thread, depth - 1);
+}
+
 // A thread whose frames are all in use: without a session, what its call's return would record is
 // lost here.
 #define MLBCC_FRAMELESS() (call.session ? 0 : mlbcc_lose(&call))

@@ -3,8 +3,6 @@
 // By number: the probe's cookie, or 0 where nobody wants it. Of an end that has nothing to do the
 // shape is MLBCC_NO_SHAPE.
 BPF_ARRAY(syscalls, u64, MLBCC_SYSCALLS);
-#define MLBCC_ENTRY_SHAPE(cookie) ((u32)((cookie) >> 32) & 0xffff)
-#define MLBCC_RETURN_SHAPE(cookie) ((u32)((cookie) >> 48))
 
 static __always_inline u64 mlbcc_syscall_cookie(u64 number) {
     u32 index = number;

@@ -72,12 +72,15 @@ enum class ProgramKind {
 };
 ProgramKind program_kind(Side side, AttachMode mode, rules::Stage end);
 Side side_of(ProgramKind kind);
+Side side_of(plan::ProbeKind kind);
 
 struct Function {
     std::string name;
     ProgramKind kind{};
     std::optional<plan::ShapeId> shape;  // that it does
     std::string point;                   // "sched:sched_process_exit"
+    std::vector<plan::ShapeId> begins;   // that it does the first half of,
+    bool is_rest = false;                // or the shape's second: it goes to rests(side)
 };
 
 struct Program {
@@ -132,6 +135,7 @@ inline constexpr const char* kPythons = "pythons";           // process id to Py
 inline constexpr const char* kPythonFiles = "python_files";  // cookie to Python
 inline constexpr const char* kPythonCodes = "python_codes";  // frame to PythonCode
 std::string aggregate(plan::AggregateId id);                 // "aggregate_3"
+const char* rests(Side side);                                // programs, by shape
 }  // namespace maps
 
 // What programs do with calls that begin, in `control` at kFunctions and kOthers; while the rules

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "codegen/codegen.h"
+#include "codegen/halves.h"
 #include "codegen/settings.h"
 #include "codegen/shape.h"
 #include "codegen/template.h"
@@ -17,9 +18,6 @@ constexpr Side kSides[] = {Side::user, Side::kernel};
 
 plan::ProbeKind probe_kind(Side side) {
     return side == Side::user ? plan::ProbeKind::function : plan::ProbeKind::kernel;
-}
-Side side_of(plan::ProbeKind kind) {
-    return kind == plan::ProbeKind::kernel ? Side::kernel : Side::user;
 }
 
 bool uses_frames(const plan::Plan& plan, const Options& options) {
@@ -57,8 +55,10 @@ public:
         maps();
         program_.direct = is_direct(Side::user);
         program_.kernel_direct = is_direct(Side::kernel);
+        halves();
         defined_offsets();
         for (const plan::Shape& one : plan_.shapes) shape(one);
+        for (const FirstHalf& one : halves_) begin(one);
         for (Side side : kSides) {
             if (is_both_ends(side)) both_ends(side);
         }
@@ -196,6 +196,7 @@ private:
 
     void shape(const plan::Shape& one) {
         ShapeWriter writer(plan_, one, options_.mode_of(side_of(kind_of(one))));
+        if (is_halved(one)) return rest(one, writer);
         std::string name = shape_name(one.id);
         Source body = writer.body();
         source_.from({writer.heads(), {}, 0});
@@ -221,6 +222,47 @@ private:
         case plan::ProbeKind::interval: break;  // it has no shape
         }
         MLBCC_UNREACHABLE();
+    }
+
+    void halves() {
+        halves_ = first_halves(plan_, options_, program_);
+        for (Side side : kSides) {
+            bool any = std::ranges::any_of(halves_, [&](const FirstHalf& half) {
+                return half.side == side && half.has_rests;
+            });
+            if (!any) continue;
+            text(fmt::format("BPF_PROG_ARRAY({}, {});\n", maps::rests(side), plan_.shapes.size()));
+        }
+    }
+    bool is_halved(const plan::Shape& one) const {
+        return std::ranges::any_of(halves_, [&](const FirstHalf& half) {
+            return std::ranges::find(half.shapes, one.id) != half.shapes.end();
+        });
+    }
+    // The second half of a call's beginning.
+    void rest(const plan::Shape& one, ShapeWriter& writer) {
+        if (!writer.has_rest()) return;
+        std::string name = shape_name(one.id);
+        Source body = writer.rest();
+        source_.from({writer.heads(), {}, 0});
+        add("rest.bpf.c", {{"name", name}, {"body", &body}});
+        ProgramKind kind = function_kind(one);
+        program_.functions.push_back({name, kind, one.id, {}, {}, true});
+    }
+    void begin(const FirstHalf& half) {
+        const plan::Shape& example = plan_.shapes[static_cast<uint32_t>(half.shapes.front())];
+        const ShapeWriter writer(plan_, example, options_.mode_of(half.side));
+        std::string pass =
+            fmt::format("    {}.call(ctx, MLBCC_ENTRY_SHAPE(bpf_get_attach_cookie(ctx)));\n",
+                        maps::rests(half.side));
+        add("begin.bpf.c", {{"name", half.name()},
+                            {"session", writer.is_session() ? "1" : "0"},
+                            {"in_kernel", half.side == Side::kernel ? "1" : "0"},
+                            {"skip", writer.skip()},
+                            {"record", half.records ? "    mlbcc_record_beginning(&call);\n" : ""},
+                            {"rest", half.has_rests ? std::string_view(pass) : ""}});
+        program_.functions.push_back(
+            {half.name(), function_kind(example), {}, {}, half.shapes, false});
     }
 
     void tracepoint_shape(const plan::Shape& one, const std::string& name, const Source& body) {
@@ -300,8 +342,11 @@ private:
                                 {"body", &body}});
         }
         if (both) return;
-        ProgramKind kind = program_kind(side, options_.mode_of(side), one.end);
-        program_.functions.push_back({name, kind, one.id, {}});
+        program_.functions.push_back({name, function_kind(one), one.id, {}});
+    }
+    ProgramKind function_kind(const plan::Shape& one) const {
+        const Side side = side_of(kind_of(one));
+        return program_kind(side, options_.mode_of(side), one.end);
     }
 
     static const char* syscall_point(rules::Stage end) {
@@ -327,6 +372,7 @@ private:
     const Options& options_;
     Source source_;
     Program program_;
+    std::vector<FirstHalf> halves_;
     Error error_;
 };
 

@@ -27,6 +27,14 @@ bool is_of_any_call(const rules::Typed& value) {
     return known;
 }
 
+// Of what the call was given alone, and memory.
+bool is_of_arguments(const rules::Typed& value) {
+    bool known = !std::holds_alternative<rules::BuiltinLeaf>(value.node);
+    rules::for_each_operand(
+        value, [&](const rules::TypedPtr& part) { known = known && is_of_arguments(*part); });
+    return known;
+}
+
 // A condition that several rules have is decided once, before all of them.
 void decide_shared(Writer& w, const plan::ProbePlan& probe) {
     std::set<std::string> seen;
@@ -123,8 +131,12 @@ void ShapeWriter::save(Writer& w) {
     w.line("call.hits = hits;");
     if (!is_session()) w.line("call.at_return = 1;");  // what would be lost
     w.line("if (!mlbcc_push(&call)) return MLBCC_FRAMELESS();");
-    if (probe_.saved_words == 0 && probe_.saved.empty()) return;
+    if (!has_rest()) return;
     w.line("struct call_frame *frame = call.frame;");
+    save_rest(w);
+}
+
+void ShapeWriter::save_rest(Writer& w) {
     uint32_t registers = plan::argument_registers(plan_.arch);
     if (probe_.saved_words > registers) {
         w.line(fmt::format("{}(frame->saved + {}, {}, (void *)MLBCC_STACK_ARG(ctx, 0));",
@@ -148,6 +160,26 @@ void ShapeWriter::save(Writer& w, const plan::Saved& saved) {
     if (std::string failed = w.failed(*saved.value); !failed.empty()) {
         w.line(fmt::format("frame->unread |= ({}) << {};", failed, w.unread_bit(saved)));
     }
+}
+
+bool ShapeWriter::has_rest() const {
+    return probe_.saved_words > plan::argument_registers(plan_.arch) || !probe_.saved.empty();
+}
+
+bool ShapeWriter::can_be_halved() const {
+    if (is_return() || probe_.return_parts() == 0 || !framed() || !hits_constant()) return false;
+    if (probe_.entry && (!probe_.entry->argument_words || emitting(*probe_.entry) == 0))
+        return false;
+    if (std::ranges::any_of(probe_.aggregates, &plan::AggregateUse::at_entry)) return false;
+    return std::ranges::all_of(probe_.saved,
+                               [](const plan::Saved& one) { return is_of_arguments(*one.value); });
+}
+
+Source ShapeWriter::rest() {
+    Writer w(plan_, probe_, rules::Stage::entry);
+    w.part(heads(), false);
+    save_rest(w);
+    return w.take();
 }
 
 Source ShapeWriter::entry() {

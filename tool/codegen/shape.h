@@ -22,6 +22,10 @@ public:
     std::vector<Span> heads() const;  // of the rules whose work it is
     // How the end of a system call is taken.
     const char* syscall_end() const;
+    // Whether the beginning of a call can be done in two halves (halves.h); what the second does.
+    bool can_be_halved() const;
+    bool has_rest() const;
+    Source rest();
 
 private:
     Source entry();
@@ -31,6 +35,7 @@ private:
     void sample(Writer& w, const plan::RulePart& part);
     void begin_call(Writer& w);
     void save(Writer& w);
+    void save_rest(Writer& w);
     void save(Writer& w, const plan::Saved& saved);
     bool needs_caller() const;
     bool only_counts() const;
@@ -71,6 +76,7 @@ private:
 // Records up to this size are put together on BPF's stack of 512 bytes.
 inline constexpr uint32_t kMaxStackRecord = 160;
 bool fits_on_stack(const plan::Plan& plan, plan::ProbeKind kind, const plan::RecordPlan& record);
+uint32_t emitting(const plan::RecordPlan& record);  // the rules that have it
 bool is_text(const plan::Field& field);
 // How many probes keep a stack from their beginning to their end, and the place of one of them.
 uint32_t count_taken(const plan::Plan& plan);

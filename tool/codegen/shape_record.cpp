@@ -8,12 +8,6 @@
 namespace mlbcc::codegen {
 namespace {
 
-uint32_t emitting(const plan::RecordPlan& record) {
-    uint32_t mask = 0;
-    for (const plan::Emit& emit : record.emits) mask |= emit.mask;
-    return mask;
-}
-
 // Of probes that templates define.
 bool takes_stack(const plan::ProbePlan& probe) {
     const std::optional<plan::RecordPlan>& record = probe.entry ? probe.entry : probe.ret;
@@ -28,6 +22,12 @@ bool is_stored(const plan::Field& field) {
 }
 
 }  // namespace
+
+uint32_t emitting(const plan::RecordPlan& record) {
+    uint32_t mask = 0;
+    for (const plan::Emit& emit : record.emits) mask |= emit.mask;
+    return mask;
+}
 
 bool is_text(const plan::Field& field) {
     using Kind = plan::ValueType::Kind;

@@ -22,6 +22,14 @@ Side side_of(ProgramKind kind) {
     return kernel ? Side::kernel : Side::user;
 }
 
+Side side_of(plan::ProbeKind kind) {
+    return kind == plan::ProbeKind::kernel ? Side::kernel : Side::user;
+}
+
+const char* maps::rests(Side side) {
+    return side == Side::user ? "rests" : "kernel_rests";
+}
+
 std::string maps::aggregate(plan::AggregateId id) {
     return fmt::format("aggregate_{}", static_cast<uint32_t>(id));
 }

@@ -1,0 +1,38 @@
+#include "codegen/halves.h"
+
+#include <algorithm>
+
+#include "codegen/shape.h"
+
+namespace mlbcc::codegen {
+
+std::string FirstHalf::name() const {
+    std::string all = side == Side::user ? "begin" : "begin_kernel";
+    return records ? all + "_recorded" : all;
+}
+
+std::vector<FirstHalf> first_halves(const plan::Plan& plan, const Options& options,
+                                    const Program& program) {
+    std::vector<FirstHalf> halves;
+    for (Side side : {Side::user, Side::kernel}) {
+        const bool direct = side == Side::user ? program.direct : program.kernel_direct;
+        if (direct || options.mode_of(side) == AttachMode::perf) continue;
+        for (bool records : {false, true}) halves.push_back({side, records, false, {}});
+    }
+    for (const plan::Shape& shape : plan.shapes) {
+        const plan::ProbePlan& probe = plan.probes[static_cast<uint32_t>(shape.example)];
+        if (!plan::is_function(probe.kind)) continue;
+        const Side side = side_of(probe.kind);
+        const ShapeWriter writer(plan, shape, options.mode_of(side));
+        if (!writer.can_be_halved()) continue;
+        for (FirstHalf& half : halves) {
+            if (half.side != side || half.records != probe.entry.has_value()) continue;
+            half.shapes.push_back(shape.id);
+            half.has_rests |= writer.has_rest();
+        }
+    }
+    std::erase_if(halves, [](const FirstHalf& half) { return half.shapes.size() < 2; });
+    return halves;
+}
+
+}  // namespace mlbcc::codegen

@@ -1,0 +1,25 @@
+// Where a call begins most rules want the same: its record of arguments, and a frame. One program
+// does that for all such functions; what each saves besides is done by another behind it. The
+// verifier, and clang, go through the first half once.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "codegen/codegen.h"
+
+namespace mlbcc::codegen {
+
+struct FirstHalf {
+    Side side{};
+    bool records = false;  // a record of arguments
+    bool has_rests = false;
+    std::vector<plan::ShapeId> shapes;
+    std::string name() const;
+};
+
+// Only of functions whose links pass each call on by its shape.
+std::vector<FirstHalf> first_halves(const plan::Plan& plan, const Options& options,
+                                    const Program& program);
+
+}  // namespace mlbcc::codegen
