@@ -122,9 +122,9 @@ static __always_inline int mlbcc_goes_on(u32 id) {
     return 1;
 }
 
-// The end of a call that has a frame: in call->frame. Where it has none, 0; what it would have
-// recorded is lost. Of a function, `sp` is 0 and `probe` not known yet.
-MLBCC_COMMON u64 common_leave_frame(struct call *call) {
+// The end of a call that has a frame: in call->frame. 0 where it has none. Of a function, `sp` is 0
+// and `probe` not known yet.
+static __always_inline u64 mlbcc_end_frame(struct call *call) {
     call->now = bpf_ktime_get_ns();
     call->start = 0;
     mlbcc_identify(&call->id);
@@ -142,16 +142,80 @@ MLBCC_COMMON u64 common_leave_frame(struct call *call) {
     if (!thread) thread = threads.lookup(&id);
     struct call_frame *frame = 0;
     if (thread) frame = call->session ? mlbcc_pop_kept(thread, call) : mlbcc_pop_found(thread, call);
-    if (!frame) {
-        if (call->session && call->start == MLBCC_NO_FRAME) {
-            call->probe = MLBCC_PROBE(bpf_get_attach_cookie(call->ctx));
-            mlbcc_lose(call);
-        }
-        return 0;
-    }
+    if (!frame) return 0;
     call->thread = thread;
     call->frame = frame;
     call->start = frame->start;
     call->hits = frame->hits;
     return 1;
 }
+MLBCC_COMMON u64 common_find_frame(struct call *call) {
+    return mlbcc_end_frame(call);
+}
+// Likewise; what a call without a frame would have recorded is lost.
+MLBCC_COMMON u64 common_leave_frame(struct call *call) {
+    if (mlbcc_end_frame(call)) return 1;
+    if (call->all && call->session && call->start == MLBCC_NO_FRAME) {
+        call->probe = MLBCC_PROBE(bpf_get_attach_cookie(call->ctx));
+        mlbcc_lose(call);
+    }
+    return 0;
+}
+
+#if MLBCC_ENDS
+// The programs of end.bpf.c, which all functions share.
+#define MLBCC_END_CALL 0
+#define MLBCC_LOSE_CALL 1
+BPF_PROG_ARRAY(ends, 2);
+
+// The record is in the thread's scratch.
+static __always_inline void mlbcc_leave_behind(struct call *call) {
+    struct thread_state *thread = call->thread;
+    struct record_header *header = (struct record_header *)thread->scratch;
+    header->time_ns = call->now;
+    header->probe = call->probe;
+    header->what = call->what;
+    header->pid = call->id.pid;
+    header->tid = call->id.tid;
+    header->sp = call->sp;
+    thread->left.size = call->size;
+    thread->left.hits = call->hits;
+}
+static __always_inline u64 mlbcc_find_behind(struct call *call) {
+    u32 id = bpf_get_current_pid_tgid();
+    struct thread_state *thread = mlbcc_slot(id);
+    if (!thread) thread = threads.lookup(&id);
+    call->all = mlbcc_accounts();
+    if (!thread || !call->all) return 0;
+    struct record_header *header = (struct record_header *)thread->scratch;
+    call->now = header->time_ns;
+    call->probe = header->probe;
+    call->what = header->what;
+    call->id.pid = header->pid;
+    call->id.tid = header->tid;
+    call->id.thread = id;
+    call->sp = header->sp;
+    call->hits = thread->left.hits;
+    call->at_return = 1;
+    call->record = header;
+    u64 size = thread->left.size;
+    MLBCC_SEEN(size);
+    if (size > MLBCC_SCRATCH_BYTES) return 0;
+    call->size = size;
+    return 1;
+}
+static __always_inline u64 mlbcc_had_no_frame(struct call *call) {
+    call->probe = MLBCC_PROBE(bpf_get_attach_cookie(call->ctx));
+    call->at_return = 1;
+    u32 index = 2 * call->probe + 1;
+    struct record_rules *wanted = record_rules.lookup(&index);
+    call->all = mlbcc_accounts();
+    if (!wanted || !call->all) return 0;
+    call->hits = wanted->mask;
+#if MLBCC_SESSION
+    return *mlbcc_session_cookie() == MLBCC_NO_FRAME;
+#else
+    return 0;
+#endif
+}
+#endif

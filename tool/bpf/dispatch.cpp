@@ -91,12 +91,6 @@ std::vector<bpf_insn> one_end_code(unsigned shift, int table) {
     return code;
 }
 
-// Where programs find the second halves of their shapes.
-int rests(const LoadedProgram& loaded, codegen::ProgramKind kind) {
-    auto table = loaded.maps.find(codegen::maps::rests(codegen::side_of(kind)));
-    return table == loaded.maps.end() ? -1 : table->second.fd();
-}
-
 Result<UniqueFd> load(const char* name, std::span<const bpf_insn> code, uint32_t attach_type) {
     LIBBPF_OPTS(bpf_prog_load_opts, options);
     options.expected_attach_type = static_cast<bpf_attach_type>(attach_type);
@@ -160,18 +154,20 @@ Result<Programs> Dispatcher::programs_but_for_jumps() {
     return Programs{{codegen::ProgramKind::session, but_for_jumps_.get()}};
 }
 
+int Dispatcher::table_of(const LoadedProgram& loaded, const codegen::Function& function) const {
+    if (function.table.empty()) return table_.get();
+    auto named = loaded.maps.find(function.table);
+    return named == loaded.maps.end() ? -1 : named->second.fd();
+}
+
 Result<void> Dispatcher::connect(const LoadedProgram& loaded, const codegen::Program& program) {
     if (!table_) return {};
     for (const codegen::Function& function : program.functions) {
         // System calls and tracepoints have programs of other types, and ways of their own.
         if (!programs_.contains(function.kind)) continue;
-        std::vector<plan::ShapeId> shapes = function.begins;
-        if (function.shape) shapes.push_back(*function.shape);
-        const int table = function.is_rest ? rests(loaded, function.kind) : table_.get();
         const int fd = loaded.program(function.name);
-        for (const plan::ShapeId shape : shapes) {
-            const auto index = static_cast<uint32_t>(shape);
-            if (bpf_map_update_elem(table, &index, &fd, BPF_ANY) != 0)
+        for (const uint32_t slot : function.slots) {
+            if (bpf_map_update_elem(table_of(loaded, function), &slot, &fd, BPF_ANY) != 0)
                 return system_error("cannot connect the program " + function.name);
         }
     }

@@ -111,6 +111,8 @@ public:
     Result<Programs> programs_but_for_jumps();
 
 private:
+    int table_of(const LoadedProgram& loaded, const codegen::Function& function) const;
+
     UniqueFd table_;
     std::optional<uint32_t> session_is_return_;  // Features::session_is_return
     UniqueFd but_for_jumps_;

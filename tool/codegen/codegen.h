@@ -79,8 +79,10 @@ struct Function {
     ProgramKind kind{};
     std::optional<plan::ShapeId> shape;  // that it does
     std::string point;                   // "sched:sched_process_exit"
-    std::vector<plan::ShapeId> begins;   // that it does the first half of,
-    bool is_rest = false;                // or the shape's second: it goes to rests(side)
+    // Where calls are passed on to it: in the map `table`, or, without a name, in that of what
+    // links hold, by shape.
+    std::vector<uint32_t> slots;
+    std::string table;
 };
 
 struct Program {
@@ -135,6 +137,7 @@ inline constexpr const char* kPythons = "pythons";           // process id to Py
 inline constexpr const char* kPythonFiles = "python_files";  // cookie to Python
 inline constexpr const char* kPythonCodes = "python_codes";  // frame to PythonCode
 std::string aggregate(plan::AggregateId id);                 // "aggregate_3"
+inline constexpr const char* kEnds = "ends";                 // programs
 const char* rests(Side side);                                // programs, by shape
 }  // namespace maps
 

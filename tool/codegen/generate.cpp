@@ -39,9 +39,13 @@ public:
 
     Result<Program> run() {
         bool frames = uses_frames(plan_, options_);
+        program_.direct = is_direct(Side::user);
+        program_.kernel_direct = is_direct(Side::kernel);
+        ends_apart_ = ends_apart(plan_, options_, program_);
         add("record.h");
         add(plan_.arch == plan::Arch::x86_64 ? "args_x86_64.h" : "args_arm64.h");
-        text("#line 1 \"settings\"\n" + settings(plan_, options_, frames));
+        text("#line 1 \"settings\"\n" + settings(plan_, options_, frames) +
+             fmt::format("#define MLBCC_ENDS {}\n", ends_apart_ ? 1 : 0));
         size_t before_commons = source_.text().size();
         add("runtime.bpf.c", {{"rules", std::to_string(plan_.rules.size())},
                               {"totals", std::to_string(plan_.aggregates.size())}});
@@ -53,12 +57,11 @@ public:
         if (plan_.takes_python()) python();
         if (has_kind(plan_, plan::ProbeKind::syscall)) add("syscalls.bpf.c");
         maps();
-        program_.direct = is_direct(Side::user);
-        program_.kernel_direct = is_direct(Side::kernel);
         halves();
         defined_offsets();
         for (const plan::Shape& one : plan_.shapes) shape(one);
         for (const FirstHalf& one : halves_) begin(one);
+        if (ends_apart_) end_calls();
         for (Side side : kSides) {
             if (is_both_ends(side)) both_ends(side);
         }
@@ -197,6 +200,7 @@ private:
     void shape(const plan::Shape& one) {
         ShapeWriter writer(plan_, one, options_.mode_of(side_of(kind_of(one))));
         if (is_halved(one)) return rest(one, writer);
+        if (ends_apart_ && writer.can_end_apart()) writer.end_apart();
         std::string name = shape_name(one.id);
         Source body = writer.body();
         source_.from({writer.heads(), {}, 0});
@@ -247,7 +251,8 @@ private:
         source_.from({writer.heads(), {}, 0});
         add("rest.bpf.c", {{"name", name}, {"body", &body}});
         ProgramKind kind = function_kind(one);
-        program_.functions.push_back({name, kind, one.id, {}, {}, true});
+        program_.functions.push_back(
+            {name, kind, one.id, {}, {index(one.id)}, maps::rests(side_of(kind))});
     }
     void begin(const FirstHalf& half) {
         const plan::Shape& example = plan_.shapes[static_cast<uint32_t>(half.shapes.front())];
@@ -261,8 +266,19 @@ private:
                             {"skip", writer.skip()},
                             {"record", half.records ? "    mlbcc_record_beginning(&call);\n" : ""},
                             {"rest", half.has_rests ? std::string_view(pass) : ""}});
+        std::vector<uint32_t> slots;
+        std::ranges::transform(half.shapes, std::back_inserter(slots), index);
         program_.functions.push_back(
-            {half.name(), function_kind(example), {}, {}, half.shapes, false});
+            {half.name(), function_kind(example), {}, {}, std::move(slots), {}});
+    }
+
+    void end_calls() {
+        const bool session = options_.mode_of(Side::user) == AttachMode::session;
+        add("end.bpf.c", {{"session", session ? "1" : "0"}});
+        const ProgramKind kind =
+            program_kind(Side::user, options_.mode_of(Side::user), rules::Stage::ret);
+        program_.functions.push_back({"end_call", kind, {}, {}, {0}, maps::kEnds});
+        program_.functions.push_back({"lose_call", kind, {}, {}, {1}, maps::kEnds});
     }
 
     void tracepoint_shape(const plan::Shape& one, const std::string& name, const Source& body) {
@@ -342,8 +358,9 @@ private:
                                 {"body", &body}});
         }
         if (both) return;
-        program_.functions.push_back({name, function_kind(one), one.id, {}});
+        program_.functions.push_back({name, function_kind(one), one.id, {}, {index(one.id)}, {}});
     }
+    static uint32_t index(plan::ShapeId id) { return static_cast<uint32_t>(id); }
     ProgramKind function_kind(const plan::Shape& one) const {
         const Side side = side_of(kind_of(one));
         return program_kind(side, options_.mode_of(side), one.end);
@@ -373,6 +390,7 @@ private:
     Source source_;
     Program program_;
     std::vector<FirstHalf> halves_;
+    bool ends_apart_ = false;
     Error error_;
 };
 

@@ -11,12 +11,20 @@ std::string FirstHalf::name() const {
     return records ? all + "_recorded" : all;
 }
 
+namespace {
+
+bool is_passed_on(Side side, const Options& options, const Program& program) {
+    const bool direct = side == Side::user ? program.direct : program.kernel_direct;
+    return !direct && options.mode_of(side) != AttachMode::perf;
+}
+
+}  // namespace
+
 std::vector<FirstHalf> first_halves(const plan::Plan& plan, const Options& options,
                                     const Program& program) {
     std::vector<FirstHalf> halves;
     for (Side side : {Side::user, Side::kernel}) {
-        const bool direct = side == Side::user ? program.direct : program.kernel_direct;
-        if (direct || options.mode_of(side) == AttachMode::perf) continue;
+        if (!is_passed_on(side, options, program)) continue;
         for (bool records : {false, true}) halves.push_back({side, records, false, {}});
     }
     for (const plan::Shape& shape : plan.shapes) {
@@ -33,6 +41,13 @@ std::vector<FirstHalf> first_halves(const plan::Plan& plan, const Options& optio
     }
     std::erase_if(halves, [](const FirstHalf& half) { return half.shapes.size() < 2; });
     return halves;
+}
+
+bool ends_apart(const plan::Plan& plan, const Options& options, const Program& program) {
+    if (!is_passed_on(Side::user, options, program)) return false;
+    return std::ranges::count_if(plan.shapes, [&](const plan::Shape& shape) {
+               return ShapeWriter(plan, shape, options.mode).can_end_apart();
+           }) > 1;
 }
 
 }  // namespace mlbcc::codegen

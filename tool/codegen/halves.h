@@ -22,4 +22,8 @@ struct FirstHalf {
 std::vector<FirstHalf> first_halves(const plan::Plan& plan, const Options& options,
                                     const Program& program);
 
+// Whether the records that ends of calls leave behind are submitted by a program that all functions
+// share: likewise.
+bool ends_apart(const plan::Plan& plan, const Options& options, const Program& program);
+
 }  // namespace mlbcc::codegen

@@ -175,6 +175,11 @@ bool ShapeWriter::can_be_halved() const {
                                [](const plan::Saved& one) { return is_of_arguments(*one.value); });
 }
 
+bool ShapeWriter::can_end_apart() const {
+    return is_return() && framed() && probe_.ret && emitting(*probe_.ret) != 0 &&
+           probe_.kind == plan::ProbeKind::function;
+}
+
 Source ShapeWriter::rest() {
     Writer w(plan_, probe_, rules::Stage::entry);
     w.part(heads(), false);
@@ -239,7 +244,14 @@ void ShapeWriter::find_call(Writer& w) {
     // Of a call without a frame the beginning is not known: all that it may record is lost.
     w.line(fmt::format("call.hits = {};", probe_.ret ? probe_.return_parts() : 0));
     w.line("call.at_return = 1;");
-    w.line("if (!mlbcc_leave_frame(&call)) return 0;");
+    if (ends_apart_) {
+        w.open_block("if (!mlbcc_find_frame(&call)) {");
+        if (is_session()) w.line("ends.call(ctx, MLBCC_LOSE_CALL);");
+        w.line("return 0;");
+        w.close_block();
+    } else {
+        w.line("if (!mlbcc_leave_frame(&call)) return 0;");
+    }
     w.line("struct accounts *all = call.all;");
     w.line("struct call_frame *frame = call.frame;");
     w.line(fmt::format("u32 hits = call.hits & {};", probe_.return_parts()));

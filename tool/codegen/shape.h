@@ -26,6 +26,9 @@ public:
     bool can_be_halved() const;
     bool has_rest() const;
     Source rest();
+    // Whether the record of a call's end can be submitted by a program that functions share.
+    bool can_end_apart() const;
+    void end_apart() { ends_apart_ = true; }
 
 private:
     Source entry();
@@ -71,6 +74,7 @@ private:
     const plan::ProbePlan& probe_;
     AttachMode mode_;
     std::string name_;
+    bool ends_apart_ = false;
 };
 
 // Records up to this size are put together on BPF's stack of 512 bytes.

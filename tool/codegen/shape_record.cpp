@@ -110,7 +110,7 @@ void ShapeWriter::record(Writer& w, const plan::RecordPlan& record) {
     if (record.argument_words) {
         bool of_kernel = probe_.kind == plan::ProbeKind::syscall;
         w.line(of_kernel ? "mlbcc_submit_syscall(&call);" : "mlbcc_submit_arguments(&call);");
-    } else if (fits_on_stack(plan_, probe_.kind, record)) {
+    } else if (!ends_apart_ && fits_on_stack(plan_, probe_.kind, record)) {
         w.line(fmt::format("struct {0}_record on_stack, *record = &on_stack;", name_));
         put_together(w, record);
     } else {
@@ -129,6 +129,12 @@ std::string ShapeWriter::room() const {
 void ShapeWriter::in_scratch(Writer& w, const plan::RecordPlan& record) {
     w.line(fmt::format("_Static_assert(sizeof(struct {}_record) <= MLBCC_SCRATCH_BYTES, \"\");",
                        name_));
+    if (ends_apart_) {
+        w.line("struct thread_state *thread = call.thread;");
+        w.line(fmt::format("struct {0}_record *record = (struct {0}_record *)thread->scratch;",
+                           name_));
+        return put_together(w, record);
+    }
     bool known = is_return() && framed();
     w.line(fmt::format("struct thread_state *thread = {}call.thread{};",
                        known ? "" : "mlbcc_find_thread(&call) ? ", known ? "" : " : 0"));
@@ -145,7 +151,9 @@ void ShapeWriter::in_scratch(Writer& w, const plan::RecordPlan& record) {
 void ShapeWriter::put_together(Writer& w, const plan::RecordPlan& record) {
     w.line("call.record = &record->header;");
     fill(w, record);
-    w.line("mlbcc_submit(&call);");
+    if (!ends_apart_) return w.line("mlbcc_submit(&call);");
+    w.line("mlbcc_leave_behind(&call);");
+    w.line("ends.call(ctx, MLBCC_END_CALL);");
 }
 
 void ShapeWriter::fill(Writer& w, const plan::RecordPlan& record) {

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/unique_fd.h"
 #include "system/elf_file.h"
 #include "system/mounts.h"
 #include "system/syscall_table.h"
@@ -77,17 +76,20 @@ Result<target::Symbols> LiveHost::symbols(const std::string& path) {
 
 Result<std::vector<std::byte>> LiveHost::read(const std::string& path, uint64_t offset,
                                               size_t size) {
-    const UniqueFd file = open_to_read(path);
-    if (!file) return system_error(fmt::format("cannot open {}", path));
-    struct stat status;
-    if (fstat(file.get(), &status) != 0) return system_error(fmt::format("cannot read {}", path));
-    const auto length = static_cast<uint64_t>(status.st_size);
-    size = std::min<uint64_t>(size, length - std::min(offset, length));
+    if (!open_.file || open_.path != path) {
+        UniqueFd file = open_to_read(path);
+        if (!file) return system_error(fmt::format("cannot open {}", path));
+        struct stat status;
+        if (fstat(file.get(), &status) != 0)
+            return system_error(fmt::format("cannot read {}", path));
+        open_ = {path, std::move(file), static_cast<uint64_t>(status.st_size)};
+    }
+    size = std::min<uint64_t>(size, open_.size - std::min(offset, open_.size));
     std::vector<std::byte> bytes(size);
     size_t done = 0;
     while (done < size) {
-        const ssize_t got =
-            pread(file.get(), bytes.data() + done, size - done, static_cast<off_t>(offset + done));
+        const ssize_t got = pread(open_.file.get(), bytes.data() + done, size - done,
+                                  static_cast<off_t>(offset + done));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return system_error(fmt::format("cannot read {}", path));
         if (got == 0) break;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "system/library_search.h"
 #include "system/live_kernel.h"
 #include "system/paths.h"
@@ -50,6 +51,11 @@ private:
     std::vector<LibrarySearcher> searchers_;
     std::map<FileId, std::string> paths_;
     std::map<std::string, target::Symbols> symbols_;  // by path
+    struct {
+        std::string path;
+        UniqueFd file;
+        uint64_t size = 0;  // bytes
+    } open_;                // what was read last: of a library each function is asked for
     LiveKernel kernel_;
 };
 
