@@ -163,7 +163,7 @@ MLBCC_COMMON u64 common_leave_frame(struct call *call) {
 }
 
 #if MLBCC_ENDS
-// The programs of end.bpf.c, which all functions share.
+// The programs of end.bpf.c and lose.bpf.c, which all functions share.
 #define MLBCC_END_CALL 0
 #define MLBCC_LOSE_CALL 1
 BPF_PROG_ARRAY(ends, 2);
@@ -204,6 +204,7 @@ static __always_inline u64 mlbcc_find_behind(struct call *call) {
     call->size = size;
     return 1;
 }
+#if MLBCC_SESSION
 static __always_inline u64 mlbcc_had_no_frame(struct call *call) {
     call->probe = MLBCC_PROBE(bpf_get_attach_cookie(call->ctx));
     call->at_return = 1;
@@ -212,10 +213,7 @@ static __always_inline u64 mlbcc_had_no_frame(struct call *call) {
     call->all = mlbcc_accounts();
     if (!wanted || !call->all) return 0;
     call->hits = wanted->mask;
-#if MLBCC_SESSION
     return *mlbcc_session_cookie() == MLBCC_NO_FRAME;
-#else
-    return 0;
-#endif
 }
+#endif
 #endif

@@ -158,8 +158,9 @@ size_t accounts(const plan::Plan& plan);  // a power of two, by which programs s
 struct Total {
     uint64_t count, sum;
 };
-// The rules that a record is accounted to, as `struct record_rules` has them.
-std::vector<uint64_t> record_rules(const plan::Plan& plan, const plan::RecordPlan& record);
+// The rules that a record is accounted to, as `struct record_rules` has them: so many words.
+size_t record_rules_words(const plan::Plan& plan);
+std::vector<uint64_t> record_rules(const plan::RecordPlan& record, size_t words);
 inline constexpr uint32_t record_index(plan::ProbeId probe, bool at_return) {
     return 2 * static_cast<uint32_t>(probe) + (at_return ? 1 : 0);
 }

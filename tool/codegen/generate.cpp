@@ -12,25 +12,11 @@ namespace mlbcc::codegen {
 namespace {
 
 constexpr uint32_t kFirstCommon = 0x7fff0100;
-constexpr size_t kInlinedShapes = 4;  // with more, what they share is linked to them
 
 constexpr Side kSides[] = {Side::user, Side::kernel};
 
 plan::ProbeKind probe_kind(Side side) {
     return side == Side::user ? plan::ProbeKind::function : plan::ProbeKind::kernel;
-}
-
-bool uses_frames(const plan::Plan& plan, const Options& options) {
-    return std::any_of(plan.probes.begin(), plan.probes.end(), [&](const plan::ProbePlan& probe) {
-        if (probe.kind == plan::ProbeKind::interval) return false;
-        auto large = [&](const std::optional<plan::RecordPlan>& record) {
-            return record && !fits_on_stack(plan, probe.kind, *record);
-        };
-        bool session = plan::is_function(probe.kind) &&
-                       options.mode_of(side_of(probe.kind)) == AttachMode::session;
-        bool framed = probe.has_entry() && (!session || probe.needs_frame());
-        return (framed && probe.has_return()) || large(probe.entry) || large(probe.ret);
-    });
 }
 
 class Generator {
@@ -278,6 +264,8 @@ private:
         const ProgramKind kind =
             program_kind(Side::user, options_.mode_of(Side::user), rules::Stage::ret);
         program_.functions.push_back({"end_call", kind, {}, {}, {0}, maps::kEnds});
+        if (!session) return;
+        add("lose.bpf.c");
         program_.functions.push_back({"lose_call", kind, {}, {}, {1}, maps::kEnds});
     }
 

@@ -13,7 +13,8 @@ std::string FirstHalf::name() const {
 
 namespace {
 
-bool is_passed_on(Side side, const Options& options, const Program& program) {
+bool are_parted(Side side, const plan::Plan& plan, const Options& options, const Program& program) {
+    if (plan.shapes.size() <= kInlinedShapes) return false;
     const bool direct = side == Side::user ? program.direct : program.kernel_direct;
     return !direct && options.mode_of(side) != AttachMode::perf;
 }
@@ -24,7 +25,7 @@ std::vector<FirstHalf> first_halves(const plan::Plan& plan, const Options& optio
                                     const Program& program) {
     std::vector<FirstHalf> halves;
     for (Side side : {Side::user, Side::kernel}) {
-        if (!is_passed_on(side, options, program)) continue;
+        if (!are_parted(side, plan, options, program)) continue;
         for (bool records : {false, true}) halves.push_back({side, records, false, {}});
     }
     for (const plan::Shape& shape : plan.shapes) {
@@ -44,7 +45,7 @@ std::vector<FirstHalf> first_halves(const plan::Plan& plan, const Options& optio
 }
 
 bool ends_apart(const plan::Plan& plan, const Options& options, const Program& program) {
-    if (!is_passed_on(Side::user, options, program)) return false;
+    if (!are_parted(Side::user, plan, options, program)) return false;
     return std::ranges::count_if(plan.shapes, [&](const plan::Shape& shape) {
                return ShapeWriter(plan, shape, options.mode).can_end_apart();
            }) > 1;

@@ -10,6 +10,8 @@
 
 namespace mlbcc::codegen {
 
+inline constexpr size_t kInlinedShapes = 4;  // with more, what they share is not inlined
+
 struct FirstHalf {
     Side side{};
     bool records = false;  // a record of arguments
@@ -18,7 +20,7 @@ struct FirstHalf {
     std::string name() const;
 };
 
-// Only of functions whose links pass each call on by its shape.
+// Only of functions whose links pass each call on by its shape, and only where there are many.
 std::vector<FirstHalf> first_halves(const plan::Plan& plan, const Options& options,
                                     const Program& program);
 

@@ -56,6 +56,19 @@ bool has_kind(const plan::Plan& plan, plan::ProbeKind kind) {
                        [&](const plan::ProbePlan& probe) { return probe.kind == kind; });
 }
 
+bool uses_frames(const plan::Plan& plan, const Options& options) {
+    return std::any_of(plan.probes.begin(), plan.probes.end(), [&](const plan::ProbePlan& probe) {
+        if (probe.kind == plan::ProbeKind::interval) return false;
+        auto large = [&](const std::optional<plan::RecordPlan>& record) {
+            return record && !fits_on_stack(plan, probe.kind, *record);
+        };
+        bool session = plan::is_function(probe.kind) &&
+                       options.mode_of(side_of(probe.kind)) == AttachMode::session;
+        bool framed = probe.has_entry() && (!session || probe.needs_frame());
+        return (framed && probe.has_return()) || large(probe.entry) || large(probe.ret);
+    });
+}
+
 std::string settings(const plan::Plan& plan, const Options& options, bool frames) {
     std::string out = fmt::format("#define MLBCC_EVERYONE {}\n#define MLBCC_USES_FRAMES {}\n",
                                   options.everyone ? 1 : 0, frames ? 1 : 0);

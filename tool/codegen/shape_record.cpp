@@ -149,7 +149,7 @@ void ShapeWriter::in_scratch(Writer& w, const plan::RecordPlan& record) {
 }
 
 void ShapeWriter::put_together(Writer& w, const plan::RecordPlan& record) {
-    w.line("call.record = &record->header;");
+    if (!ends_apart_) w.line("call.record = &record->header;");
     fill(w, record);
     if (!ends_apart_) return w.line("mlbcc_submit(&call);");
     w.line("mlbcc_leave_behind(&call);");
@@ -256,8 +256,12 @@ Source ShapeWriter::take_stack() {
     return w.take();
 }
 
-std::vector<uint64_t> record_rules(const plan::Plan& plan, const plan::RecordPlan& record) {
-    std::vector<uint64_t> words(1 + (most_rules(plan) + 3) / 4);
+size_t record_rules_words(const plan::Plan& plan) {
+    return 1 + (most_rules(plan) + 3) / 4;
+}
+
+std::vector<uint64_t> record_rules(const plan::RecordPlan& record, size_t count) {
+    std::vector<uint64_t> words(count);
     words[0] = emitting(record);
     for (size_t i = 0; i < record.rules.size(); ++i) {
         words[1 + i / 4] |= static_cast<uint64_t>(record.rules[i]) << (16 * (i % 4));

@@ -34,14 +34,15 @@ Result<void> Loaded::tell_rules(const plan::Plan& plan, size_t first) {
     if (map == nullptr) return Error{"the programs have no table of rules"};
     std::vector<uint32_t> indices;
     std::vector<uint64_t> values;
+    const size_t words = codegen::record_rules_words(plan);
     for (size_t i = first; i < plan.probes.size(); ++i) {
         const plan::ProbePlan& probe = plan.probes[i];
         for (bool at_return : {false, true}) {
             const std::optional<plan::RecordPlan>& record = at_return ? probe.ret : probe.entry;
             if (!record) continue;
             indices.push_back(codegen::record_index(probe.id, at_return));
-            const std::vector<uint64_t> words = codegen::record_rules(plan, *record);
-            values.insert(values.end(), words.begin(), words.end());
+            const std::vector<uint64_t> rules = codegen::record_rules(*record, words);
+            values.insert(values.end(), rules.begin(), rules.end());
         }
     }
     return map->update(std::as_bytes(std::span(indices)), std::as_bytes(std::span(values)));

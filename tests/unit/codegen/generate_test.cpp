@@ -230,6 +230,36 @@ TEST(Generate, SharedFunctionsOfManyShapesAreCalledByNumber) {
     }
 }
 
+constexpr const char* kManyShapes =
+    "on cuda:cuMemAlloc { span a(args) }\n"
+    "on cuda:cuMemFree { span b(args) count }\n"
+    "on cuda:cuModuleGetFunction { span c(args) learn kernel[*hfunc] = name }\n"
+    "on cuda:cuMemcpyHtoD { span d(args) }\n"
+    "on cuda:cuMemcpyHtoD { where ret == CUDA_SUCCESS event e(ByteCount) }\n";
+
+TEST(Generate, ManyShapesShareTheProgramsOfBeginningsAndEnds) {
+    const Planned planned(kManyShapes);
+    auto made = [&](AttachMode mode) {
+        auto program =
+            codegen::generate(planned.plan(), {.mode = mode, .templates = &shipped_templates()});
+        return program ? functions(*program) : program.error().message();
+    };
+    EXPECT_EQ(made(AttachMode::multi),
+              "// return shape_1 1\n// return shape_2 2\n// return shape_4 4\n"
+              "// entry shape_5 5, rests 5\n// return shape_6 6\n"
+              "// entry begin_recorded - 0 3 5\n// return end_call -, ends 0\n");
+    EXPECT_EQ(made(AttachMode::session),
+              "// session shape_0 0\n// session shape_1 1\n// session shape_2 2\n"
+              "// session shape_4 4\n// session shape_5 5, rests 5\n// session shape_6 6\n"
+              "// session begin_recorded - 3 5\n// session end_call -, ends 0\n"
+              "// session lose_call -, ends 1\n");
+    EXPECT_EQ(made(AttachMode::perf),
+              "// entry shape_0 0\n// return shape_1 1\n// return shape_2 2\n// entry shape_3 3\n"
+              "// return shape_4 4\n// entry shape_5 5\n// return shape_6 6\n");
+    expect_golden("codegen/many_shapes.session.c.golden",
+                  generated(kManyShapes, AttachMode::session));
+}
+
 TEST(Generate, APlanOfOneShapeAnEndNeedsNoDispatcher) {
     const Planned planned("on cuda:cuInit { event a(pid) }");
     auto program = codegen::generate(planned.plan(), {.templates = &shipped_templates()});

@@ -27,7 +27,7 @@ inline const codegen::Templates& shipped_templates() {
     return all;
 }
 
-// "kind name shape-or-dash" of each program's function.
+// "kind name shape-or-dash" of each program's function, and where calls are passed on to it.
 inline std::string functions(const codegen::Program& program) {
     static constexpr const char* kKinds[] = {"session",        "entry",        "return",
                                              "raw_tracepoint", "tracepoint",   "syscall",
@@ -37,7 +37,10 @@ inline std::string functions(const codegen::Program& program) {
     for (const codegen::Function& one : program.functions) {
         if (!one.shape && !one.point.empty()) continue;  // follows processes
         std::string shape = one.shape ? std::to_string(static_cast<uint32_t>(*one.shape)) : "-";
-        out += fmt::format("// {} {} {}\n", kKinds[static_cast<size_t>(one.kind)], one.name, shape);
+        std::string at = one.table.empty() ? "" : fmt::format(", {}", one.table);
+        if (one.slots.size() > 1 || !at.empty()) at += fmt::format(" {}", fmt::join(one.slots, " "));
+        out += fmt::format("// {} {} {}{}\n", kKinds[static_cast<size_t>(one.kind)], one.name,
+                           shape, at);
     }
     return out;
 }
