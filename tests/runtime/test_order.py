@@ -4,6 +4,7 @@ import collections
 import json
 
 from harness import TracerCase, target
+from harness.machine import attach_ways
 
 
 class Tree(TracerCase):
@@ -69,6 +70,23 @@ class Depth(TracerCase):
         self.assertEqual(len(begins), 600)
         self.assertEqual(trace.loss("unmatched_begin"), 600 - len(trace.pairs("down")))
         self.assertGreaterEqual(len(trace.pairs("down")), 3 * 60)
+
+    def test_more_open_calls_than_a_thread_has_frames(self):
+        """Each frame holds 240 bytes of text here: there are 32. Many rules share programs."""
+        rules = f"""
+            library c = "libc.so.6"
+            int down(const char *depth);
+            void *malloc(unsigned long size); char *getenv(const char *name); int puts(const char *s);
+            on "{target('deep')}":down {{ event a(text = str(depth, 240), ret) }}
+            on c:malloc, c:getenv {{ span m(args) }}
+            on c:puts {{ span p(args) event q(text = str(s, 8), ret) }}
+            """
+        for way in attach_ways():
+            with self.subTest(way=way):
+                trace = self.trace(rules, target("deep"), "60", "5", options=("--attach", way))
+                self.assertEqual([e["ret"] for e in trace.named("down")], list(range(60, 28, -1)) * 5)
+                self.assertEqual(trace.loss("lost"), 5 * 28)
+                self.assertEqual(trace.loss("submitted"), trace.loss("received") + 5 * 28)
 
 
 class Jumps(TracerCase):
