@@ -120,9 +120,11 @@ class Kernel(VmCase):
         """What the kernel did stands above what the program did, in one record."""
         trace = self.trace("on sched:off_cpu { where duration > 10ms  event sched.off"
                            "  stack user  stack kernel }", target("waits"))
-        slept = [e["stack"] for e in trace.named("off") if e["comm"] == "sleeper"]
+        stacks = [e["stack"] for e in trace.named("off") if e["comm"] == "sleeper"]
+        # A busy machine takes the CPU from it elsewhere, too.
+        slept = [stack for stack in stacks if "do_nanosleep" in " ".join(stack)]
         self.assertGreaterEqual(len(slept), 5)
-        for stack in slept[-5:]:
+        for stack in slept:
             inside = [f for f in stack if f.startswith("[kernel]")]
             self.assertEqual(stack[:len(inside)], inside)
             self.assertRegex(inside[0], r"\[kernel\]:(__)?schedule\+0x")
