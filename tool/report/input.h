@@ -45,7 +45,7 @@ private:
     Progress progress_;
     std::optional<uint64_t> size_;
     uint64_t done_ = 0, told_ = 0;  // bytes of the file
-    std::vector<char> packed_;  // read and not yet given, or unpacked: from `at_`
+    std::vector<char> packed_;      // read and not yet given, or unpacked: from `at_`
     size_t at_ = 0;
     std::unique_ptr<Unpacker> unpacker_;  // null: the file is text
 };
