@@ -17,6 +17,7 @@ constexpr const char* kDescription =
     "       mlbcc --rules FILE|NAME [OPTIONS] --pid N | --all\n"
     "       mlbcc check|list|explain|emit --rules FILE|NAME [OPTIONS]\n"
     "       mlbcc report FILE\n"
+    "       mlbcc convert FILE --to chrome|perfetto|folded|csv [-o FILE]\n"
     "       mlbcc profile [options] [--json FILE] [--fail-on high] -- COMMAND [ARGS]\n"
     "       mlbcc doctor [--rules FILE|NAME] [--json]\n"
     "       mlbcc headers [--json] [--link] [--synthesize DIR]\n"
@@ -76,7 +77,7 @@ int usage_error(const std::string& message, const std::string& help = {}) {
 }
 
 struct Texts {  // options that CLI11 takes as text and are read afterwards
-    std::string duration, reload_wait, buffer, attach = "auto", folded_by, fail_on;
+    std::string duration, reload_wait, buffer, to, max_size, attach = "auto", folded_by, fail_on;
     bool quiet = false, verbose = false, no_realtime = false, no_cache = false;
 };
 
@@ -159,7 +160,7 @@ void add_subcommands(CLI::App& app, CommandLine& line, Texts& texts) {
     emit->add_flag("--asm", line.emit.assembly,
                    "The BPF instructions, with their lines of C and of the rules");
     CLI::App* report = add("report", "Summarise a saved trace", Command::report);
-    report->add_option("file", line.file, "Trace file")->required();
+    report->add_option("file", line.file, "Trace file; - is standard input")->required();
     CLI::App* profile = add("profile", "Trace a job and say what it did", Command::profile);
     for (CLI::App* sub : {profile, report}) {
         sub->add_option("--json", line.options.profile_json, "Write the profile to this file")
@@ -175,6 +176,20 @@ void add_subcommands(CLI::App& app, CommandLine& line, Texts& texts) {
         ->check(CLI::NonNegativeNumber);
     add("doctor", "Say whether tracing works on this machine, and what repairs it", Command::doctor)
         ->add_flag("--json", line.json, "As JSON");
+}
+
+void add_convert(CLI::App& app, CommandLine& line, Texts& texts) {
+    CLI::App* sub = app.add_subcommand("convert", "Write a saved trace in another program's form");
+    sub->fallthrough();
+    sub->callback([&line] { line.command = Command::convert; });
+    sub->add_option("file", line.file, "Trace file; - is standard input")->required();
+    sub->add_option("--to", texts.to, "The form: chrome, perfetto, folded or csv")
+        ->required()
+        ->type_name("FORM")
+        ->check(CLI::IsMember({"chrome", "perfetto", "folded", "csv"}));
+    sub->add_option("--max-size", texts.max_size,
+                    "Of perfetto: the latest that fits into a file of this size")
+        ->type_name("SIZE");
 }
 
 void add_headers(CLI::App& app, CommandLine& line) {
@@ -195,7 +210,7 @@ int not_a_duration(const std::string& text) {
     return usage_error(fmt::format("`{}` is not a duration", text), "write 5s, 250ms or 2m");
 }
 
-int read_texts(const Texts& texts, trace::TraceOptions& o) {
+int read_texts(const Texts& texts, trace::TraceOptions& o, bool writes_folded) {
     if (!texts.duration.empty()) {
         o.duration = parse_duration(texts.duration);
         if (!o.duration) return not_a_duration(texts.duration);
@@ -216,7 +231,7 @@ int read_texts(const Texts& texts, trace::TraceOptions& o) {
     if (texts.attach == "session") o.rules.attach = codegen::AttachMode::session;
     if (texts.attach == "multi") o.rules.attach = codegen::AttachMode::multi;
     if (texts.attach == "perf") o.rules.attach = codegen::AttachMode::perf;
-    if (!texts.folded_by.empty() && o.folded.empty())
+    if (!texts.folded_by.empty() && o.folded.empty() && !writes_folded)
         return usage_error("--folded-by says how --folded FILE is written", "add --folded FILE");
     o.fail_on = report::severity_of(texts.fail_on);
     o.folded_by_duration = texts.folded_by == "duration";
@@ -233,18 +248,40 @@ bool is_same_file(const std::string& a, const std::string& b) {
            (std::filesystem::is_regular_file(b, code) && std::filesystem::equivalent(a, b, code));
 }
 
+trace::ViewFormat format_of(const std::string& name) {
+    if (name == "perfetto") return trace::ViewFormat::perfetto;
+    if (name == "folded") return trace::ViewFormat::folded;
+    return name == "csv" ? trace::ViewFormat::csv : trace::ViewFormat::chrome;
+}
+
+int read_max_size(const Texts& texts, trace::ConvertOptions& convert) {
+    if (texts.max_size.empty()) return 0;
+    if (convert.to != trace::ViewFormat::perfetto)
+        return usage_error("--max-size is for `--to perfetto`");
+    convert.max_size = parse_size(texts.max_size);
+    if (!convert.max_size)
+        return usage_error(fmt::format("`{}` is not a size", texts.max_size),
+                           "write 100MiB or 512KiB; at most 4GiB");
+    if (*convert.max_size >= trace::kLeastMaxSize) return 0;
+    return usage_error(fmt::format("`{}` is too small a file", texts.max_size),
+                       "write 64KiB or more");
+}
+
 int check_use(const CommandLine& line) {
     const trace::TraceOptions& o = line.options;
     bool lists_pattern =
         line.command == Command::list && line.pattern.find(':') != std::string::npos;
-    bool needs_rules = line.command != Command::report && line.command != Command::doctor &&
-                       line.command != Command::headers && line.command != Command::profile &&
-                       !lists_pattern;
+    bool needs_rules = line.command != Command::report && line.command != Command::convert &&
+                       line.command != Command::doctor && line.command != Command::headers &&
+                       line.command != Command::profile && !lists_pattern;
     if (needs_rules && o.rules.rules.empty()) {
         return usage_error("no rules are given",
                            "add --rules FILE, or the name of a bundled file: --rules cuda");
     }
     const std::string& other = line.command == Command::report ? line.file : o.output;
+    if (line.command == Command::convert && line.file != "-" && is_same_file(o.output, line.file))
+        return usage_error(fmt::format("convert would overwrite {}", line.file),
+                           "name another file with -o");
     if (!o.folded.empty() && is_same_file(o.folded, other))
         return usage_error(fmt::format("--folded would overwrite {}", other));
     if (!o.profile_json.empty() && is_same_file(o.profile_json, other))
@@ -289,6 +326,7 @@ Parsed parse_command_line(int argc, char** argv) {
     app.require_subcommand(0, 1);
     add_options(app, line, texts);
     add_subcommands(app, line, texts);
+    add_convert(app, line, texts);
     add_headers(app, line);
     try {
         app.parse(static_cast<int>(dashes - argv), argv);
@@ -303,7 +341,11 @@ Parsed parse_command_line(int argc, char** argv) {
             {},
             usage_error(e.what(), "mlbcc --help lists the options; a command goes behind `--`")};
     }
-    if (int status = read_texts(texts, line.options); status != 0) return {{}, status};
+    line.convert.to = format_of(texts.to);
+    bool writes_folded = texts.to == "folded";
+    if (int status = read_texts(texts, line.options, writes_folded); status != 0)
+        return {{}, status};
+    if (int status = read_max_size(texts, line.convert); status != 0) return {{}, status};
     if (int status = check_use(line); status != 0) return {{}, status};
     return {std::move(line), 0};
 }

@@ -5,21 +5,23 @@
 #include <string>
 #include <vector>
 
+#include "trace/convert.h"
 #include "trace/options.h"
 
 namespace mlbcc {
 
-enum class Command { trace, profile, check, list, explain, emit, report, doctor, headers };
+enum class Command { trace, profile, check, list, explain, emit, report, convert, doctor, headers };
 
 struct CommandLine {
     Command command = Command::trace;
     trace::TraceOptions options;
     std::string pattern;   // list
-    std::string file;      // report
+    std::string file;      // report, convert
     bool json = false;     // doctor
     bool compile = false;  // check
     trace::EmitOptions emit;
     trace::HeadersOptions headers;
+    trace::ConvertOptions convert;
 };
 
 // Either a command line to run, or the status to exit with (after --help, or a mistake that has

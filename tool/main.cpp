@@ -1,6 +1,7 @@
 // Which part of the pipeline each subcommand needs; nothing else.
 #include "cli.h"
 #include "trace/commands.h"
+#include "trace/convert.h"
 #include "trace/doctor.h"
 #include "trace/headers.h"
 #include "trace/profile.h"
@@ -20,6 +21,8 @@ int main(int argc, char** argv) {
     case mlbcc::Command::emit: return mlbcc::trace::run_emit(line.options, line.emit);
     case mlbcc::Command::headers: return mlbcc::trace::run_headers(line.options, line.headers);
     case mlbcc::Command::report: return mlbcc::trace::run_report(line.file, line.options);
+    case mlbcc::Command::convert:
+        return mlbcc::trace::run_convert(line.file, line.convert, line.options);
     case mlbcc::Command::doctor: return mlbcc::trace::run_doctor(line.options, line.json);
     }
     return mlbcc::trace::kExitUsage;

@@ -21,13 +21,10 @@ Result<void> Lines::read_more() {
         begin_ = 0;
     }
     if (end_ == buffer_.size()) buffer_.resize(std::min(buffer_.size() * 2, kLongest));
-    ssize_t n;
-    do {
-        n = ::read(fd_, buffer_.data() + end_, buffer_.size() - end_);
-    } while (n < 0 && errno == EINTR);
-    if (n < 0) return system_error("cannot read");
-    end_ += static_cast<size_t>(n);
-    over_ = n == 0;
+    Result<size_t> n = input_.read({buffer_.data() + end_, buffer_.size() - end_});
+    if (!n) return n.error();
+    end_ += *n;
+    over_ = *n == 0;
     return {};
 }
 

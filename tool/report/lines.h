@@ -8,16 +8,17 @@
 #include <vector>
 
 #include "base/result.h"
+#include "report/input.h"
 
 namespace mlbcc::report {
 
 class Lines {
 public:
-    // `fd` stays the caller's and is read from where it stands.
-    explicit Lines(int fd) : fd_(fd), buffer_(kBlock) {}
+    // `input` stays the caller's.
+    explicit Lines(Input& input) : input_(input), buffer_(kBlock) {}
 
     // The next line without its newline, valid until the next call; nothing at the end of the
-    // file. A line longer than kLongest is given cut, as the last one. Error: cannot read.
+    // file. A line longer than kLongest is given cut, as the last one. Errors: as Input::read.
     Result<std::optional<std::string_view>> next();
 
     static constexpr size_t kLongest = 256 << 20;  // bytes
@@ -27,7 +28,7 @@ private:
     Result<void> read_more();
     std::string_view take(size_t length, size_t newline);
 
-    int fd_;
+    Input& input_;
     std::vector<char> buffer_;
     size_t begin_ = 0, end_ = 0;  // of what is read and not yet given
     bool over_ = false;

@@ -70,7 +70,7 @@ std::unique_ptr<sink::Sink> make_profile(const sink::TraceInfo& info,
     return std::make_unique<LiveProfile>(info, std::move(output));
 }
 
-Result<std::optional<SavedProfile>> read_profile(const std::string& path) {
+Result<std::optional<SavedProfile>> read_profile(TraceFile& file) {
     std::optional<SavedProfile> saved;
     ProfileMaker maker;
     HappeningReader reader;
@@ -78,7 +78,7 @@ Result<std::optional<SavedProfile>> read_profile(const std::string& path) {
     std::string start;
     Surroundings surroundings;
     sink::TraceEnd end;
-    Result<uint64_t> damaged = each_line(path, [&](const Json& line) {
+    Result<ReadLines> lines = file.each_line([&](const Json& line) {
         if (!saved) {  // the `meta` line
             command = texts_of(line, "command");
             start = text_of(line, "start");
@@ -93,12 +93,12 @@ Result<std::optional<SavedProfile>> read_profile(const std::string& path) {
         }
         return saved.has_value();
     });
-    if (!damaged) return damaged.error();
+    if (!lines) return lines.error();
     if (!saved) return saved;
     saved->profile = maker.make(end, surroundings);
     saved->profile.command = std::move(command);
     saved->profile.start = std::move(start);
-    saved->damaged = *damaged;
+    saved->damaged = lines->damaged;
     return saved;
 }
 

@@ -17,6 +17,7 @@
 #include "report/off_cpu.h"
 #include "report/phases.h"
 #include "report/process_tree.h"
+#include "report/saved_trace.h"
 #include "report/system_calls.h"
 #include "report/time_shares.h"
 #include "sink/sink.h"
@@ -68,12 +69,12 @@ public:
 std::unique_ptr<sink::Sink> make_profile(const sink::TraceInfo& info,
                                          std::unique_ptr<ProfileOutput> output);
 
-// Of a saved trace; nothing if it was not made by `mlbcc profile`. Errors as read_trace's.
+// Of a saved trace; nothing if it was not made by `mlbcc profile`. Errors as TraceFile's.
 struct SavedProfile {
     Profile profile;
     bool has_summary = false;  // else what was summed is missing
     uint64_t damaged = 0;      // lines that are no JSON objects
 };
-Result<std::optional<SavedProfile>> read_profile(const std::string& path);
+Result<std::optional<SavedProfile>> read_profile(TraceFile& file);
 
 }  // namespace mlbcc::report

@@ -1,12 +1,8 @@
 #include "report/saved_trace.h"
 
-#include <fcntl.h>
-
 #include <fmt/format.h>
 
-#include "base/unique_fd.h"
 #include "report/event_tally.h"
-#include "report/json_line.h"
 #include "report/lines.h"
 #include "report/saved_summary.h"
 
@@ -31,19 +27,18 @@ Result<void> check_meta(std::optional<std::string_view> line, LineParser& parser
                  "read it with the version of mlbcc that wrote it"};
 }
 
-// Gives `take` the JSON objects of all lines, until it returns false. Returns how many lines are
-// none; the last one may have been cut.
-template <class Take> Result<uint64_t> each_object(Lines& lines, LineParser& parser, Take&& take) {
-    uint64_t damaged = 0;
-    bool last_damaged = false;
+// Gives `take` the JSON objects of all lines, until it returns false. The last line may have been
+// cut.
+template <class Take> Result<ReadLines> each_object(Lines& lines, LineParser& parser, Take&& take) {
+    ReadLines read;
     while (true) {
         Result<std::optional<std::string_view>> text = lines.next();
         if (!text) return text.error();
-        if (!*text) return damaged;
+        if (!*text) return read;
         const Json* line = parser.parse(**text);
-        damaged += last_damaged ? 1 : 0;
-        last_damaged = line == nullptr;
-        if (line != nullptr && !take(*line)) return damaged;
+        read.damaged += read.cut ? 1 : 0;
+        read.cut = line == nullptr;
+        if (line != nullptr && !take(*line)) return read;
     }
 }
 
@@ -51,7 +46,7 @@ template <class Take> Result<uint64_t> each_object(Lines& lines, LineParser& par
 Result<SavedTrace> from_lines(Lines& lines, LineParser& parser) {
     EventTally tally;
     std::optional<SavedTrace> whole;
-    Result<uint64_t> damaged = each_object(lines, parser, [&](const Json& line) {
+    Result<ReadLines> read = each_object(lines, parser, [&](const Json& line) {
         if (is_summary(line)) {
             whole = from_summary(line);
         } else {
@@ -59,23 +54,9 @@ Result<SavedTrace> from_lines(Lines& lines, LineParser& parser) {
         }
         return !whole;
     });
-    if (!damaged) return damaged.error();
+    if (!read) return read.error();
     if (whole) return std::move(*whole);
-    return SavedTrace{tally.end(), tally.layers(), false, tally.last_event_id(), *damaged};
-}
-
-Result<SavedTrace> read_trace_of(int fd) {
-    Lines lines(fd);
-    LineParser parser;
-    Result<std::optional<std::string_view>> first = lines.next();
-    if (!first) return first.error();
-    if (auto checked = check_meta(*first, parser); !checked) return checked.error();
-    // A whole trace ends in its summary: the events need not be read.
-    if (std::optional<std::string> last = last_line(fd)) {
-        const Json* line = parser.parse(*last);
-        if (line != nullptr && is_summary(*line)) return from_summary(*line);
-    }
-    return from_lines(lines, parser);
+    return SavedTrace{tally.end(), tally.layers(), false, tally.last_event_id(), read->damaged};
 }
 
 // An event as a line tells it; it points into the line.
@@ -124,51 +105,65 @@ private:
     event::Event event_;
 };
 
-Result<uint64_t> replay_of(int fd, event::EventConsumer& consumer) {
-    Lines lines(fd);
+}  // namespace
+
+struct TraceFile::Opened {
+    std::string name;
+    Input input;
+    Lines lines{input};
     LineParser parser;
-    Result<std::optional<std::string_view>> first = lines.next();
-    if (!first) return first.error();
-    if (auto checked = check_meta(*first, parser); !checked) return checked.error();
+    std::string meta;
+
+    Opened(std::string called, Input from) : name(std::move(called)), input(std::move(from)) {}
+    Result<void> begin() {
+        Result<std::optional<std::string_view>> first = lines.next();
+        if (!first) return first.error();
+        if (*first) meta = **first;
+        return check_meta(*first, parser);
+    }
+    Error told(Error error) const {
+        error.what = name + ": " + error.what;
+        return error;
+    }
+};
+
+TraceFile::TraceFile(std::unique_ptr<Opened> opened) : opened_(std::move(opened)) {}
+TraceFile::TraceFile(TraceFile&&) noexcept = default;
+TraceFile::~TraceFile() = default;
+
+Result<TraceFile> TraceFile::open(const std::string& path, Progress progress) {
+    Result<Input> input = Input::open(path, std::move(progress));
+    if (!input) return input.error();
+    auto opened =
+        std::make_unique<Opened>(path == "-" ? "standard input" : path, std::move(*input));
+    if (auto begun = opened->begin(); !begun) return opened->told(begun.error());
+    return TraceFile(std::move(opened));
+}
+
+Result<ReadLines> TraceFile::each_line(const TakeLine& take) {
+    if (!take(*opened_->parser.parse(opened_->meta))) return ReadLines{};
+    Result<ReadLines> read = each_object(opened_->lines, opened_->parser, take);
+    if (!read) return opened_->told(read.error());
+    return read;
+}
+
+Result<SavedTrace> TraceFile::summary() {
+    // A whole trace ends in its summary: the events need not be read.
+    if (std::optional<std::string> last = last_line(opened_->input.file())) {
+        const Json* line = opened_->parser.parse(*last);
+        if (line != nullptr && is_summary(*line)) return from_summary(*line);
+    }
+    Result<SavedTrace> read = from_lines(opened_->lines, opened_->parser);
+    if (!read) return opened_->told(read.error());
+    return read;
+}
+
+Result<ReadLines> TraceFile::replay(event::EventConsumer& consumer) {
     LineEvent event;
-    return each_object(lines, parser, [&](const Json& line) {
+    return each_line([&](const Json& line) {
         if (const event::Event* read = event.of(line)) consumer.event(*read);
         return true;
     });
-}
-
-Result<uint64_t> each_line_of(int fd, const std::function<bool(const Json&)>& take) {
-    Lines lines(fd);
-    LineParser parser;
-    Result<std::optional<std::string_view>> first = lines.next();
-    if (!first) return first.error();
-    if (auto checked = check_meta(*first, parser); !checked) return checked.error();
-    if (!take(*parser.parse(**first))) return uint64_t{0};
-    return each_object(lines, parser, take);
-}
-
-template <class Read> auto read_file_of(const std::string& path, Read&& read) -> decltype(read(0)) {
-    UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!fd) return system_error(path);
-    auto result = read(fd.get());
-    if (result) return result;
-    Error error = result.error();
-    error.what = path + ": " + error.what;
-    return error;
-}
-
-}  // namespace
-
-Result<SavedTrace> read_trace(const std::string& path) {
-    return read_file_of(path, read_trace_of);
-}
-
-Result<uint64_t> replay(const std::string& path, event::EventConsumer& consumer) {
-    return read_file_of(path, [&](int fd) { return replay_of(fd, consumer); });
-}
-
-Result<uint64_t> each_line(const std::string& path, const std::function<bool(const Json&)>& take) {
-    return read_file_of(path, [&](int fd) { return each_line_of(fd, take); });
 }
 
 bool is_summary(const Json& line) {

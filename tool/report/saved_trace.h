@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "event/event.h"
+#include "report/input.h"
 #include "report/json_line.h"
 #include "sink/summary_text.h"
 
@@ -25,18 +27,38 @@ struct SavedTrace {
         0;  // lines that are no JSON object; a last one cut in the middle is not counted
 };
 
-// Errors name the file: it is missing or cannot be read; it is no trace; it is of another schema.
-// A pipe is read to its end. Memory does not grow with the number of events.
-Result<SavedTrace> read_trace(const std::string& path);
+// What was left out of the lines of a file.
+struct ReadLines {
+    uint64_t damaged = 0;  // were no JSON objects, but for a last one
+    bool cut = false;      // the last one is none: it ends in the middle
+};
 
-// Gives the events of a trace to `consumer`, as far as their lines tell: id, phase, begin, parent,
-// time (since the trace began), duration, thread, stack, and of the probe the names. Returns how
-// many lines were no JSON objects; a last one cut in the middle is not counted. Errors as above.
-Result<uint64_t> replay(const std::string& path, event::EventConsumer& consumer);
+using TakeLine = std::function<bool(const Json&)>;
 
-// Gives `take` the objects of all lines, the `meta` line first, until it returns false. Returns and
-// errors as above.
-Result<uint64_t> each_line(const std::string& path, const std::function<bool(const Json&)>& take);
+// A saved trace, opened: its first line has been read. Each of what follows can be had once; all
+// read on to the end, unpack what zstd has packed, and need memory that does not grow with the
+// number of events. Errors name the file: it cannot be read or unpacked.
+class TraceFile {
+public:
+    // "-" is standard input. Errors: also that it is missing; it is no trace; it is of another
+    // schema.
+    static Result<TraceFile> open(const std::string& path, Progress progress = {});
+    TraceFile(TraceFile&&) noexcept;
+    ~TraceFile();
+
+    Result<SavedTrace> summary();
+    // Gives `take` the objects of all lines, the `meta` line first, until it returns false. Where
+    // that is at the `meta` line, nothing has been read.
+    Result<ReadLines> each_line(const TakeLine& take);
+    // Gives the events to `consumer`, as far as their lines tell: id, phase, begin, parent, time
+    // (since the trace began), duration, thread, stack, and of the probe the names.
+    Result<ReadLines> replay(event::EventConsumer& consumer);
+
+private:
+    struct Opened;
+    explicit TraceFile(std::unique_ptr<Opened> opened);
+    std::unique_ptr<Opened> opened_;
+};
 bool is_summary(const Json& line);
 
 // What a summary made from events lacks, and why, in lines for the user; "" if there is one.

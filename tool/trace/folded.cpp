@@ -1,9 +1,8 @@
 #include "trace/folded.h"
 
-#include <fmt/format.h>
-
 #include "report/saved_trace.h"
 #include "trace/messages.h"
+#include "trace/progress.h"
 
 namespace mlbcc::trace {
 
@@ -18,12 +17,13 @@ Result<std::unique_ptr<sink::Sink>> open_folded(const TraceOptions& options) {
 int fold_saved_trace(const std::string& file, const TraceOptions& options) {
     Result<std::unique_ptr<sink::Sink>> folded = open_folded(options);
     if (!folded) return tell(folded.error());
-    Result<uint64_t> damaged = report::replay(file, **folded);
-    if (!damaged) return tell(damaged.error());
-    if (*damaged > 0) {
-        tell_note(options.verbosity,
-                  fmt::format("{}: {} lines were left out: not JSON objects", file, *damaged));
-    }
+    ProgressBar bar(options.verbosity);
+    Result<report::TraceFile> trace = report::TraceFile::open(file, bar.progress());
+    if (!trace) return tell(trace.error());
+    Result<report::ReadLines> read = trace->replay(**folded);
+    bar.end();
+    if (!read) return tell(read.error());
+    tell_unread(*read, file, options.verbosity);
     if (auto done = (*folded)->finish({}, 0); !done) return tell(done.error());
     return 0;
 }

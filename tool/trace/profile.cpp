@@ -101,8 +101,9 @@ Result<std::unique_ptr<sink::Sink>> open_profile(const TraceOptions& options,
     return report::make_profile(info, std::move(*output));
 }
 
-std::optional<int> report_saved_profile(const std::string& file, const TraceOptions& options) {
-    Result<std::optional<report::SavedProfile>> saved = report::read_profile(file);
+std::optional<int> report_saved_profile(report::TraceFile& trace, const std::string& file,
+                                        const TraceOptions& options) {
+    Result<std::optional<report::SavedProfile>> saved = report::read_profile(trace);
     if (!saved) return tell(saved.error());
     if (!*saved) return {};
     if (!(*saved)->has_summary) {

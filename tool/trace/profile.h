@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "report/saved_trace.h"
 #include "sink/sink.h"
 #include "trace/options.h"
 
@@ -19,6 +20,8 @@ int run_profile(TraceOptions options);
 Result<std::unique_ptr<sink::Sink>> open_profile(const TraceOptions& options,
                                                  const sink::TraceInfo& info, bool& has_findings);
 // Nothing if the trace in `file` is not one of a profile; else the exit status.
-std::optional<int> report_saved_profile(const std::string& file, const TraceOptions& options);
+// Then nothing of it has been read.
+std::optional<int> report_saved_profile(report::TraceFile& trace, const std::string& file,
+                                        const TraceOptions& options);
 
 }  // namespace mlbcc::trace

@@ -9,13 +9,18 @@
 #include "trace/folded.h"
 #include "trace/messages.h"
 #include "trace/profile.h"
+#include "trace/progress.h"
 
 namespace mlbcc::trace {
 
 int run_report(const std::string& file, const TraceOptions& options) {
     if (!options.folded.empty()) return fold_saved_trace(file, options);
-    if (auto status = report_saved_profile(file, options)) return *status;
-    Result<report::SavedTrace> trace = report::read_trace(file);
+    ProgressBar bar(options.verbosity);
+    Result<report::TraceFile> opened = report::TraceFile::open(file, bar.progress());
+    if (!opened) return tell(opened.error());
+    if (auto status = report_saved_profile(*opened, file, options)) return *status;
+    Result<report::SavedTrace> trace = opened->summary();
+    bar.end();
     if (!trace) return tell(trace.error());
     std::string note = report::note_on(*trace, file);
     std::fwrite(note.data(), 1, note.size(), stderr);

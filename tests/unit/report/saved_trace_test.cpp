@@ -2,11 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <zstd.h>
 
 #include "event/test_plan.h"
 #include "sink/golden.h"
@@ -30,19 +32,31 @@ public:
     std::string path = "/tmp/saved_trace_XXXXXX";
 };
 
+Result<SavedTrace> summary_of(const std::string& path) {
+    Result<TraceFile> file = TraceFile::open(path);
+    if (!file) return file.error();
+    return file->summary();
+}
+
+Result<ReadLines> replay_of(const std::string& path, event::EventConsumer& consumer) {
+    Result<TraceFile> file = TraceFile::open(path);
+    if (!file) return file.error();
+    return file->replay(consumer);
+}
+
 std::string shown(const SavedTrace& trace) {
     return sink::summary_text(trace.end, 0, trace.layers, 100);
 }
 
 std::string report_of(const std::string& text) {
     TestFile file(text);
-    Result<SavedTrace> trace = read_trace(file.path);
+    Result<SavedTrace> trace = summary_of(file.path);
     return trace ? note_on(*trace, "t.jsonl") + shown(*trace) : "error: " + trace.error().message();
 }
 
 std::string error_of(const std::string& text) {
     TestFile file(text);
-    Result<SavedTrace> trace = read_trace(file.path);
+    Result<SavedTrace> trace = summary_of(file.path);
     if (trace) return "none";
     std::string message = trace.error().message();
     return message.substr(std::min(message.size(), file.path.size()));
@@ -225,9 +239,9 @@ TEST(SavedTrace, WhatIsNoTraceIsRefused) {
 }
 
 TEST(SavedTrace, WhatCannotBeReadIsNamed) {
-    EXPECT_EQ(read_trace("/no/such.jsonl").error().message(),
+    EXPECT_EQ(summary_of("/no/such.jsonl").error().message(),
               "/no/such.jsonl: No such file or directory");
-    EXPECT_EQ(read_trace("/tmp").error().message(), "/tmp: cannot read: Is a directory");
+    EXPECT_EQ(summary_of("/tmp").error().message(), "/tmp: cannot read: Is a directory");
 }
 
 // ---- event by event
@@ -253,9 +267,10 @@ TEST(Replay, GivesTheEventsOfATrace) {
         R"("tid":70,"comm":"\u00ff","cpu":1,"stack":["a:g+0x1","[jit]:;\u0000+0x2","..."]})"
         "\n[]\n{\"event_id\":8,\"ts\":0.02,\"type\":\"summary\",\"events\":7}\n");
     Told told;
-    Result<uint64_t> damaged = replay(file.path, told);
-    ASSERT_TRUE(damaged);
-    EXPECT_EQ(*damaged, 1u);
+    Result<ReadLines> read = replay_of(file.path, told);
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->damaged, 1u);
+    EXPECT_FALSE(read->cut);
     using namespace std::string_literals;
     EXPECT_EQ(told.text, "1 B cuInit/cuInit p\n"
                          "2 X cuMemAlloc/cuMemAlloc_v2 p took=12500\n"
@@ -274,19 +289,63 @@ TEST(Replay, TakesWhatEventsAreNot) {
                           "\n"
                           R"({"phase":"X")");
     Told told;
-    Result<uint64_t> damaged = replay(file.path, told);
-    ASSERT_TRUE(damaged);
-    EXPECT_EQ(*damaged, 0u);
+    Result<ReadLines> read = replay_of(file.path, told);
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->damaged, 0u);
+    EXPECT_TRUE(read->cut);
     EXPECT_EQ(told.text, "0 i /  begin=0 < <\n");
 }
 
 TEST(Replay, OfNoTraceIsRefused) {
     Told told;
-    EXPECT_EQ(replay("/no/such.jsonl", told).error().message(),
+    EXPECT_EQ(replay_of("/no/such.jsonl", told).error().message(),
               "/no/such.jsonl: No such file or directory");
     TestFile file("not json\n");
-    EXPECT_EQ(replay(file.path, told).error().message(),
+    EXPECT_EQ(replay_of(file.path, told).error().message(),
               file.path + ": not a trace: its first line is not a JSON object");
+}
+
+// ---- packed by zstd, told by how the file begins
+
+std::string packed(const std::string& text) {
+    std::string out(ZSTD_compressBound(text.size()), '\0');
+    out.resize(ZSTD_compress(out.data(), out.size(), text.data(), text.size(), 3));
+    return out;
+}
+
+TEST(Packed, IsReadAsTextIs) {
+    EXPECT_EQ(report_of(packed(kMeta + kEvents)), report_of(kMeta + kEvents));
+    // Frames may follow one another (RFC 8878, 3.1).
+    EXPECT_EQ(report_of(packed(kMeta) + packed(kEvents)), report_of(kMeta + kEvents));
+}
+
+TEST(Packed, ACutFileIsReadAsFarAsItGoes) {
+    std::string text = kMeta;
+    for (int i = 1; i <= 20000; ++i) {
+        text +=
+            fmt::format("{{\"event_id\":{},\"ts\":{}.5,\"phase\":\"i\"}}\n", i, i * 7919 % 65537);
+    }
+    std::string whole = packed(text);
+    TestFile file(whole.substr(0, whole.size() / 2));
+    Told told;
+    Result<ReadLines> read = replay_of(file.path, told);
+    ASSERT_TRUE(read) << read.error().message();
+    EXPECT_EQ(read->damaged, 0u);
+    auto events = std::count(told.text.begin(), told.text.end(), '\n');
+    EXPECT_GT(events, 0);
+    EXPECT_LT(events, 20000);
+    EXPECT_TRUE(told.text.starts_with("1 i /"));
+}
+
+TEST(Packed, DamageIsAnError) {
+    std::string text = packed(kMeta + kEvents);
+    text[5] = '\xff';
+    text[6] = '\xff';
+    TestFile file(text);
+    Told told;
+    Result<ReadLines> read = replay_of(file.path, told);
+    ASSERT_FALSE(read);
+    EXPECT_TRUE(read.error().message().starts_with(file.path + ": cannot be unpacked: "));
 }
 
 }  // namespace

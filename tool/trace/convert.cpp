@@ -1,0 +1,68 @@
+#include "trace/convert.h"
+
+#include "trace/folded.h"
+#include "trace/messages.h"
+#include "trace/progress.h"
+#include "view/view.h"
+
+namespace mlbcc::trace {
+namespace {
+
+std::string ending_of(ViewFormat format) {
+    switch (format) {
+    case ViewFormat::chrome: return ".json";
+    case ViewFormat::perfetto: return ".pftrace";
+    case ViewFormat::folded: return ".folded";
+    case ViewFormat::csv: return ".csv";
+    }
+    MLBCC_UNREACHABLE();
+}
+
+// "a/trace.jsonl.zst" -> "a/trace.csv"
+std::string output_for(std::string file, ViewFormat format) {
+    if (file == "-") return file;
+    for (const char* ending : {".zst", ".jsonl"}) {
+        if (file.ends_with(ending)) file.resize(file.size() - std::string_view(ending).size());
+    }
+    return file + ending_of(format);
+}
+
+view::Opened open_writer(const ConvertOptions& convert, const std::string& path,
+                         const view::Origin& origin) {
+    switch (convert.to) {
+    case ViewFormat::chrome: return view::open_chrome(path, origin);
+    case ViewFormat::perfetto: return view::open_perfetto(path, convert.max_size);
+    case ViewFormat::csv: return view::open_csv(path);
+    case ViewFormat::folded: break;  // has no calls in it
+    }
+    MLBCC_UNREACHABLE();
+}
+
+int write_view(const std::string& file, const ConvertOptions& convert,
+               const TraceOptions& options) {
+    ProgressBar bar(options.verbosity);
+    Result<report::TraceFile> trace = report::TraceFile::open(file, bar.progress());
+    if (!trace) return tell(trace.error());
+    Result<report::ReadLines> read = view::convert(*trace, [&](const view::Origin& origin) {
+        return open_writer(convert, options.output, origin);
+    });
+    bar.end();
+    if (!read) return tell(read.error());
+    tell_unread(*read, file, options.verbosity);
+    return 0;
+}
+
+}  // namespace
+
+int run_convert(const std::string& file, const ConvertOptions& convert, const TraceOptions& given) {
+    TraceOptions options = given;
+    if (options.output.empty()) options.output = output_for(file, convert.to);
+    options.folded = options.output;
+    int status = convert.to == ViewFormat::folded ? fold_saved_trace(file, options)
+                                                  : write_view(file, convert, options);
+    bool is_named = given.output.empty() && options.output != "-";
+    if (status == 0 && is_named) tell_note(options.verbosity, options.output + " was written");
+    return status;
+}
+
+}  // namespace mlbcc::trace

@@ -1,0 +1,84 @@
+#include <algorithm>
+
+#include "view/view.h"
+
+namespace mlbcc::view {
+namespace {
+
+using report::Json;
+
+Origin origin_of(const Json& meta) {
+    Origin origin;
+    origin.tool = report::text_of(meta, "tool");
+    origin.start = report::text_of(meta, "start");
+    origin.command = report::texts_of(meta, "command");
+    auto host = meta.FindMember("host");
+    if (host == meta.MemberEnd() || !host->value.IsObject()) return origin;
+    origin.kernel = report::text_of(host->value, "kernel");
+    origin.arch = report::text_of(host->value, "arch");
+    return origin;
+}
+
+// The lines of a trace to a writer.
+class Converter {
+public:
+    explicit Converter(Writer& writer) : writer_(writer) {}
+
+    // False when nothing more can be written.
+    bool take(const Json& line) {
+        if (const Record* record = reader_.read(line)) {
+            uint64_t end_ns = record->time_ns;
+            if (record->phase == event::Phase::complete) end_ns += record->duration_ns;
+            ending_.time_ns = std::max(ending_.time_ns, end_ns);
+            record->phase == event::Phase::instant ? writer_.instant(*record) : spans_.add(*record);
+        } else if (std::optional<Lost> lost = read_lost(line)) {
+            ending_.time_ns = std::max(ending_.time_ns, lost->time_ns);
+            ending_.lost += lost->count;
+            writer_.lost(*lost);
+        } else if (report::is_summary(line)) {
+            ending_.time_ns = std::max(ending_.time_ns, report::nanoseconds_of(line, "ts", 1e9));
+            ending_.lost = std::max(ending_.lost, report::unsigned_of(line, "lost"));
+            ending_.has_summary = true;
+        }
+        return !writer_.failed();
+    }
+
+    Result<void> finish() {
+        spans_.finish(ending_.time_ns);
+        return writer_.finish(ending_);
+    }
+
+private:
+    Writer& writer_;
+    RecordReader reader_;
+    Spans spans_{[this](const Slice& slice) { writer_.slice(slice); }};
+    Ending ending_;
+};
+
+}  // namespace
+
+bool is_counter(const Record& record) {
+    return record.type == "counter";
+}
+
+Result<report::ReadLines> convert(report::TraceFile& trace, const OpenWriter& open) {
+    std::unique_ptr<Writer> writer;
+    std::optional<Converter> converter;
+    std::optional<Error> failure;
+    Result<report::ReadLines> read = trace.each_line([&](const Json& line) {
+        if (converter) return converter->take(line);
+        Opened opened = open(origin_of(line));  // the `meta` line
+        if (!opened) {
+            failure = opened.error();
+            return false;
+        }
+        writer = std::move(*opened);
+        converter.emplace(*writer);
+        return true;
+    });
+    if (failure) return *failure;
+    if (auto done = converter->finish(); !done) return done.error();
+    return read;
+}
+
+}  // namespace mlbcc::view

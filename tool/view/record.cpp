@@ -1,0 +1,142 @@
+#include "view/record.h"
+
+namespace mlbcc::view {
+namespace {
+
+using report::Json;
+
+Value value_of(const Json& value) {
+    if (value.IsBool()) return value.GetBool();
+    if (value.IsInt64()) return int64_t{value.GetInt64()};
+    if (value.IsUint64()) return uint64_t{value.GetUint64()};
+    if (value.IsString()) return report::as_text(value);
+    if (!value.IsArray()) return std::monostate{};
+    std::vector<std::string_view> texts;
+    for (const Json& one : value.GetArray()) texts.push_back(report::as_text(one));
+    return texts;
+}
+
+void read_texts(const Json& line, const char* name, std::vector<std::string_view>& out) {
+    out.clear();
+    if (const Json* list = report::list_of(line, name)) {
+        for (const Json& one : list->GetArray()) out.push_back(report::as_text(one));
+    }
+}
+
+}  // namespace
+
+bool RecordReader::read_phase(std::string_view phase) {
+    size_t at = std::string_view("BEXi").find(phase);
+    record_.phase = static_cast<event::Phase>(at);
+    return phase.size() == 1 && at != std::string_view::npos;
+}
+
+void RecordReader::read_names(const Json& line) {
+    record_.comm = report::text_of(line, "comm");
+    record_.type = report::text_of(line, "type");
+    record_.name = report::text_of(line, "name");
+    record_.function = report::text_of(line, "function");
+    if (record_.function == record_.name) record_.function = {};
+    record_.symbol = report::text_of(line, "symbol");
+}
+
+void RecordReader::read_values(const Json& line) {
+    record_.arguments.clear();
+    record_.ret.reset();
+    auto ret = line.FindMember("ret");
+    if (ret != line.MemberEnd()) record_.ret = value_of(ret->value);
+    auto values = line.FindMember("args");
+    if (values == line.MemberEnd() || !values->value.IsObject()) return;
+    for (const auto& one : values->value.GetObject()) {
+        record_.arguments.push_back({report::as_text(one.name), value_of(one.value)});
+    }
+}
+
+const Record* RecordReader::read(const Json& line) {
+    auto natural = [&](const char* name) -> std::optional<uint64_t> {
+        if (!report::has(line, name)) return std::nullopt;
+        return report::unsigned_of(line, name);
+    };
+    auto small = [&](const char* name) {
+        return static_cast<uint32_t>(report::unsigned_of(line, name));
+    };
+    if (!read_phase(report::text_of(line, "phase"))) return nullptr;
+    record_.id = report::unsigned_of(line, "event_id");
+    record_.begin = natural("begin");
+    record_.parent = natural("parent");
+    record_.time_ns = report::nanoseconds_of(line, "ts", 1e9);
+    record_.duration_ns = report::nanoseconds_of(line, "duration_us", 1e3);
+    record_.pid = small("pid");
+    record_.tid = small("tid");
+    record_.cpu = small("cpu");
+    read_names(line);
+    read_values(line);
+    read_texts(line, "stack", record_.stack);
+    return &record_;
+}
+
+// {"event_id":6,"ts":0.009000000,"type":"lost","cpu":1,"count":17,"rules":["cuda.rules:12"]}
+std::optional<Lost> read_lost(const Json& line) {
+    if (report::text_of(line, "type") != "lost" || report::has(line, "phase")) return std::nullopt;
+    Lost lost;
+    lost.time_ns = report::nanoseconds_of(line, "ts", 1e9);
+    lost.count = report::unsigned_of(line, "count");
+    lost.cpu = static_cast<uint32_t>(report::unsigned_of(line, "cpu"));
+    read_texts(line, "rules", lost.rules);
+    return lost;
+}
+
+// ---- KeptRecord
+
+size_t KeptRecord::bytes_of(const Record& record) const {
+    auto of_value = [](const Value& value) {
+        size_t bytes = 0;
+        if (const auto* text = std::get_if<std::string_view>(&value)) bytes = text->size();
+        if (const auto* texts = std::get_if<std::vector<std::string_view>>(&value)) {
+            for (std::string_view one : *texts) bytes += one.size();
+        }
+        return bytes;
+    };
+    size_t bytes = record.comm.size() + record.type.size() + record.name.size() +
+                   record.function.size() + record.symbol.size();
+    for (const Record::Argument& one : record.arguments) {
+        bytes += one.name.size() + of_value(one.value);
+    }
+    if (record.ret) bytes += of_value(*record.ret);
+    for (std::string_view frame : record.stack) bytes += frame.size();
+    return bytes;
+}
+
+// There is room for it: nothing moves.
+std::string_view KeptRecord::take(std::string_view text) {
+    size_t at = texts_.size();
+    texts_.insert(texts_.end(), text.begin(), text.end());
+    return {texts_.data() + at, text.size()};
+}
+
+Value KeptRecord::take(const Value& value) {
+    if (const auto* text = std::get_if<std::string_view>(&value)) return take(*text);
+    const auto* texts = std::get_if<std::vector<std::string_view>>(&value);
+    if (texts == nullptr) return value;
+    std::vector<std::string_view> taken;
+    for (std::string_view one : *texts) taken.push_back(take(one));
+    return taken;
+}
+
+void KeptRecord::keep(const Record& record) {
+    texts_.clear();
+    texts_.reserve(bytes_of(record));
+    record_ = record;
+    for (std::string_view* text :
+         {&record_.comm, &record_.type, &record_.name, &record_.function, &record_.symbol}) {
+        *text = take(*text);
+    }
+    for (Record::Argument& one : record_.arguments) {
+        one.name = take(one.name);
+        one.value = take(one.value);
+    }
+    if (record_.ret) record_.ret = take(*record_.ret);
+    for (std::string_view& frame : record_.stack) frame = take(frame);
+}
+
+}  // namespace mlbcc::view

@@ -1,0 +1,77 @@
+// One line of a trace as viewers draw it: an event, or what was lost.
+//
+//   {"event_id":5,"ts":0.006,"type":"memory","name":"alloc","phase":"X",...,"args":{"size":4096}}
+//       ->  {5, complete, 6000000 ns, "memory", "alloc", ..., {size: 4096}}
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "event/event.h"
+#include "report/json_line.h"
+
+namespace mlbcc::view {
+
+// As it stands in the trace: null, a boolean, a number, a text, or a stack that was learnt.
+using Value = std::variant<std::monostate, bool, int64_t, uint64_t, std::string_view,
+                           std::vector<std::string_view>>;
+
+// Texts live as long as what it was read from.
+struct Record {
+    struct Argument {
+        std::string_view name;
+        Value value;
+    };
+    uint64_t id = 0;
+    event::Phase phase{};
+    std::optional<uint64_t> begin, parent;  // ids
+    uint64_t time_ns = 0;                   // since the trace began; of an X its beginning
+    uint64_t duration_ns = 0;               // E and X
+    uint32_t pid = 0, tid = 0, cpu = 0;
+    std::string_view comm, type, name;
+    std::string_view function, symbol;  // "" where they are the name
+    std::vector<Argument> arguments;
+    std::optional<Value> ret;
+    std::vector<std::string_view> stack;  // innermost first
+};
+
+struct Lost {
+    uint64_t time_ns = 0, count = 0;
+    uint32_t cpu = 0;
+    std::vector<std::string_view> rules;
+};
+
+class RecordReader {
+public:
+    // Valid until the next call; null where the line is no event.
+    const Record* read(const report::Json& line);
+
+private:
+    bool read_phase(std::string_view phase);
+    void read_names(const report::Json& line);
+    void read_values(const report::Json& line);
+
+    Record record_;
+};
+
+std::optional<Lost> read_lost(const report::Json& line);
+
+// A record with texts of its own.
+class KeptRecord {
+public:
+    void keep(const Record& record);
+    const Record& get() const { return record_; }
+
+private:
+    size_t bytes_of(const Record& record) const;
+    std::string_view take(std::string_view text);
+    Value take(const Value& value);
+
+    Record record_;
+    std::vector<char> texts_;
+};
+
+}  // namespace mlbcc::view

@@ -1,0 +1,83 @@
+#include "view/spans.h"
+
+#include <algorithm>
+
+namespace mlbcc::view {
+
+Spans::Lane& Spans::lane_of(const Record& record) {
+    uint64_t key = uint64_t{record.pid} << 32 | record.tid;
+    auto found = lanes_.find(key);
+    if (found != lanes_.end()) return found->second;
+    if (lanes_.size() >= kLanes) {
+        std::erase_if(lanes_, [](const auto& one) { return one.second.depth == 0; });
+    }
+    return lanes_[key];
+}
+
+// Innermost first: they are over.
+void Spans::close_above(Lane& lane, size_t depth, uint64_t end_ns) {
+    while (lane.depth > depth) {
+        const Record& call = lane.open[--lane.depth].get();
+        take_({&call, nullptr, call.time_ns, std::max(end_ns, call.time_ns), Missing::end});
+    }
+}
+
+// It is in the call that it names; those further in are over, and without a name all are.
+void Spans::begin(const Record& record) {
+    Lane& lane = lane_of(record);
+    size_t around = 0;
+    if (record.parent) {
+        around = lane.depth;
+        while (around > 0 && lane.open[around - 1].get().id != *record.parent) --around;
+        if (around == 0) around = lane.depth;  // that one is not known
+    }
+    if (around >= kMaxDepth) around = 0;
+    close_above(lane, around, record.time_ns);
+    if (lane.depth == lane.open.size()) lane.open.emplace_back();
+    lane.open[lane.depth++].keep(record);
+}
+
+void Spans::end(const Record& record) {
+    Lane& lane = lane_of(record);
+    size_t at = lane.depth;
+    while (record.begin && at > 0 && lane.open[at - 1].get().id != *record.begin) --at;
+    if (!record.begin || at == 0) {
+        uint64_t began = record.time_ns - std::min(record.time_ns, record.duration_ns);
+        return take_({&record, nullptr, began, record.time_ns, Missing::begin});
+    }
+    close_above(lane, at, record.time_ns);
+    const Record& call = lane.open[at - 1].get();
+    lane.depth = at - 1;
+    take_({&call, &record, call.time_ns, std::max(record.time_ns, call.time_ns), Missing::nothing});
+}
+
+void Spans::add(const Record& record) {
+    switch (record.phase) {
+    case event::Phase::begin: return begin(record);
+    case event::Phase::end: return end(record);
+    case event::Phase::complete:
+        return take_({&record, nullptr, record.time_ns, record.time_ns + record.duration_ns,
+                      Missing::nothing});
+    case event::Phase::instant: return;
+    }
+}
+
+// In the order of threads, so that the same trace gives the same file.
+void Spans::finish(uint64_t end_ns) {
+    std::vector<uint64_t> keys;
+    for (const auto& [key, lane] : lanes_) {
+        if (lane.depth > 0) keys.push_back(key);
+    }
+    std::ranges::sort(keys);
+    for (uint64_t key : keys) {
+        const Lane& lane = lanes_[key];
+        for (size_t i = 0; i < lane.depth; ++i) {
+            const Record& call = lane.open[i].get();
+            take_({&call, nullptr, call.time_ns, std::max(end_ns, call.time_ns),
+                   Missing::still_open});
+        }
+    }
+    lanes_.clear();
+}
+
+}  // namespace mlbcc::view

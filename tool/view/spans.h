@@ -1,0 +1,55 @@
+// The two ends of a span to one call, thread by thread. A call whose end is missing (a longjmp, a
+// loss) lasts until something shows that it is over: the end of a call around it, or the beginning
+// of one that is not in it.
+//
+//   B a@1  B b@2  E a@9   ->  b 2..9 without an end, a 1..9
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "view/record.h"
+
+namespace mlbcc::view {
+
+// `begin`: its B is missing. `end`: its E is. `still_open`: it was not over when the trace ended.
+enum class Missing : uint8_t { nothing, begin, end, still_open };
+
+struct Slice {
+    const Record* call = nullptr;  // its B, or its X; without a B its E
+    const Record* end = nullptr;   // its E, where it has both
+    uint64_t begin_ns = 0, end_ns = 0;
+    Missing missing{};
+};
+
+class Spans {
+public:
+    using Take = std::function<void(const Slice&)>;
+    static constexpr size_t kMaxDepth = 8192;  // of a thread: deeper, all of it is given up
+
+    explicit Spans(Take take) : take_(std::move(take)) {}
+
+    void add(const Record& record);  // B, E or X
+    // What is open still is given, the outer ones of a thread first.
+    void finish(uint64_t end_ns);
+
+private:
+    struct Lane {
+        std::vector<KeptRecord> open;  // outermost first; behind `depth` for use again
+        size_t depth = 0;
+    };
+    static constexpr size_t kLanes = 4096;  // more: those of idle threads are forgotten
+
+    void begin(const Record& record);
+    void end(const Record& record);
+    Lane& lane_of(const Record& record);
+    void close_above(Lane& lane, size_t depth, uint64_t end_ns);
+
+    Take take_;
+    std::unordered_map<uint64_t, Lane> lanes_;  // by process and thread
+};
+
+}  // namespace mlbcc::view

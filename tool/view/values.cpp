@@ -1,0 +1,39 @@
+#include "view/values.h"
+
+#include "sink/json.h"
+
+namespace mlbcc::view {
+
+std::string_view text_of(Missing missing) {
+    switch (missing) {
+    case Missing::nothing: return {};
+    case Missing::begin: return "its begin was not recorded";
+    case Missing::end: return "its end was not recorded";
+    case Missing::still_open: return "it had not ended";
+    }
+    return {};
+}
+
+void write_list(sink::Buffer& out, std::span<const std::string_view> texts) {
+    out.append('[');
+    for (size_t i = 0; i < texts.size(); ++i) {
+        if (i > 0) out.append(',');
+        sink::write_text(out, texts[i]);
+    }
+    out.append(']');
+}
+
+void write_json(sink::Buffer& out, const Value& value) {
+    struct Write {
+        sink::Buffer& out;
+        void operator()(std::monostate) const { out.append("null"); }
+        void operator()(bool is) const { out.append(is ? "true" : "false"); }
+        void operator()(int64_t number) const { sink::write_signed(out, number); }
+        void operator()(uint64_t number) const { sink::write_unsigned(out, number); }
+        void operator()(std::string_view text) const { sink::write_text(out, text); }
+        void operator()(const std::vector<std::string_view>& list) const { write_list(out, list); }
+    };
+    std::visit(Write{out}, value);
+}
+
+}  // namespace mlbcc::view

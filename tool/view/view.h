@@ -1,0 +1,58 @@
+// A trace in the forms that other programs show: Chrome's and Perfetto's viewers, tables.
+// docs/viewers.md says what is what.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "report/saved_trace.h"
+#include "view/record.h"
+#include "view/spans.h"
+
+namespace mlbcc::view {
+
+struct Ending {  // what is known when all has been given
+    uint64_t time_ns = 0;
+    uint64_t lost = 0;
+    bool has_summary = false;  // else the trace was cut
+};
+
+struct Origin {  // the `meta` line
+    std::string tool, start, kernel, arch;
+    std::vector<std::string> command;
+};
+
+// Writes what it is given in one form.
+class Writer {
+public:
+    virtual ~Writer() = default;
+    virtual void slice(const Slice&) = 0;     // a call, when it is over
+    virtual void instant(const Record&) = 0;  // also one whose type is `counter`
+    virtual void lost(const Lost&) = 0;
+    virtual bool failed() const = 0;                 // nothing more is written
+    virtual Result<void> finish(const Ending&) = 0;  // errors: cannot be written
+};
+
+// Created at once; "-" is standard output. Errors: cannot create.
+using Opened = Result<std::unique_ptr<Writer>>;
+Opened open_chrome(const std::string& path, const Origin& origin);
+// With `max_size` only the latest of that many bytes, 64 KiB at least, and a mark where it begins;
+// it is held in memory until the end.
+
+Opened open_perfetto(const std::string& path, std::optional<uint64_t> max_size);
+Opened open_csv(const std::string& path);
+
+// An event of the type `counter` is the value of one: its arguments that are numbers are drawn as
+// lines over time.
+bool is_counter(const Record& record);
+
+// Gives all that is in the trace to the writer that `open` makes, and finishes it. Returns what was
+// left out of the trace. Errors: of both files.
+using OpenWriter = std::function<Opened(const Origin&)>;
+Result<report::ReadLines> convert(report::TraceFile& trace, const OpenWriter& open);
+
+}  // namespace mlbcc::view
