@@ -38,7 +38,7 @@ PUBLIC = {
     "bpf": {"abilities.h", "bundle.h", "kernel.h", "compiler.h", "remembering_compiler.h"},
     "event": {"event.h", "pipeline.h", "record.h"},
     "sink": {"sink.h", "summary_text.h"},
-    "report": {"saved_trace.h", "profile.h"},
+    "report": {"saved_trace.h", "profile.h", "progress.h"},
     "system": None,
     "trace": {"trace.h", "commands.h", "doctor.h", "headers.h", "report.h", "profile.h",
               "options.h"},
