@@ -39,7 +39,7 @@ PUBLIC = {
     "bpf": {"abilities.h", "bundle.h", "kernel.h", "compiler.h", "remembering_compiler.h"},
     "event": {"event.h", "pipeline.h", "record.h"},
     "sink": {"sink.h", "summary_text.h", "json.h", "buffer.h", "output_file.h"},
-    "report": {"saved_trace.h", "json_line.h", "profile.h"},
+    "report": {"saved_trace.h", "json_line.h", "profile.h", "progress.h"},
     "system": None,
     "trace": {"trace.h", "commands.h", "doctor.h", "headers.h", "report.h", "profile.h",
               "convert.h", "options.h"},

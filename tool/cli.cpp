@@ -174,6 +174,8 @@ void add_subcommands(CLI::App& app, CommandLine& line, Texts& texts) {
                      "Each line written to this descriptor begins a phase of that name")
         ->type_name("FD")
         ->check(CLI::NonNegativeNumber);
+    profile->add_flag("!--no-progress", line.options.progress,
+                      "Do not show on the terminal what the job is at");
     add("doctor", "Say whether tracing works on this machine, and what repairs it", Command::doctor)
         ->add_flag("--json", line.json, "As JSON");
 }

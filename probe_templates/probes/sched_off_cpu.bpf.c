@@ -108,10 +108,10 @@ int off_cpu_switch(struct bpf_raw_tracepoint_args *at) {
     u32 next = 0;
     bpf_probe_read_kernel(&next, sizeof(next), (void *)(at->args[2] + MLBCC_TASK_PID));
     off_cpu_arrives(at, next);
+    if (at->args[3] & 0xb0) return 0;  // it ends: it must not get a slot again
     struct call call MLBCC_UNSET;
     if (!mlbcc_admit(&call)) return 0;
     struct off_cpu_thread left = {.left = call.now, .id = call.id, .state = at->args[3]};
-    if (left.state & 0xb0) return 0;  // it ends
     off_cpu_look_at_call(&left);
     left.taken = take_stack_sched_off_cpu(at, &call);
     off_cpu_threads.update(&left.id.thread, &left);

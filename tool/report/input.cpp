@@ -25,7 +25,7 @@ struct Input::Unpacker {
                                                                     ZSTD_freeDStream};
 };
 
-Input::Input(UniqueFd fd, Progress progress) : fd_(std::move(fd)), progress_(std::move(progress)) {
+Input::Input(UniqueFd fd, ReadProgress progress) : fd_(std::move(fd)), progress_(std::move(progress)) {
     struct stat status {};
     bool is_file = ::fstat(fd_.get(), &status) == 0 && S_ISREG(status.st_mode);
     if (is_file) size_ = static_cast<uint64_t>(status.st_size);
@@ -33,7 +33,7 @@ Input::Input(UniqueFd fd, Progress progress) : fd_(std::move(fd)), progress_(std
 Input::Input(Input&&) noexcept = default;
 Input::~Input() = default;
 
-Result<Input> Input::open(const std::string& path, Progress progress) {
+Result<Input> Input::open(const std::string& path, ReadProgress progress) {
     bool is_stdin = path == "-";
     UniqueFd fd(is_stdin ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
                          : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));

@@ -18,12 +18,12 @@ namespace mlbcc::report {
 
 // Told now and then, while a file is read, how many of its bytes were. Nothing for the size of a
 // pipe.
-using Progress = std::function<void(uint64_t done, std::optional<uint64_t> size)>;
+using ReadProgress = std::function<void(uint64_t done, std::optional<uint64_t> size)>;
 
 class Input {
 public:
     // Errors: cannot be opened.
-    static Result<Input> open(const std::string& path, Progress progress = {});
+    static Result<Input> open(const std::string& path, ReadProgress progress = {});
     Input(Input&&) noexcept;
     ~Input();
 
@@ -36,13 +36,13 @@ public:
 
 private:
     struct Unpacker;
-    Input(UniqueFd fd, Progress progress);
+    Input(UniqueFd fd, ReadProgress progress);
     Result<void> begin();
     Result<size_t> read_file(std::span<char> into);
     Result<size_t> unpack(std::span<char> into);
 
     UniqueFd fd_;
-    Progress progress_;
+    ReadProgress progress_;
     std::optional<uint64_t> size_;
     uint64_t done_ = 0, told_ = 0;  // bytes of the file
     std::vector<char> packed_;      // read and not yet given, or unpacked: from `at_`

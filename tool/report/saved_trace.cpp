@@ -131,7 +131,7 @@ TraceFile::TraceFile(std::unique_ptr<Opened> opened) : opened_(std::move(opened)
 TraceFile::TraceFile(TraceFile&&) noexcept = default;
 TraceFile::~TraceFile() = default;
 
-Result<TraceFile> TraceFile::open(const std::string& path, Progress progress) {
+Result<TraceFile> TraceFile::open(const std::string& path, ReadProgress progress) {
     Result<Input> input = Input::open(path, std::move(progress));
     if (!input) return input.error();
     auto opened =

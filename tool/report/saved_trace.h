@@ -42,7 +42,7 @@ class TraceFile {
 public:
     // "-" is standard input. Errors: also that it is missing; it is no trace; it is of another
     // schema.
-    static Result<TraceFile> open(const std::string& path, Progress progress = {});
+    static Result<TraceFile> open(const std::string& path, ReadProgress progress = {});
     TraceFile(TraceFile&&) noexcept;
     ~TraceFile();
 

@@ -50,6 +50,7 @@ struct TraceOptions {
     std::string folded;  // file of folded stacks, "" is none
     bool folded_by_duration = false;
     bool profile = false;      // at the end a profile, not a summary
+    bool progress = true;      // of a profile, on a terminal
     int marks = -1;            // descriptor that the program marks its phases on, -1 is none
     std::string profile_json;  // file that it is written to, "-" standard output, "" none
     std::optional<report::Severity> fail_on;  // findings of it: kExitFindings

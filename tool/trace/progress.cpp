@@ -25,7 +25,7 @@ void ProgressBar::end() {
     shown_ = false;
 }
 
-report::Progress ProgressBar::progress() {
+report::ReadProgress ProgressBar::progress() {
     if (!wanted_) return {};
     return [this](uint64_t done, std::optional<uint64_t> size) { show(done, size); };
 }

@@ -17,7 +17,7 @@ public:
     ProgressBar(const ProgressBar&) = delete;
     ProgressBar& operator=(const ProgressBar&) = delete;
 
-    report::Progress progress();  // valid while the bar lives
+    report::ReadProgress progress();  // valid while the bar lives
     void end();                   // before something else is written
 
 private:

@@ -91,6 +91,7 @@ void Session::event(const event::Event& event) {
     now_->nested->event(event);
     now_->coverage.event(event);
     for (auto& sink : sinks_) sink->event(event);
+    if (progress_) progress_->event(event);
 }
 
 void Session::lost(const event::Loss& loss, uint64_t event_id) {
@@ -152,6 +153,7 @@ void Session::sweep() {
         now, [this] { return now_->follower.processes(); }, pipeline_);
     pipeline_.advance(now);
     periodically(now);
+    if (progress_) progress_->work(now);
     if (options_.reloadable) attend_reload(now);
 }
 
@@ -285,9 +287,11 @@ int Session::run() {
                   fmt::format("tracing {} functions; Ctrl-C ends the trace", now_->loaded.probes));
     }
     now_->looks->start(monotonic_ns(), !command_);
+    progress_ = LiveProgress::open(options_, start_ns_);
     reloader_.watch(now_->frontend.files);
     End end = End::none;
     while (end == End::none) end = poll();
+    progress_.reset();  // a second Ctrl-C may end the tracer at once
     if (auto done = finish(end); !done) failure_ = done.error();
     return status(end);
 }

@@ -13,6 +13,7 @@
 #include "system/process.h"
 #include "trace/generation.h"
 #include "trace/kernel_names.h"
+#include "trace/live_progress.h"
 #include "trace/options.h"
 #include "trace/reload.h"
 #include "trace/signals.h"
@@ -80,6 +81,7 @@ private:
     std::optional<Signals> signals_;
     std::optional<system::ChildProcess> command_;
     std::vector<std::unique_ptr<sink::Sink>> sinks_;
+    std::unique_ptr<LiveProgress> progress_;  // null: none is shown
     std::string output_;
     std::optional<Error> failure_;
     std::optional<int> command_status_;

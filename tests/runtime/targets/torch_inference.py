@@ -1,7 +1,10 @@
 """A job that loads a model's weights of more than 200 MB from disk and runs it 50 times.
 
     torch_inference.py make WEIGHTS     writes the weights
-    torch_inference.py run WEIGHTS LOG  loads and runs; LOG gets a time (CLOCK_MONOTONIC) a step, as JSON
+    torch_inference.py run WEIGHTS LOG [ROWS]
+                                        loads and runs, of so many rows (1); LOG gets a time (CLOCK_MONOTONIC)
+                                        a step, as JSON,
+                                        and the CPU time of all of them
 """
 
 import json
@@ -20,18 +23,19 @@ def model():
     return torch.nn.Sequential(*[torch.nn.Linear(WIDTH, WIDTH) for _ in range(LAYERS)])
 
 
-def run(weights, log):
+def run(weights, log, rows="1"):
     times["imported"] = time.monotonic()
     net = model()
     times["made"] = time.monotonic()
     net.load_state_dict(torch.load(weights))
     times["loaded"] = time.monotonic()
-    row = torch.ones(1, WIDTH)
+    batch = torch.ones(int(rows), WIDTH)
     times["repetitions"] = []
     with torch.no_grad():
         for _ in range(REPETITIONS):
-            net(row)
+            net(batch)
             times["repetitions"].append(time.monotonic())
+    times["cpu"] = time.process_time()
     with open(log, "w", encoding="utf-8") as out:
         json.dump(times, out)
 

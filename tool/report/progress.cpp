@@ -1,0 +1,83 @@
+#include "report/progress.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "report/file_group.h"
+#include "sink/summary_text.h"
+
+namespace mlbcc::report {
+namespace {
+
+constexpr uint64_t kSecond = 1'000'000'000;
+constexpr size_t kLongestMark = 24;
+
+std::string bytes(uint64_t value) {
+    return sink::short_amount(value, rules::Unit::bytes);
+}
+
+// What a program writes must not steer the terminal.
+std::string printable(std::string_view text) {
+    std::string out(text.substr(0, kLongestMark));
+    std::ranges::replace_if(
+        out, [](char c) { return c < ' ' || c > '~'; }, '?');
+    return out;
+}
+
+// Counts of a process begin anew with another program in it.
+uint64_t more(uint64_t now, uint64_t before) {
+    return now >= before ? now - before : 0;
+}
+
+}  // namespace
+
+void Progress::add(const Happening& one) {
+    if (one.type == "file") return add_file(one);
+    if (one.type == "process") return add_process(one);
+    if (one.type != "phase" || one.name != "mark") return;
+    std::string_view text = one.text("text");
+    if (one.has("bytes")) text = text.substr(0, one.natural("bytes"));
+    text = text.substr(0, text.find('\n'));
+    if (!text.empty()) mark_ = printable(text);
+}
+
+void Progress::add_file(const Happening& one) {
+    if (!one.has("inode")) return;
+    FileId id{one.natural("inode"), one.natural("device")};
+    if (one.name == "open" && group_of(one.text("path")) == FileGroup::weights) weights_.insert(id);
+    if ((one.name == "read" || one.name == "map") && weights_.contains(id)) {
+        weights_ns_ = one.time_ns + one.duration_ns;
+    }
+}
+
+void Progress::add_process(const Happening& one) {
+    if (one.name == "exit" && one.pid == one.tid) processes_.erase(one.pid);
+    if (one.name != "memory") return;
+    Process& process = processes_[one.pid];
+    Process now{one.natural("resident"), one.natural("read_chars"), one.natural("written_chars")};
+    read_ += more(now.read, process.read);
+    written_ += more(now.written, process.written);
+    process = now;
+}
+
+std::string Progress::phase(uint64_t now_ns) const {
+    if (!mark_.empty()) return mark_;
+    if (!weights_ns_) return "no weights yet";
+    return now_ns < *weights_ns_ + kSecond ? "loading" : "inference";
+}
+
+std::string Progress::text(uint64_t now_ns) {
+    if (now_ns >= rates_.time_ns + kSecond) {
+        double seconds = static_cast<double>(now_ns - rates_.time_ns) / kSecond;
+        rates_ = {now_ns, read_, written_, static_cast<double>(read_ - rates_.read) / seconds,
+                  static_cast<double>(written_ - rates_.written) / seconds};
+    }
+    uint64_t held = 0;
+    for (const auto& [pid, process] : processes_) held += process.resident;
+    return fmt::format("{} s  {}  holds {}  reads {}/s  writes {}/s", now_ns / kSecond,
+                       phase(now_ns), bytes(held), bytes(static_cast<uint64_t>(rates_.reads)),
+                       bytes(static_cast<uint64_t>(rates_.writes)));
+}
+
+}  // namespace mlbcc::report

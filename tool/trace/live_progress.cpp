@@ -1,0 +1,24 @@
+#include "trace/live_progress.h"
+
+#include <unistd.h>
+
+namespace mlbcc::trace {
+
+std::unique_ptr<LiveProgress> LiveProgress::open(const TraceOptions& options, uint64_t start_ns) {
+    bool wanted = options.profile && options.progress && options.verbosity != Verbosity::quiet;
+    std::unique_ptr<StatusLine> line = wanted ? StatusLine::open(STDERR_FILENO) : nullptr;
+    if (!line) return nullptr;
+    return std::unique_ptr<LiveProgress>(new LiveProgress(std::move(line), start_ns));
+}
+
+void LiveProgress::event(const event::Event& event) {
+    progress_.add(reader_.read(event, start_ns_));
+}
+
+void LiveProgress::work(uint64_t now_ns) {
+    if (now_ns < next_ns_) return;
+    next_ns_ = now_ns + kEveryNs;
+    line_->show(progress_.text(now_ns - start_ns_));
+}
+
+}  // namespace mlbcc::trace

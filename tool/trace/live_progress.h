@@ -1,0 +1,34 @@
+// What a profiled job is at, on the terminal while it runs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "event/event.h"
+#include "report/progress.h"
+#include "trace/options.h"
+#include "trace/status_line.h"
+
+namespace mlbcc::trace {
+
+class LiveProgress {
+public:
+    // Null where nobody would see it: standard error is no terminal, or the options say so.
+    // `start_ns`: when the trace began, CLOCK_MONOTONIC.
+    static std::unique_ptr<LiveProgress> open(const TraceOptions& options, uint64_t start_ns);
+    void event(const event::Event& event);
+    void work(uint64_t now_ns);  // to be called often; CLOCK_MONOTONIC
+
+private:
+    LiveProgress(std::unique_ptr<StatusLine> line, uint64_t start_ns)
+        : line_(std::move(line)), start_ns_(start_ns), next_ns_(start_ns + kFirstNs) {}
+    static constexpr uint64_t kFirstNs = 1'000'000'000;  // shorter jobs have none
+    static constexpr uint64_t kEveryNs = 250'000'000;
+
+    std::unique_ptr<StatusLine> line_;
+    uint64_t start_ns_, next_ns_;
+    report::HappeningReader reader_;
+    report::Progress progress_;
+};
+
+}  // namespace mlbcc::trace
