@@ -25,7 +25,8 @@ struct Input::Unpacker {
                                                                     ZSTD_freeDStream};
 };
 
-Input::Input(UniqueFd fd, ReadProgress progress) : fd_(std::move(fd)), progress_(std::move(progress)) {
+Input::Input(UniqueFd fd, ReadProgress progress)
+    : fd_(std::move(fd)), progress_(std::move(progress)) {
     struct stat status {};
     bool is_file = ::fstat(fd_.get(), &status) == 0 && S_ISREG(status.st_mode);
     if (is_file) size_ = static_cast<uint64_t>(status.st_size);

@@ -38,7 +38,8 @@ inline std::string functions(const codegen::Program& program) {
         if (!one.shape && !one.point.empty()) continue;  // follows processes
         std::string shape = one.shape ? std::to_string(static_cast<uint32_t>(*one.shape)) : "-";
         std::string at = one.table.empty() ? "" : fmt::format(", {}", one.table);
-        if (one.slots.size() > 1 || !at.empty()) at += fmt::format(" {}", fmt::join(one.slots, " "));
+        if (one.slots.size() > 1 || !at.empty())
+            at += fmt::format(" {}", fmt::join(one.slots, " "));
         out += fmt::format("// {} {} {}{}\n", kKinds[static_cast<size_t>(one.kind)], one.name,
                            shape, at);
     }
