@@ -18,7 +18,7 @@ public:
     ProgressBar& operator=(const ProgressBar&) = delete;
 
     report::ReadProgress progress();  // valid while the bar lives
-    void end();                   // before something else is written
+    void end();                       // before something else is written
 
 private:
     void show(uint64_t done, std::optional<uint64_t> size);
