@@ -21,6 +21,7 @@ public:
     void shorten(size_t size) { size_ = size; }
 
     void append(std::string_view text) {
+        if (text.empty()) return;  // it may be nowhere
         std::memcpy(room(text.size()), text.data(), text.size());
         size_ += text.size();
     }
