@@ -3,15 +3,12 @@
 import csv
 import io
 import json
-import os
 import subprocess
 from collections import Counter
 from decimal import Decimal
 
-from harness import ROOT, TracerCase, target
-from harness.machine import CUDA_SIM
-
-APP = ROOT / "examples" / "inference" / "app.py"
+from harness import ROOT, target
+from harness.inference import APP, InferenceCase
 
 
 def microseconds(seconds):
@@ -20,17 +17,8 @@ def microseconds(seconds):
 
 def calls_of(trace):
     """(pid, tid, begin in us, duration in us, type, name) of each call that has both ends."""
-    out = Counter()
-    for event in trace.events:
-        if event["phase"] == "X":
-            begin = event
-        elif event["phase"] == "E" and "begin" in event:
-            begin = trace.by_id[event["begin"]]
-        else:
-            continue
-        out[event["pid"], event["tid"], microseconds(begin["ts"]), event["duration_us"],
-            event["type"], event["name"]] += 1
-    return out
+    return Counter((end["pid"], end["tid"], microseconds(begin["ts"]), end["duration_us"],
+                    end["type"], end["name"]) for begin, end in trace.calls())
 
 
 def overlaps(slices):
@@ -45,13 +33,7 @@ def overlaps(slices):
     return bad
 
 
-class Convert(TracerCase):
-    def inference(self):
-        """The example job on the simulated driver, whose calls and system calls are traced."""
-        return self.trace(ROOT / "rules" / "cuda.rules", "python3", str(APP), "--leak", "--weights",
-                          str(self.dir / "weights.bin"), options=("--rules", "io"),
-                          env={**os.environ, "LD_LIBRARY_PATH": str(CUDA_SIM)})
-
+class Convert(InferenceCase):
     def convert(self, form, *options, file=None, **run):
         done = self.mlbcc("convert", file or self.out, "--to", form, "-o", "-", *options, **run)
         self.assertEqual(done.returncode, 0, done.stderr)

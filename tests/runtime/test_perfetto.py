@@ -1,15 +1,13 @@
 """Traces in Perfetto's form, decoded by protoc and compared slice by slice."""
 
 import json
-import os
 import re
 import subprocess
 from collections import Counter
 
-from harness import ROOT, TracerCase
-from harness.machine import CUDA_SIM
+from harness import ROOT
+from harness.inference import InferenceCase
 
-APP = ROOT / "examples" / "inference" / "app.py"
 PROTO = ROOT / "tool" / "view" / "perfetto.proto"
 CLEARED = 1  # of sequence_flags
 
@@ -108,12 +106,7 @@ def nanoseconds(number, unit):
     return int(number * unit)
 
 
-class Perfetto(TracerCase):
-    def inference(self):
-        return self.trace(ROOT / "rules" / "cuda.rules", "python3", str(APP), "--leak", "--weights",
-                          str(self.dir / "weights.bin"), options=("--rules", "io"),
-                          env={**os.environ, "LD_LIBRARY_PATH": str(CUDA_SIM)})
-
+class Perfetto(InferenceCase):
     def perfetto(self, *options):
         file = self.dir / "trace.pftrace"
         done = self.mlbcc("convert", self.out, "--to", "perfetto", "-o", file, *options)
@@ -121,18 +114,9 @@ class Perfetto(TracerCase):
         return file
 
     def calls(self, trace):
-        out = {}
-        for event in trace.events:
-            if event["phase"] == "X":
-                begin = event
-            elif event["phase"] == "E" and "begin" in event:
-                begin = trace.by_id[event["begin"]]
-            else:
-                continue
-            out[begin["event_id"]] = (
-                event["pid"], event["tid"], nanoseconds(begin["ts"], 10**9),
-                nanoseconds(event["duration_us"], 1000), event["type"], event["name"])
-        return out
+        return {begin["event_id"]: (end["pid"], end["tid"], nanoseconds(begin["ts"], 10**9),
+                                    nanoseconds(end["duration_us"], 1000), end["type"], end["name"])
+                for begin, end in trace.calls()}
 
     def test_every_slice(self):
         trace = self.inference()

@@ -147,7 +147,7 @@ void Chrome::instant(const Record& record) {
     time("ts", record.time_ns);
     text_.append(",\"s\":\"t\"");
     names(record);
-    arguments({&record, nullptr, record.time_ns, record.time_ns, Missing::nothing});
+    arguments(moment_of(record));
     end_arguments();
 }
 

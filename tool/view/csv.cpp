@@ -17,8 +17,7 @@ public:
 
     void slice(const Slice& slice) override { row("call", slice); }
     void instant(const Record& record) override {
-        row(is_counter(record) ? "counter" : "instant",
-            {&record, nullptr, record.time_ns, record.time_ns, Missing::nothing});
+        row(is_counter(record) ? "counter" : "instant", moment_of(record));
     }
     void lost(const Lost& lost) override;
     bool failed() const override { return output_.failed(); }

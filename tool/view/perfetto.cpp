@@ -165,7 +165,7 @@ void Perfetto::instant(const Record& record) {
     if (is_counter(record)) return counter(record);
     TrackEvent& event = begin(record.time_ns, TrackEvent::TYPE_INSTANT, track_of(record));
     name(event, record.type, record.name);
-    arguments(event, {&record, nullptr, record.time_ns, record.time_ns, Missing::nothing});
+    arguments(event, moment_of(record));
     end();
 }
 

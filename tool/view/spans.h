@@ -25,6 +25,11 @@ struct Slice {
     Missing missing{};
 };
 
+// An instant as a call that takes no time: what it has is read as a call's is.
+inline Slice moment_of(const Record& instant) {
+    return {&instant, nullptr, instant.time_ns, instant.time_ns, Missing::nothing};
+}
+
 class Spans {
 public:
     using Take = std::function<void(const Slice&)>;

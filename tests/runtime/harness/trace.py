@@ -62,6 +62,14 @@ class Trace:
         ends = {e["begin"]: e for e in self.events if e["phase"] == "E" and "begin" in e}
         return [(b, ends[b["event_id"]]) for b in self.named(name, "B") if b["event_id"] in ends]
 
+    def calls(self):
+        """(begin, end) of each call that has both ends, by its end; an X is both."""
+        for event in self.events:
+            if event["phase"] == "X":
+                yield event, event
+            elif event["phase"] == "E" and "begin" in event:
+                yield self.by_id[event["begin"]], event
+
     def args(self, name, phase):
         """The args of each event of this name."""
         return [e.get("args", {}) for e in self.named(name, phase)]
