@@ -234,6 +234,14 @@ struct arguments_record {
 };
 MLBCC_SAME(arguments_record, words, 48);
 
+// What the verifier knows of the rules that apply it would follow once for each combination of them.
+#define MLBCC_FORGET(hits)                                                                         \
+    do {                                                                                           \
+        call.hits = hits;                                                                          \
+        asm volatile("" ::: "memory");                                                             \
+        hits = call.hits;                                                                          \
+    } while (0)
+
 // The verifier must see each bound where the number is used; clang may know it already.
 #define MLBCC_SEEN(number) asm volatile("" : "+r"(number))
 

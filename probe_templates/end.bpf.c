@@ -4,6 +4,6 @@ int end_call(struct pt_regs *ctx) {
     call.ctx = ctx;
     call.session = {{session}};
     call.in_kernel = 0;
-    if (mlbcc_find_behind(&call)) mlbcc_submit(&call);
+    if (mlbcc_find_behind(&call)) mlbcc_submit_behind(&call);
     return 0;
 }

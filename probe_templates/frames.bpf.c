@@ -162,12 +162,7 @@ MLBCC_COMMON u64 common_leave_frame(struct call *call) {
     return 0;
 }
 
-#if MLBCC_ENDS
-// The programs of end.bpf.c and lose.bpf.c, which all functions share.
-#define MLBCC_END_CALL 0
-#define MLBCC_LOSE_CALL 1
-BPF_PROG_ARRAY(ends, 2);
-
+#if MLBCC_ENDS || MLBCC_SYSCALL_ENDS
 // The record is in the thread's scratch.
 static __always_inline void mlbcc_leave_behind(struct call *call) {
     struct thread_state *thread = call->thread;
@@ -181,29 +176,61 @@ static __always_inline void mlbcc_leave_behind(struct call *call) {
     thread->left.size = call->size;
     thread->left.hits = call->hits;
 }
+// Its Python functions are to be found then: `place` is theirs in the record, bytes.
+static __always_inline void mlbcc_leave_python(struct call *call, u32 place, u32 wanted) {
+    struct thread_state *thread = call->thread;
+    struct python_stack *stack = (struct python_stack *)((u8 *)thread->scratch + place);
+    stack->count = 0;
+    stack->state = 0;
+    thread->left.python = wanted ? place : 0;
+}
 static __always_inline u64 mlbcc_find_behind(struct call *call) {
-    u32 id = bpf_get_current_pid_tgid();
+    u64 both = bpf_get_current_pid_tgid();
+    u32 id = both;
     struct thread_state *thread = mlbcc_slot(id);
     if (!thread) thread = threads.lookup(&id);
     call->all = mlbcc_accounts();
     if (!thread || !call->all) return 0;
     struct record_header *header = (struct record_header *)thread->scratch;
+    call->thread = thread;
     call->now = header->time_ns;
     call->probe = header->probe;
     call->what = header->what;
+    call->id.tgid = both >> 32;
+    call->id.thread = id;
     call->id.pid = header->pid;
     call->id.tid = header->tid;
-    call->id.thread = id;
     call->sp = header->sp;
     call->hits = thread->left.hits;
-    call->at_return = 1;
+    call->at_return = call->what & 1;
     call->record = header;
-    u64 size = thread->left.size;
-    MLBCC_SEEN(size);
-    if (size > MLBCC_SCRATCH_BYTES) return 0;
-    call->size = size;
     return 1;
 }
+static __always_inline void mlbcc_submit_behind(struct call *call) {
+    struct thread_state *thread = call->thread;
+    if (!thread) return;
+#if MLBCC_PYTHON
+    u64 place = thread->left.python;
+    MLBCC_SEEN(place);
+    if (place && place <= MLBCC_SCRATCH_BYTES - sizeof(struct python_stack)) {
+        thread->left.python = 0;
+        call->python = (struct python_stack *)((u8 *)thread->scratch + place);
+        mlbcc_walk_python(call);
+    }
+#endif
+    u64 size = thread->left.size;
+    MLBCC_SEEN(size);
+    if (size > MLBCC_SCRATCH_BYTES) return;
+    call->size = size;
+    mlbcc_submit(call);
+}
+#endif
+
+#if MLBCC_ENDS
+// The programs of end.bpf.c and lose.bpf.c, which all functions share.
+#define MLBCC_END_CALL 0
+#define MLBCC_LOSE_CALL 1
+BPF_PROG_ARRAY(ends, 2);
 #if MLBCC_SESSION
 static __always_inline u64 mlbcc_had_no_frame(struct call *call) {
     call->probe = MLBCC_PROBE(bpf_get_attach_cookie(call->ctx));

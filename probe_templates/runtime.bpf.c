@@ -180,7 +180,7 @@ struct thread_state {
     struct call_frame frames[MLBCC_FRAMES];
     // Where a record too large for BPF's stack is put together.
     u64 scratch[MLBCC_SCRATCH_BYTES / 8 + MLBCC_SYSCALL_RECORD / 8];
-    struct { u64 size; u32 hits; } left;  // of a record in it that another program submits
+    struct { u32 size, hits, python; } left;  // of a record in it that another program submits
 #ifdef MLBCC_TAKEN
     // And where a template's probe keeps the stack of its beginning, each its own.
     u64 taken[MLBCC_TAKEN][MLBCC_SCRATCH_BYTES / 8];

@@ -96,7 +96,8 @@ MLBCC_COMMON u64 common_submit_syscall(struct call *call) {
 #endif
 
 // Where there are several shapes of an end, one program passes each call on to its own.
-BPF_PROG_ARRAY(syscall_shapes, MLBCC_SHAPES);
+#define MLBCC_END_SYSCALL MLBCC_SHAPES  // behind them, the program of syscall_end.bpf.c
+BPF_PROG_ARRAY(syscall_shapes, MLBCC_SHAPES + 1);
 static __always_inline int mlbcc_syscall_pass(struct bpf_raw_tracepoint_args *at, u64 cookie,
                                               int at_end) {
     if (!cookie) return 0;

@@ -2,8 +2,12 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
+#include <sys/mman.h>
+
 #include <cstring>
 #include <memory>
+
+#include <fmt/format.h>
 
 #include "bpf/kernel.h"
 #include "bpf/sys.h"
@@ -104,6 +108,16 @@ Features find_features() {
     else
         found.session = found.kernel_session = false;
     return found;
+}
+
+UniqueFd register_idle_uprobe() {
+    const UniqueFd program = load_nothing(sys::kUprobeMulti);
+    const UniqueFd file(::memfd_create("mlbcc-unmapped", MFD_CLOEXEC));
+    if (!program || !file || ::ftruncate(file.get(), 1) != 0) return {};
+    const uint64_t offset = 0, cookie = 0;
+    const std::string path = fmt::format("/proc/self/fd/{}", file.get());
+    return UniqueFd(sys::link_uprobes(program.get(), sys::kUprobeMulti, path.c_str(), {&offset, 1},
+                                      {&cookie, 1}));
 }
 
 SystemCalls try_system_calls() {

@@ -35,6 +35,11 @@ struct Features {
 };
 Features find_features();
 
+// A link of a uprobe that nothing runs into; none where that is impossible. The kernel lets the
+// registration of a uprobe wait for all CPUs (an RCU grace period, 10 to 20 ms) unless another was
+// shortly before: this one may be it. Closing it takes as long again, but lets nobody else wait.
+UniqueFd register_idle_uprobe();
+
 // Whether the two system calls of tracing are let through at all: the errno of one that does
 // nothing, EBADF of bpf(2) and 0 of perf_event_open(2) where they are.
 struct SystemCalls {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "codegen/codegen.h"
+#include "codegen/commons.h"
 #include "codegen/halves.h"
 #include "codegen/settings.h"
 #include "codegen/shape.h"
@@ -10,8 +11,6 @@
 
 namespace mlbcc::codegen {
 namespace {
-
-constexpr uint32_t kFirstCommon = 0x7fff0100;
 
 constexpr Side kSides[] = {Side::user, Side::kernel};
 
@@ -28,10 +27,12 @@ public:
         program_.direct = is_direct(Side::user);
         program_.kernel_direct = is_direct(Side::kernel);
         ends_apart_ = ends_apart(plan_, options_, program_);
+        syscalls_end_apart_ = syscalls_end_apart(plan_, options_);
         add("record.h");
         add(plan_.arch == plan::Arch::x86_64 ? "args_x86_64.h" : "args_arm64.h");
         text("#line 1 \"settings\"\n" + settings(plan_, options_, frames) +
-             fmt::format("#define MLBCC_ENDS {}\n", ends_apart_ ? 1 : 0));
+             fmt::format("#define MLBCC_ENDS {}\n#define MLBCC_SYSCALL_ENDS {}\n",
+                         ends_apart_ ? 1 : 0, syscalls_end_apart_ ? 1 : 0));
         size_t before_commons = source_.text().size();
         add("runtime.bpf.c", {{"rules", std::to_string(plan_.rules.size())},
                               {"totals", std::to_string(plan_.aggregates.size())}});
@@ -48,6 +49,7 @@ public:
         for (const plan::Shape& one : plan_.shapes) shape(one);
         for (const FirstHalf& one : halves_) begin(one);
         if (ends_apart_) end_calls();
+        if (syscalls_end_apart_) end_syscalls();
         for (Side side : kSides) {
             if (is_both_ends(side)) both_ends(side);
         }
@@ -59,7 +61,9 @@ public:
             follower(point);
         }
         if (options_.task_pid_offset) follower("task:task_rename");
-        declare_commons(before_commons);
+        source_.insert(before_commons,
+                       declare_commons(source_.text(), before_commons,
+                                       plan_.shapes.size() > kInlinedShapes, program_.commons));
         if (!error_.what.empty()) return error_;
         program_.source = source_.text();
         program_.lines = source_.lines();
@@ -96,32 +100,6 @@ private:
             {name, raw ? ProgramKind::raw_tracepoint : ProgramKind::tracepoint, {}, point});
     }
 
-    // A function `common_x` of the templates is called as `mlbcc_x`. Linked, it is called as a
-    // helper with a number that no helper has; the loader makes it a call of the function.
-    void declare_commons(size_t from) {
-        static constexpr std::string_view kBegin = "\nMLBCC_COMMON u64 common_";
-        static constexpr std::string_view kEnd = "(struct call *call) {";
-        bool linked = plan_.shapes.size() > kInlinedShapes;
-        std::string out = linked ? "#define MLBCC_COMMON\n#define MLBCC_UNSET\nstruct call;\n"
-                                 : "#define MLBCC_COMMON static __always_inline\n"
-                                   "#define MLBCC_UNSET = {}\n";
-        uint32_t number = kFirstCommon;
-        size_t at = from;
-        while ((at = source_.text().find(kBegin, at)) != std::string::npos) {
-            at += kBegin.size();
-            size_t end = source_.text().find(kEnd, at);
-            if (end == std::string::npos) break;
-            std::string name = source_.text().substr(at, end - at);
-            if (!linked) {
-                out += fmt::format("#define mlbcc_{0} common_{0}\n", name);
-                continue;
-            }
-            out += fmt::format("static u64 (*mlbcc_{})(struct call *call) = (void *){:#x};\n", name,
-                               number);
-            program_.commons.emplace(number++, "common_" + name);
-        }
-        source_.insert(from, out);
-    }
     // What no template has.
     void text(std::string_view more) {
         source_.from({}, false);
@@ -187,6 +165,7 @@ private:
         ShapeWriter writer(plan_, one, options_.mode_of(side_of(kind_of(one))));
         if (is_halved(one)) return rest(one, writer);
         if (ends_apart_ && writer.can_end_apart()) writer.end_apart();
+        if (syscalls_end_apart_ && writer.can_end_syscall_apart()) writer.end_apart();
         std::string name = shape_name(one.id);
         Source body = writer.body();
         source_.from({writer.heads(), {}, 0});
@@ -267,6 +246,12 @@ private:
         if (!session) return;
         add("lose.bpf.c");
         program_.functions.push_back({"lose_call", kind, {}, {}, {1}, maps::kEnds});
+    }
+
+    void end_syscalls() {
+        add("syscall_end.bpf.c");
+        const auto place = static_cast<uint32_t>(plan_.shapes.size());
+        program_.functions.push_back({"end_syscall", ProgramKind::syscall, {}, {}, {place}, {}});
     }
 
     void tracepoint_shape(const plan::Shape& one, const std::string& name, const Source& body) {
@@ -362,7 +347,8 @@ private:
             program_.functions.push_back(
                 {name, ProgramKind::raw_tracepoint, one.id, syscall_point(one.end)});
         } else {
-            program_.functions.push_back({name, ProgramKind::syscall, one.id, {}});
+            program_.functions.push_back(
+                {name, ProgramKind::syscall, one.id, {}, {index(one.id)}, {}});
         }
     }
     void pass_syscalls_on(rules::Stage end) {
@@ -378,7 +364,7 @@ private:
     Source source_;
     Program program_;
     std::vector<FirstHalf> halves_;
-    bool ends_apart_ = false;
+    bool ends_apart_ = false, syscalls_end_apart_ = false;
     Error error_;
 };
 

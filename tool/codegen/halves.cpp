@@ -51,4 +51,11 @@ bool ends_apart(const plan::Plan& plan, const Options& options, const Program& p
            }) > 1;
 }
 
+bool syscalls_end_apart(const plan::Plan& plan, const Options& options) {
+    if (plan.shapes.size() <= kInlinedShapes) return false;
+    return std::ranges::count_if(plan.shapes, [&](const plan::Shape& shape) {
+               return ShapeWriter(plan, shape, options.mode).can_end_syscall_apart();
+           }) > 1;
+}
+
 }  // namespace mlbcc::codegen

@@ -136,6 +136,24 @@ void ShapeWriter::save(Writer& w) {
     save_rest(w);
 }
 
+// Goes on behind it, whether or not there is an end to come, and a frame for it.
+void ShapeWriter::begin_call_apart(Writer& w) {
+    const uint32_t later = probe_.return_parts();
+    if (later == 0) return;
+    MLBCC_CHECK(framed());
+    w.open_block(fmt::format("if (hits & {}) {{", later));
+    w.line("call.hits = hits;");
+    w.line("call.at_return = 1;");
+    w.open_block("if (mlbcc_push(&call)) {");
+    w.line("struct call_frame *frame = call.frame;");
+    save_rest(w);
+    w.close_block();
+    w.open_block("else {");
+    w.line("mlbcc_lose(&call);");
+    w.close_block();
+    w.close_block();
+}
+
 void ShapeWriter::save_rest(Writer& w) {
     uint32_t registers = plan::argument_registers(plan_.arch);
     if (probe_.saved_words > registers) {
@@ -180,6 +198,11 @@ bool ShapeWriter::can_end_apart() const {
            probe_.kind == plan::ProbeKind::function;
 }
 
+bool ShapeWriter::can_end_syscall_apart() const {
+    if (!is_syscall() || !own_record() || emitting(*own_record()) == 0) return false;
+    return own_record()->layout.python && !own_record()->argument_words;
+}
+
 Source ShapeWriter::rest() {
     Writer w(plan_, probe_, rules::Stage::entry);
     w.part(heads(), false);
@@ -193,8 +216,14 @@ Source ShapeWriter::entry() {
     w.line("struct accounts *all = call.all;");
     decide(w);
     aggregates(w);
-    if (probe_.entry) record(w, *probe_.entry);
-    begin_call(w);
+    if (ends_apart_) {  // with the record, whose submission does not come back
+        begin_call_apart(w);
+        record(w, *probe_.entry);
+        w.line("return 0;");
+    } else {
+        if (probe_.entry) record(w, *probe_.entry);
+        begin_call(w);
+    }
     return w.take();
 }
 
@@ -244,7 +273,7 @@ void ShapeWriter::find_call(Writer& w) {
     // Of a call without a frame the beginning is not known: all that it may record is lost.
     w.line(fmt::format("call.hits = {};", probe_.ret ? probe_.return_parts() : 0));
     w.line("call.at_return = 1;");
-    if (ends_apart_) {
+    if (ends_apart_ && !is_syscall()) {
         w.open_block("if (!mlbcc_find_frame(&call)) {");
         if (is_session()) w.line("ends.call(ctx, MLBCC_LOSE_CALL);");
         w.line("return 0;");
@@ -261,14 +290,17 @@ Source ShapeWriter::leave() {
     Writer w(plan_, probe_, rules::Stage::ret);
     w.part(heads(), false);
     find_call(w);
+    bool decided = false;
     for (size_t i = 0; i < probe_.parts.size(); ++i) {
         for (const rules::TypedPtr& condition : probe_.parts[i].return_where) {
             w.open_block();
             w.place(condition->span);
             w.line(fmt::format("if (!{}) hits &= ~{}u;", w.condition(*condition), 1u << i));
             w.close_block();
+            decided = true;
         }
     }
+    if (decided && probe_.parts.size() > 1) w.line("MLBCC_FORGET(hits);");
     aggregates(w);
     if (probe_.ret) record(w, *probe_.ret);
     return w.take();

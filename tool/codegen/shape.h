@@ -28,6 +28,7 @@ public:
     Source rest();
     // Whether the record of a call's end can be submitted by a program that functions share.
     bool can_end_apart() const;
+    bool can_end_syscall_apart() const;  // likewise, of a record of either end
     void end_apart() { ends_apart_ = true; }
 
 private:
@@ -37,6 +38,7 @@ private:
     void decide(Writer& w);
     void sample(Writer& w, const plan::RulePart& part);
     void begin_call(Writer& w);
+    void begin_call_apart(Writer& w);
     void save(Writer& w);
     void save_rest(Writer& w);
     void save(Writer& w, const plan::Saved& saved);
@@ -62,6 +64,7 @@ private:
     void new_group(Writer& w, const std::string& map);
 
     bool is_return() const { return shape_.end == rules::Stage::ret; }
+    bool is_syscall() const { return probe_.kind == plan::ProbeKind::syscall; }
     bool framed() const { return probe_.has_entry() && (!is_session() || probe_.needs_frame()); }
     bool hits_constant() const;
     uint32_t registers() const { return plan::argument_registers(plan_.arch); }

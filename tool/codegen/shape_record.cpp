@@ -108,8 +108,7 @@ void ShapeWriter::record(Writer& w, const plan::RecordPlan& record) {
         w.line(is_return() ? "call.at_return = 1;" : "call.at_return = 0;");
     w.line(fmt::format("call.what = {}(hits & {}) << 8;", is_return() ? "1 | " : "", mask));
     if (record.argument_words) {
-        bool of_kernel = probe_.kind == plan::ProbeKind::syscall;
-        w.line(of_kernel ? "mlbcc_submit_syscall(&call);" : "mlbcc_submit_arguments(&call);");
+        w.line(is_syscall() ? "mlbcc_submit_syscall(&call);" : "mlbcc_submit_arguments(&call);");
     } else if (!ends_apart_ && fits_on_stack(plan_, probe_.kind, record)) {
         w.line(fmt::format("struct {0}_record on_stack, *record = &on_stack;", name_));
         put_together(w, record);
@@ -129,7 +128,7 @@ std::string ShapeWriter::room() const {
 void ShapeWriter::in_scratch(Writer& w, const plan::RecordPlan& record) {
     w.line(fmt::format("_Static_assert(sizeof(struct {}_record) <= MLBCC_SCRATCH_BYTES, \"\");",
                        name_));
-    if (ends_apart_) {
+    if (ends_apart_ && !is_syscall()) {
         w.line("struct thread_state *thread = call.thread;");
         w.line(fmt::format("struct {0}_record *record = (struct {0}_record *)thread->scratch;",
                            name_));
@@ -153,7 +152,8 @@ void ShapeWriter::put_together(Writer& w, const plan::RecordPlan& record) {
     fill(w, record);
     if (!ends_apart_) return w.line("mlbcc_submit(&call);");
     w.line("mlbcc_leave_behind(&call);");
-    w.line("ends.call(ctx, MLBCC_END_CALL);");
+    w.line(is_syscall() ? "syscall_shapes.call(at, MLBCC_END_SYSCALL);"
+                        : "ends.call(ctx, MLBCC_END_CALL);");
 }
 
 void ShapeWriter::fill(Writer& w, const plan::RecordPlan& record) {
@@ -214,6 +214,9 @@ void ShapeWriter::python(Writer& w, const plan::RecordPlan& record) {
     if (probe_.kind == plan::ProbeKind::defined) return;
     uint32_t mask = 0;
     for (const plan::Emit& emit : record.emits) mask |= emit.python ? emit.mask : 0;
+    if (ends_apart_)
+        return w.line(
+            fmt::format("mlbcc_leave_python(&call, {}, hits & {});", *record.layout.python, mask));
     w.line("call.python = &record->python;");
     w.line(fmt::format("mlbcc_take_python(&call, hits & {});", mask));
 }

@@ -38,9 +38,10 @@ private:
         for (const codegen::Function& one : loaded_.program.functions) {
             if (one.kind != ProgramKind::syscall) continue;
             MLBCC_CHECK(shapes != nullptr);
-            auto index = static_cast<uint32_t>(*one.shape);
             int program = loaded_.kernel.program(one.name);
-            if (auto done = shapes->update(&index, &program); !done) return done;
+            for (const uint32_t slot : one.slots) {
+                if (auto done = shapes->update(&slot, &program); !done) return done;
+            }
         }
         return {};
     }

@@ -31,6 +31,7 @@ Result<void> Generation::begin_to_open_rings() {
 }
 
 Result<void> Generation::foresee() {
+    touch_.start();
     if (auto done = begin_to_open_rings(); !done) return done;
     if (auto done = frontend.start_compiler(); !done) return done;
     loader.foresee(*rings_, threads_);
@@ -72,6 +73,7 @@ Result<void> Generation::take_rings() {
 }
 
 Result<void> Generation::attach() {
+    touch_.enough();
     return loader.attach();
 }
 

@@ -31,6 +31,7 @@
 #include "trace/options.h"
 #include "trace/process_looks.h"
 #include "trace/python_watch.h"
+#include "trace/uprobe_touch.h"
 
 namespace mlbcc::trace {
 
@@ -84,6 +85,7 @@ private:
     Result<void> take_rings();
     std::optional<bpf::Map> rings_;
     std::future<Result<bpf::Stream>> opening_;
+    UprobeTouch touch_;  // until attach()
 };
 
 }  // namespace mlbcc::trace

@@ -10,12 +10,6 @@ namespace {
 
 using codegen::AttachMode;
 
-size_t count_of(const std::string& text, const std::string& what) {
-    size_t found = 0;
-    for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++found;
-    return found;
-}
-
 void expect_both(const std::string& name, const std::string& rules) {
     expect_golden("codegen/" + name + ".session.c.golden", generated(rules, AttachMode::session));
     expect_golden("codegen/" + name + ".multi.c.golden", generated(rules, AttachMode::multi));

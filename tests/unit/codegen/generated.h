@@ -46,6 +46,12 @@ inline std::string functions(const codegen::Program& program) {
     return out;
 }
 
+inline size_t count_of(const std::string& text, const std::string& what) {
+    size_t found = 0;
+    for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++found;
+    return found;
+}
+
 // From `begin` up to `end`, both found from the left.
 inline std::string between(const std::string& text, const std::string& begin,
                            const std::string& end) {

@@ -23,6 +23,34 @@ TEST(GeneratePoints, TheEndOfASystemCall) {
     expect_golden_of("syscall_end", "on syscall:* { count by function }\n");
 }
 
+TEST(GeneratePoints, PythonFunctionsOfManySystemCallsAreFoundByOneProgram) {
+    const std::string few = "on syscall:openat { event a(filename)   stack python }\n"
+                            "on syscall:openat { event a(flags) }\n";
+    const std::string many = few +
+                             "on entry syscall:write { event b(count)   stack python }\n"
+                             "on syscall:write { hist duration }\n"
+                             "on syscall:read { where ret > 4096   event c(ret)   stack python }\n"
+                             "on syscall:close { span d(args) }\n"
+                             "on syscall:fstat { count by function }\n";
+    const auto made = [](const std::string& rules) {
+        const Planned planned(rules);
+        auto program = codegen::generate(
+            planned.plan(), {.task_fsbase_offset = 8, .templates = &shipped_templates()});
+        return program ? program->source : program.error().message();
+    };
+    const std::string end = "syscall_shapes.call(at, MLBCC_END_SYSCALL);";
+    EXPECT_EQ(count_of(made(few), end), 0u);
+    EXPECT_EQ(count_of(made(few), "mlbcc_take_python(&call, "), 1u);
+    const std::string source = made(many);
+    EXPECT_EQ(count_of(source, end), 3u);
+    EXPECT_EQ(count_of(source, "mlbcc_take_python(&call, "), 0u);
+    EXPECT_EQ(count_of(source, "int end_syscall("), 1u);
+    // What goes on in the other program does not come back to begin the call.
+    const std::string both_ends = between(source, "if (mlbcc_push(&call)) {", end);
+    EXPECT_NE(both_ends.find("mlbcc_lose(&call);"), std::string::npos) << both_ends;
+    EXPECT_NE(both_ends.find("mlbcc_leave_python(&call, "), std::string::npos) << both_ends;
+}
+
 TEST(GeneratePoints, ATracepoint) {
     expect_golden_of("tracepoint", "on tracepoint:sched:sched_switch {\n"
                                    "    event switch(prev_comm, next_pid)\n"
