@@ -19,6 +19,7 @@ tests=(ccache mold clang libclang-rt-14-dev clang-format clang-tidy git jq sqlit
        qemu-system-x86 busybox-static cpio kmod xz-utils zstd
        dpkg debian-archive-keyring gcc-12 make libelf1 pahole binutils
        patchelf  # tests/gpu/bundle.sh
+       python3-flask gunicorn python3-fastapi python3-uvicorn apache2-utils  # real servers, and load for them
        bpfcc-tools python3-bpfcc  # other users of a header tree
        # real libraries to trace; without a GPU their calls fail, but they are called
        python3-torch python3-sklearn python3-joblib libamdhip64-5)

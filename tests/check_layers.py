@@ -39,9 +39,9 @@ PUBLIC = {
     "bpf": {"abilities.h", "bundle.h", "kernel.h", "compiler.h", "remembering_compiler.h"},
     "event": {"event.h", "pipeline.h", "record.h"},
     "sink": {"sink.h", "summary_text.h", "json.h", "buffer.h", "output_file.h"},
-    "report": {"saved_trace.h", "json_line.h", "profile.h", "progress.h"},
+    "report": {"saved_trace.h", "json_line.h", "profile.h", "progress.h", "requests.h"},
     "system": None,
-    "trace": {"trace.h", "commands.h", "doctor.h", "headers.h", "report.h", "profile.h",
+    "trace": {"trace.h", "commands.h", "doctor.h", "headers.h", "report.h", "profile.h", "serve.h",
               "convert.h", "options.h"},
     "": {"cli.h"},
 }

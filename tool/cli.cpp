@@ -19,6 +19,7 @@ constexpr const char* kDescription =
     "       mlbcc report FILE\n"
     "       mlbcc convert FILE --to chrome|perfetto|folded|csv [-o FILE]\n"
     "       mlbcc profile [options] [--json FILE] [--fail-on high] -- COMMAND [ARGS]\n"
+    "       mlbcc serve [options] [--interval 5s] [--json FILE] --pid N | -- COMMAND [ARGS]\n"
     "       mlbcc doctor [--rules FILE|NAME] [--json]\n"
     "       mlbcc headers [--json] [--link] [--synthesize DIR]\n"
     "\n"
@@ -78,6 +79,7 @@ int usage_error(const std::string& message, const std::string& help = {}) {
 
 struct Texts {  // options that CLI11 takes as text and are read afterwards
     std::string duration, reload_wait, buffer, to, max_size, attach = "auto", folded_by, fail_on;
+    std::string interval, min_duration, timeout;
     bool quiet = false, verbose = false, no_realtime = false, no_cache = false;
 };
 
@@ -163,7 +165,7 @@ void add_subcommands(CLI::App& app, CommandLine& line, Texts& texts) {
     report->add_option("file", line.file, "Trace file; - is standard input")->required();
     CLI::App* profile = add("profile", "Trace a job and say what it did", Command::profile);
     for (CLI::App* sub : {profile, report}) {
-        sub->add_option("--json", line.options.profile_json, "Write the profile to this file")
+        sub->add_option("--json", line.options.report_json, "Write the profile to this file")
             ->type_name("FILE");
         sub->add_option("--fail-on", texts.fail_on,
                         "End with status 97 if the profile has a finding so severe")
@@ -178,6 +180,28 @@ void add_subcommands(CLI::App& app, CommandLine& line, Texts& texts) {
                       "Do not show on the terminal what the job is at");
     add("doctor", "Say whether tracing works on this machine, and what repairs it", Command::doctor)
         ->add_flag("--json", line.json, "As JSON");
+}
+
+void add_serve(CLI::App& app, CommandLine& line, Texts& texts) {
+    CLI::App* serve = app.add_subcommand("serve", "Where the time of a server's requests goes");
+    serve->fallthrough();
+    serve->callback([&line] { line.command = Command::serve; });
+    report::RequestOptions& requests = line.options.serve.requests;
+    serve->add_option("--json", line.options.report_json, "Write the numbers to this file")
+        ->type_name("FILE");
+    serve->add_option("--interval", texts.interval, "Show the table so often, too")
+        ->type_name("5s");
+    serve->add_flag("!--no-http", requests.http,
+                    "Read no content: a request is what a connection gets before it answers");
+    serve->add_option("--min-duration", texts.min_duration, "Leave shorter requests out")
+        ->type_name("1ms");
+    serve
+        ->add_option("--timeout", texts.timeout,
+                     "Requests without an answer for so long count as never answered; default 30s")
+        ->type_name("30s");
+    serve->add_option("--top", requests.top, "Show so many endpoints; default 20")
+        ->type_name("N")
+        ->check(CLI::PositiveNumber);
 }
 
 void add_convert(CLI::App& app, CommandLine& line, Texts& texts) {
@@ -210,6 +234,22 @@ void add_headers(CLI::App& app, CommandLine& line) {
 
 int not_a_duration(const std::string& text) {
     return usage_error(fmt::format("`{}` is not a duration", text), "write 5s, 250ms or 2m");
+}
+
+// Nothing where the text is none: the default stays.
+int read_time(const std::string& text, uint64_t& ns) {
+    if (text.empty()) return 0;
+    auto read = parse_duration(text);
+    if (!read) return not_a_duration(text);
+    ns = static_cast<uint64_t>(read->count());
+    return 0;
+}
+
+int read_serve(const Texts& texts, trace::ServeOptions& serve) {
+    if (int status = read_time(texts.interval, serve.interval_ns); status != 0) return status;
+    if (int status = read_time(texts.min_duration, serve.requests.least_ns); status != 0)
+        return status;
+    return read_time(texts.timeout, serve.requests.overdue_ns);
 }
 
 int read_texts(const Texts& texts, trace::TraceOptions& o, bool writes_folded) {
@@ -275,7 +315,8 @@ int check_use(const CommandLine& line) {
         line.command == Command::list && line.pattern.find(':') != std::string::npos;
     bool needs_rules = line.command != Command::report && line.command != Command::convert &&
                        line.command != Command::doctor && line.command != Command::headers &&
-                       line.command != Command::profile && !lists_pattern;
+                       line.command != Command::profile && line.command != Command::serve &&
+                       !lists_pattern;
     if (needs_rules && o.rules.rules.empty()) {
         return usage_error("no rules are given",
                            "add --rules FILE, or the name of a bundled file: --rules cuda");
@@ -286,9 +327,10 @@ int check_use(const CommandLine& line) {
                            "name another file with -o");
     if (!o.folded.empty() && is_same_file(o.folded, other))
         return usage_error(fmt::format("--folded would overwrite {}", other));
-    if (!o.profile_json.empty() && is_same_file(o.profile_json, other))
+    if (!o.report_json.empty() && is_same_file(o.report_json, other))
         return usage_error(fmt::format("--json would overwrite {}", other));
-    const bool traces = line.command == Command::trace || line.command == Command::profile;
+    const bool traces = line.command == Command::trace || line.command == Command::profile ||
+                        line.command == Command::serve;
     bool can_keep =
         traces || line.command == Command::emit || (line.command == Command::check && line.compile);
     if (!o.keep.empty() && !can_keep)
@@ -328,6 +370,7 @@ Parsed parse_command_line(int argc, char** argv) {
     app.require_subcommand(0, 1);
     add_options(app, line, texts);
     add_subcommands(app, line, texts);
+    add_serve(app, line, texts);
     add_convert(app, line, texts);
     add_headers(app, line);
     try {
@@ -348,6 +391,7 @@ Parsed parse_command_line(int argc, char** argv) {
     if (int status = read_texts(texts, line.options, writes_folded); status != 0)
         return {{}, status};
     if (int status = read_max_size(texts, line.convert); status != 0) return {{}, status};
+    if (int status = read_serve(texts, line.options.serve); status != 0) return {{}, status};
     if (int status = check_use(line); status != 0) return {{}, status};
     return {std::move(line), 0};
 }

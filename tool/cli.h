@@ -10,7 +10,19 @@
 
 namespace mlbcc {
 
-enum class Command { trace, profile, check, list, explain, emit, report, convert, doctor, headers };
+enum class Command {
+    trace,
+    profile,
+    serve,
+    check,
+    list,
+    explain,
+    emit,
+    report,
+    convert,
+    doctor,
+    headers
+};
 
 struct CommandLine {
     Command command = Command::trace;

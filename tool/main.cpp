@@ -6,6 +6,7 @@
 #include "trace/headers.h"
 #include "trace/profile.h"
 #include "trace/report.h"
+#include "trace/serve.h"
 #include "trace/trace.h"
 
 int main(int argc, char** argv) {
@@ -15,6 +16,7 @@ int main(int argc, char** argv) {
     switch (line.command) {
     case mlbcc::Command::trace: return mlbcc::trace::run_trace(line.options);
     case mlbcc::Command::profile: return mlbcc::trace::run_profile(line.options);
+    case mlbcc::Command::serve: return mlbcc::trace::run_serve(line.options);
     case mlbcc::Command::check: return mlbcc::trace::run_check(line.options, line.compile);
     case mlbcc::Command::list: return mlbcc::trace::run_list(line.options, line.pattern);
     case mlbcc::Command::explain: return mlbcc::trace::run_explain(line.options, line.pattern);

@@ -11,6 +11,7 @@
 
 #include "codegen/codegen.h"
 #include "report/profile.h"
+#include "report/requests.h"
 
 namespace mlbcc::trace {
 
@@ -41,6 +42,11 @@ struct HeadersOptions {  // of `mlbcc headers`
 
 enum class Verbosity { quiet, normal, verbose };
 
+struct ServeOptions {  // of `mlbcc serve`
+    report::RequestOptions requests;
+    uint64_t interval_ns = 0;  // so often the table is shown; 0: at the end only
+};
+
 struct TraceOptions {
     RuleOptions rules;
     std::vector<std::string> command;
@@ -49,10 +55,13 @@ struct TraceOptions {
     std::string output;  // "" is traces/trace_<time>.jsonl, "-" standard output
     std::string folded;  // file of folded stacks, "" is none
     bool folded_by_duration = false;
-    bool profile = false;      // at the end a profile, not a summary
-    bool progress = true;      // of a profile, on a terminal
-    int marks = -1;            // descriptor that the program marks its phases on, -1 is none
-    std::string profile_json;  // file that it is written to, "-" standard output, "" none
+    bool profile = false;  // at the end a profile, not a summary
+    bool serves = false;   // requests to a server; no trace file unless `output` names one
+    ServeOptions serve;
+    bool progress = true;  // of a profile, on a terminal
+    int marks = -1;        // descriptor that the program marks its phases on, -1 is none
+    std::string
+        report_json;  // file that it, or `serve`, is written to, "-" standard output, "" none
     std::optional<report::Severity> fail_on;  // findings of it: kExitFindings
     std::optional<std::chrono::nanoseconds> duration;
     std::string user;

@@ -48,10 +48,10 @@ Result<void> write_all(int fd, std::string_view text, const std::string& name) {
 // Text for a descriptor of the caller's, JSON for a file.
 class Output : public report::ProfileOutput {
 public:
-    // Errors: cannot create options.profile_json.
+    // Errors: cannot create options.report_json.
     static Result<std::unique_ptr<Output>> open(const TraceOptions& options, int text_fd,
                                                 bool& has_findings) {
-        const std::string& json = options.profile_json;
+        const std::string& json = options.report_json;
         std::unique_ptr<Output> made(new Output(options, text_fd, has_findings));
         if (json.empty()) return made;
         made->json_.reset(json == "-" ? ::dup(STDOUT_FILENO) : ::open(json.c_str(), kFlags, 0666));
@@ -72,7 +72,7 @@ public:
 private:
     static constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
     Output(const TraceOptions& options, int text_fd, bool& has_findings)
-        : json_name_(options.profile_json), fail_on_(options.fail_on), has_findings_(has_findings),
+        : json_name_(options.report_json), fail_on_(options.fail_on), has_findings_(has_findings),
           text_fd_(text_fd) {}
 
     std::string json_name_;
@@ -112,7 +112,7 @@ std::optional<int> report_saved_profile(report::TraceFile& trace, const std::str
                               "counted and summed is missing",
                               file));
     }
-    int text_fd = options.profile_json == "-" ? -1 : STDOUT_FILENO;
+    int text_fd = options.report_json == "-" ? -1 : STDOUT_FILENO;
     bool has_findings = false;
     Result<std::unique_ptr<Output>> output = Output::open(options, text_fd, has_findings);
     if (!output) return tell(output.error());

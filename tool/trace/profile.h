@@ -15,7 +15,7 @@ namespace mlbcc::trace {
 // A trace with rules/profile.rules, besides those of `options`. Returns the exit status.
 int run_profile(TraceOptions options);
 // The sink that shows the profile on standard error, unless quiet, and writes
-// options.profile_json. `has_findings` becomes true at the end where options.fail_on says so.
+// options.report_json. `has_findings` becomes true at the end where options.fail_on says so.
 // Errors: cannot create that file.
 Result<std::unique_ptr<sink::Sink>> open_profile(const TraceOptions& options,
                                                  const sink::TraceInfo& info, bool& has_findings);

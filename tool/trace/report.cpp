@@ -10,6 +10,7 @@
 #include "trace/messages.h"
 #include "trace/profile.h"
 #include "trace/progress.h"
+#include "trace/serve.h"
 
 namespace mlbcc::trace {
 
@@ -19,6 +20,7 @@ int run_report(const std::string& file, const TraceOptions& options) {
     Result<report::TraceFile> opened = report::TraceFile::open(file, bar.progress());
     if (!opened) return tell(opened.error());
     if (auto status = report_saved_profile(*opened, file, options)) return *status;
+    if (auto status = report_saved_requests(*opened, file, options)) return *status;
     Result<report::SavedTrace> trace = opened->summary();
     bar.end();
     if (!trace) return tell(trace.error());

@@ -13,6 +13,7 @@
 #include "trace/kept_rights.h"
 #include "trace/messages.h"
 #include "trace/profile.h"
+#include "trace/serve.h"
 #include "trace/trace_info.h"
 
 namespace mlbcc::trace {
@@ -52,14 +53,20 @@ Result<void> Session::open_sinks(const std::string& output) {
     const plan::Plan& plan = now_->frontend.plan;
     start_ns_ = monotonic_ns();
     sink::TraceInfo info = trace_info(options_, now_->frontend, start_ns_);
-    Result<std::unique_ptr<sink::Sink>> file = sink::open_jsonl(output, info, plan);
-    if (!file) return file.error();
-    sinks_.push_back(std::move(*file));
+    if (!output.empty()) {
+        Result<std::unique_ptr<sink::Sink>> file = sink::open_jsonl(output, info, plan);
+        if (!file) return file.error();
+        sinks_.push_back(std::move(*file));
+    }
     output_ = output;
     if (options_.profile) {
         Result<std::unique_ptr<sink::Sink>> profile = open_profile(options_, info, has_findings_);
         if (!profile) return profile.error();
         sinks_.push_back(std::move(*profile));
+    } else if (options_.serves) {
+        Result<std::unique_ptr<sink::Sink>> requests = open_requests(options_, info);
+        if (!requests) return requests.error();
+        sinks_.push_back(std::move(*requests));
     } else if (options_.verbosity != Verbosity::quiet) {
         sinks_.push_back(sink::make_summary(STDERR_FILENO, info, plan));
     }
@@ -356,7 +363,7 @@ sink::TraceEnd Session::trace_end(End end) {
 int Session::status(End end) {
     if (failure_) {
         tell(*failure_);
-    } else if (output_ != "-") {
+    } else if (output_ != "-" && !output_.empty()) {
         tell_note(options_.verbosity, "trace written to " + output_);
     }
     if (command_ && !command_status_ && end != End::interrupted) {

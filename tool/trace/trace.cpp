@@ -38,7 +38,7 @@ std::string default_output() {
 }
 
 Result<std::string> output_path(const TraceOptions& options) {
-    if (!options.output.empty()) return options.output;
+    if (!options.output.empty() || options.serves) return options.output;
     std::error_code code;
     std::filesystem::create_directories("traces", code);
     if (code) {

@@ -58,6 +58,7 @@ sink::TraceInfo trace_info(const TraceOptions& options, const Frontend& frontend
         info.report = "profile";
         add_places(options, info);
     }
+    if (options.serves) info.report = "serve";
     info.start_ns = start_ns;
     return info;
 }

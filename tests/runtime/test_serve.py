@@ -1,0 +1,113 @@
+"""mlbcc serve on real servers: each request is counted once, and its time is where it was made to be."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import time
+import unittest
+import urllib.request
+from collections import defaultdict
+
+from harness import ROOT, TracerCase, machine
+
+TARGETS = ROOT / "tests/runtime/targets"
+PYTHON = "/usr/bin/python3"  # Debian's, which has Debian's servers
+REQUESTS = 200
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+@unittest.skipUnless(shutil.which("ab"), "there is no ab")
+class ServeCase(TracerCase):
+    def serve(self, kind, *command, options=(), load=REQUESTS):
+        """What mlbcc says of a server under load by ab, and how long the server itself says that requests took."""
+        port, log, out = free_port(), self.dir / "log.txt", self.dir / "out.json"
+        environment = {**os.environ, "SERVE_LOG": str(log), "SERVE_KIND": kind,
+                       "SERVE_DATA": str(machine.BUILD / f"serve-{port}.data")}
+        self.addCleanup((machine.BUILD / f"serve-{port}.data").unlink, missing_ok=True)
+        command = [word.format(port=port, targets=TARGETS) for word in command]
+        with open(self.dir / "said.txt", "wb") as said:
+            tracer = subprocess.Popen(
+                [str(machine.MLBCC), "serve", "--json", str(out), *options, "--", PYTHON, "-m", *command],
+                cwd=self.dir, env=environment, stdin=subprocess.DEVNULL, stderr=said,
+                stdout=subprocess.DEVNULL, start_new_session=True)
+        try:
+            self.wait_for(tracer, f"http://127.0.0.1:{port}/fast")
+            for path in ("fast", "cpu", "disk", "lock"):
+                self.load(f"http://127.0.0.1:{port}/{path}", load)
+            os.killpg(tracer.pid, signal.SIGINT)
+            tracer.wait(60 * machine.SLOWNESS)
+        finally:
+            if tracer.poll() is None:
+                os.killpg(tracer.pid, signal.SIGKILL)
+                tracer.wait()
+        self.said = (self.dir / "said.txt").read_text()
+        self.assertTrue(out.exists() and out.stat().st_size, self.said)
+        own = defaultdict(list)
+        for line in log.read_text().splitlines():
+            path, seconds = line.split()
+            own["GET " + path].append(float(seconds) * 1e9)
+        report = json.loads(out.read_text())
+        self.assertEqual(report["lost"], 0)
+        return {one["endpoint"]: one for one in report["endpoints"]}, own
+
+    def wait_for(self, tracer, url):
+        end = time.monotonic() + 120 * machine.SLOWNESS
+        while time.monotonic() < end and tracer.poll() is None:
+            try:
+                return urllib.request.urlopen(url, timeout=10).read()
+            except OSError:
+                time.sleep(0.05)
+        self.fail("the server does not answer:\n" + (self.dir / "said.txt").read_text())
+
+    def load(self, url, requests):
+        done = subprocess.run(["ab", "-q", "-n", str(requests), "-c", "8", url], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=200)
+        self.assertRegex(done.stdout, rf"Complete requests:\s+{requests}\n", done.stdout)
+        self.assertRegex(done.stdout, r"Failed requests:\s+0\n", done.stdout)
+
+    def check_counts(self, endpoints, own, load=REQUESTS):
+        """One request was that of wait_for."""
+        counts = {name: one["requests"] for name, one in endpoints.items()}
+        self.assertEqual(counts, {"GET /fast": load + 1, "GET /cpu": load, "GET /disk": load, "GET /lock": load})
+        self.assertEqual(counts, {name: len(times) for name, times in own.items()})
+        for one in endpoints.values():
+            self.assertEqual(sum(one["parts_ns"].values()), one["total_time_ns"], one)
+            self.assertEqual((one["unanswered"], one["client_errors"], one["server_errors"]), (0, 0, 0))
+
+
+class Flask(ServeCase):
+    def test_two_workers(self):
+        endpoints, own = self.serve("flask", "gunicorn", "-w", "2", "-b", "127.0.0.1:{port}", "--chdir", "{targets}",
+                                    "serve_app:flask_app")
+        self.check_counts(endpoints, own)
+        for name, times in own.items():
+            # The server's own time lies within the request's: reading and sending it is not in it.
+            median, its = endpoints[name]["latency_ns"]["p50"], statistics.median_low(times)
+            self.assertGreaterEqual(median, its * 0.99, name)
+            self.assertLessEqual(median, its + max(0.03 * its, 1e6), name)
+        for name, part in {"GET /cpu": "cpu", "GET /disk": "disk", "GET /lock": "lock"}.items():
+            # How long one waits for a CPU is this machine's doing.
+            parts = {part: ns for part, ns in endpoints[name]["parts_ns"].items() if part != "run queue"}
+            self.assertEqual(max(parts, key=parts.get), part, (name, parts))
+        self.assertRegex(self.said, rf"GET /lock +{REQUESTS} ")
+        self.assertFalse((self.dir / "traces").exists())
+
+
+class FastApi(ServeCase):
+    def test_an_event_loop(self):
+        endpoints, own = self.serve("fast", "uvicorn", "--port", "{port}", "--app-dir", "{targets}", "--log-level",
+                                    "warning", "serve_app:fast_app")
+        self.check_counts(endpoints, own)
+
+
+if __name__ == "__main__":
+    unittest.main()

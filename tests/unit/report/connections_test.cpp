@@ -1,0 +1,173 @@
+#include "report/connections.h"
+
+#include <gtest/gtest.h>
+
+namespace mlbcc::report {
+namespace {
+
+using Kind = ServeEvent::Kind;
+
+struct Taken : TakeRequest {
+    std::vector<Request> answered, closed;
+    void request(const Request& one, RequestEnd end) override {
+        (end == RequestEnd::answered ? answered : closed).push_back(one);
+    }
+};
+
+struct Server : testing::Test {
+    Taken taken;
+    Connections on{true, taken};
+
+    void happens(Kind kind, uint64_t at, uint32_t pid, int64_t fd, std::string text = {},
+                 uint32_t tid = 0) {
+        ServeEvent one;
+        one.kind = kind;
+        one.begin_ns = one.end_ns = at;
+        one.pid = pid;
+        one.tid = tid == 0 ? pid : tid;
+        one.fd = fd;
+        one.bytes = text.size();
+        one.text = std::move(text);
+        on.add(one);
+    }
+    void waits(uint64_t begin, uint64_t end, uint64_t queued, uint32_t tid, std::string reason) {
+        on.add({Kind::wait, begin, end, 1, tid, -1, 0, queued, std::move(reason)});
+    }
+    uint64_t part(const Request& one, std::string_view name) {
+        Parts parts = on.parts();
+        return one.parts[parts.index(name)];
+    }
+};
+
+const std::string kGet = "GET /a?x=1 HTTP/1.1\r\nHost: a\r\n\r\n";
+const std::string kOk = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n";
+
+uint64_t sum(const PartTimes& parts) {
+    uint64_t all = 0;
+    for (uint64_t one : parts) all += one;
+    return all;
+}
+
+TEST_F(Server, keep_alive_and_where_the_time_went) {
+    happens(Kind::accept, 10, 1, 5);
+    happens(Kind::receive, 100, 1, 5, kGet);
+    waits(110, 150, 15, 1, "disk");
+    happens(Kind::send, 160, 1, 5, kOk);
+    happens(Kind::send, 170, 1, 5, "ok");
+    happens(Kind::receive, 300, 1, 5, "HEAD /b HTTP/1.1\r\n\r\n");
+    happens(Kind::send, 350, 1, 5, "HTTP/1.1 503 No\r\nContent-Length: 2\r\n\r\n");
+    ASSERT_EQ(taken.answered.size(), 2u);
+    const Request& first = taken.answered[0];
+    EXPECT_EQ(first.endpoint, "GET /a");
+    EXPECT_EQ(first.status, 200u);
+    EXPECT_EQ(first.duration_ns(), 70u);
+    EXPECT_EQ(first.bytes_in, kGet.size());
+    EXPECT_EQ(first.bytes_out, kOk.size() + 2);
+    EXPECT_EQ(part(first, "disk"), 25u);
+    EXPECT_EQ(part(first, "run queue"), 15u);
+    EXPECT_EQ(part(first, "cpu"), 30u);
+    EXPECT_EQ(taken.answered[1].status, 503u);
+    EXPECT_EQ(taken.answered[1].duration_ns(), 50u);
+}
+
+TEST_F(Server, an_answer_of_unknown_length_is_over_with_the_next_request) {
+    happens(Kind::accept, 10, 1, 5);
+    happens(Kind::receive, 100, 1, 5, kGet);
+    happens(Kind::send, 160, 1, 5, "HTTP/1.1 200 OK\r\n\r\n");
+    waits(165, 175, 0, 1, "lock");
+    happens(Kind::send, 190, 1, 5, "more");
+    waits(195, 205, 0, 1, "poll");
+    EXPECT_TRUE(taken.answered.empty());
+    happens(Kind::receive, 210, 1, 5, kGet);
+    ASSERT_EQ(taken.answered.size(), 1u);
+    EXPECT_EQ(taken.answered[0].duration_ns(), 90u);
+    EXPECT_EQ(sum(taken.answered[0].parts), 90u);
+    EXPECT_EQ(part(taken.answered[0], "lock"), 10u);
+    EXPECT_EQ(part(taken.answered[0], "poll"), 0u);
+}
+
+TEST_F(Server, pipelined_requests_are_answered_in_order) {
+    happens(Kind::accept, 10, 1, 5);
+    happens(Kind::receive, 100, 1, 5, "GET /a HTTP/1.1\r\n\r\nGET /b HTTP/1.1\r\n\r\n");
+    happens(Kind::send, 150, 1, 5, kOk + "ok");
+    happens(Kind::send, 180, 1, 5, kOk + "ok");
+    ASSERT_EQ(taken.answered.size(), 2u);
+    EXPECT_EQ(taken.answered[0].endpoint, "GET /a");
+    EXPECT_EQ(taken.answered[0].duration_ns(), 50u);
+    EXPECT_EQ(taken.answered[1].endpoint, "GET /b");
+    EXPECT_EQ(taken.answered[1].duration_ns(), 80u);
+}
+
+TEST_F(Server, a_split_request_line_and_a_body) {
+    happens(Kind::accept, 10, 1, 5);
+    happens(Kind::receive, 100, 1, 5, "POS");
+    happens(Kind::receive, 110, 1, 5, "T /p HTTP/1.1\r\nContent-length: 20\r\n\r\n");
+    happens(Kind::receive, 120, 1, 5, "GET /x HTTP/1.1\r\n\r\n.");  // is the body
+    happens(Kind::send, 150, 1, 5, kOk + "ok");
+    ASSERT_EQ(taken.answered.size(), 1u);
+    EXPECT_EQ(taken.answered[0].endpoint, "POST /p");
+    EXPECT_EQ(taken.answered[0].duration_ns(), 50u);
+    EXPECT_EQ(sum(taken.answered[0].parts), 50u);
+}
+
+TEST_F(Server, closed_without_an_answer_and_the_descriptor_used_again) {
+    happens(Kind::accept, 10, 1, 5);
+    happens(Kind::receive, 100, 1, 5, kGet);
+    EXPECT_EQ(on.open(200, 50).overdue, 1u);
+    EXPECT_EQ(on.open(200, 500).waiting, 1u);
+    happens(Kind::close, 110, 1, 5);
+    EXPECT_EQ(taken.closed.size(), 1u);
+    happens(Kind::send, 120, 1, 5, kOk);  // by what else has the descriptor
+    happens(Kind::accept, 130, 1, 5);
+    happens(Kind::receive, 140, 1, 5, kGet);
+    happens(Kind::send, 150, 1, 5, kOk + "ok");
+    ASSERT_EQ(taken.answered.size(), 1u);
+    EXPECT_EQ(taken.answered[0].duration_ns(), 10u);
+}
+
+TEST_F(Server, two_workers_with_the_same_descriptor) {
+    for (uint32_t pid : {1u, 2u}) happens(Kind::accept, 10, pid, 5);
+    for (uint32_t pid : {1u, 2u}) happens(Kind::receive, 100 * pid, pid, 5, kGet);
+    for (uint32_t pid : {1u, 2u}) happens(Kind::send, 1000 * pid, pid, 5, kOk + "ok");
+    ASSERT_EQ(taken.answered.size(), 2u);
+    EXPECT_EQ(taken.answered[0].duration_ns(), 900u);
+    EXPECT_EQ(part(taken.answered[1], "cpu"), 1800u);
+}
+
+TEST_F(Server, two_at_once_on_a_thread_share_but_for_its_idle_time) {
+    for (int64_t fd : {5, 6}) happens(Kind::accept, 10, 1, fd);
+    happens(Kind::receive, 100, 1, 5, kGet);
+    happens(Kind::receive, 120, 1, 6, kGet);
+    waits(130, 150, 0, 1, "poll");
+    happens(Kind::send, 160, 1, 5, kOk + "ok");
+    happens(Kind::send, 190, 1, 6, kOk + "ok");
+    ASSERT_EQ(taken.answered.size(), 2u);
+    EXPECT_EQ(part(taken.answered[0], "shared"), 20u);
+    EXPECT_EQ(part(taken.answered[0], "poll"), 20u);
+    EXPECT_EQ(part(taken.answered[0], "cpu"), 20u);
+    EXPECT_EQ(part(taken.answered[1], "shared"), 20u);
+    EXPECT_EQ(part(taken.answered[1], "cpu"), 30u);
+}
+
+TEST_F(Server, answered_by_another_thread_is_handed_over) {
+    happens(Kind::accept, 10, 1, 5);
+    happens(Kind::receive, 100, 1, 5, kGet);
+    happens(Kind::send, 150, 1, 5, kOk + "ok", 7);
+    ASSERT_EQ(taken.answered.size(), 1u);
+    EXPECT_EQ(part(taken.answered[0], "handed over"), 50u);
+    EXPECT_EQ(sum(taken.answered[0].parts), 50u);
+}
+
+TEST_F(Server, what_is_no_http_is_turns) {
+    happens(Kind::accept, 10, 1, 5);
+    happens(Kind::receive, 100, 1, 5, "\x16\x03\x01...");
+    happens(Kind::send, 150, 1, 5, "...");
+    happens(Kind::receive, 160, 1, 5, "more");
+    happens(Kind::close, 170, 1, 5);
+    ASSERT_EQ(taken.answered.size(), 1u);
+    EXPECT_EQ(taken.answered[0].endpoint, "(TLS)");
+    EXPECT_EQ(taken.closed.size(), 1u);
+}
+
+}  // namespace
+}  // namespace mlbcc::report

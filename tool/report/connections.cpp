@@ -1,0 +1,235 @@
+#include "report/connections.h"
+
+#include <algorithm>
+
+namespace mlbcc::report {
+namespace {
+
+using Kind = ServeEvent::Kind;
+
+// What of the event's bytes from `at` on is known.
+std::string_view known_from(const ServeEvent& one, uint64_t at) {
+    return at < one.text.size() ? std::string_view(one.text).substr(at) : std::string_view();
+}
+
+bool all_answered(const std::deque<std::unique_ptr<Request>>& requests) {
+    return std::ranges::all_of(requests, [](const auto& one) { return one->answered; });
+}
+
+}  // namespace
+
+void Connections::add(const ServeEvent& one) {
+    switch (one.kind) {
+    case Kind::accept: return accept(one);
+    case Kind::close: return close({one.pid, one.fd});
+    case Kind::exit: return exit(one);
+    case Kind::receive: return receive(one);
+    case Kind::send: return send(one);
+    case Kind::wait: return wait(one);
+    }
+}
+
+void Connections::finish() {
+    for (auto& [place, on] : connections_) {
+        while (!on.requests.empty() && on.requests.front()->answered) end_first(on);
+    }
+}
+
+OpenRequests Connections::open(uint64_t now_ns, uint64_t limit_ns) const {
+    OpenRequests open;
+    for (const auto& [place, on] : connections_) {
+        for (const auto& request : on.requests) {
+            if (request->answered) continue;
+            bool is_overdue = now_ns > request->begin_ns + limit_ns;
+            ++(is_overdue ? open.overdue : open.waiting);
+        }
+    }
+    return open;
+}
+
+void Connections::accept(const ServeEvent& one) {
+    close({one.pid, one.fd});  // its end was not seen
+    Connection& on = connections_[{one.pid, one.fd}];
+    on.by_turns = !reads_http_;
+    on.label = "(all)";
+}
+
+void Connections::close(const Place& place) {
+    auto found = connections_.find(place);
+    if (found == connections_.end()) return;
+    while (!found->second.requests.empty()) end_first(found->second);
+    connections_.erase(found);
+}
+
+void Connections::exit(const ServeEvent& one) {
+    if (one.pid == one.tid) {
+        auto at = connections_.lower_bound({one.pid, INT64_MIN});
+        while (at != connections_.end() && at->first.first == one.pid) close((at++)->first);
+    }
+    auto thread = threads_.find(one.tid);
+    if (thread != threads_.end() && thread->second.is_idle()) threads_.erase(thread);
+}
+
+void Connections::wait(const ServeEvent& one) {
+    auto thread = threads_.find(one.tid);
+    if (thread == threads_.end()) return;
+    thread->second.wait(one.begin_ns, one.end_ns, one.queued_ns, parts_.index(one.text));
+}
+
+void Connections::receive(const ServeEvent& one) {
+    auto found = connections_.find({one.pid, one.fd});
+    if (found == connections_.end()) {
+        // It was accepted before the trace began, or by another process: known by what it says.
+        HttpHead head;
+        if (!reads_http_ || read_request(one.text, head) != FirstLine::whole) return;
+        found = connections_.try_emplace({one.pid, one.fd}).first;
+    }
+    if (one.bytes == 0) return;
+    Connection& on = found->second;
+    on.by_turns ? receive_turn(on, one) : receive_http(on, one);
+}
+
+void Connections::receive_turn(Connection& on, const ServeEvent& one) {
+    if (all_answered(on.requests)) begin(on, one, one.end_ns).endpoint = on.label;
+    on.requests.back()->bytes_in += one.bytes;
+}
+
+void Connections::receive_http(Connection& on, const ServeEvent& one) {
+    uint64_t at = 0;
+    while (at < one.bytes) {
+        if (on.body_left > 0) {
+            uint64_t body = std::min(on.body_left, one.bytes - at);
+            on.body_left -= body;
+            at += body;
+            continue;
+        }
+        if (on.by_turns || !receive_head(on, one, at)) break;
+    }
+    if (!on.requests.empty()) on.requests.back()->bytes_in += one.bytes;
+}
+
+// Whether more of `one` may be looked at, from `at` on.
+bool Connections::receive_head(Connection& on, const ServeEvent& one, uint64_t& at) {
+    std::string_view known = known_from(one, at);
+    std::string text = on.begun + std::string(known);
+    HttpHead head;
+    FirstLine line = read_request(text, head);
+    bool is_cut_here = known.size() < one.bytes - at;  // more was received than is known
+    if (line == FirstLine::cut && !is_cut_here) {
+        if (on.begun.empty()) on.begun_ns = one.end_ns;
+        on.begun = std::move(text);
+        return false;
+    }
+    bool is_request = line == FirstLine::whole || (line == FirstLine::cut && !head.path.empty());
+    if (!is_request) {
+        if (!all_answered(on.requests)) return false;  // the rest of a request
+        on.by_turns = true;
+        on.label = "(" + std::string(protocol_of(text)) + ")";
+        receive_turn(on, one);
+        return false;
+    }
+    Request& request = begin(on, one, on.begun.empty() ? one.end_ns : on.begun_ns);
+    request.endpoint = head.method + " " + head.path;
+    request.is_head = head.method == "HEAD";
+    size_t before = on.begun.size();
+    on.begun.clear();
+    if (!head.size) return false;
+    at += *head.size - before;
+    on.body_left = head.content_length.value_or(0);
+    return true;
+}
+
+Request& Connections::begin(Connection& on, const ServeEvent& one, uint64_t begin_ns) {
+    while (!on.requests.empty() && on.requests.front()->answered) end_first(on);
+    auto request = std::make_unique<Request>();
+    request->pid = one.pid;
+    request->tid = one.tid;
+    request->begin_ns = request->end_ns = begin_ns;
+    threads_[one.tid].begin(*request, one.end_ns);
+    request->parts[Parts::other] += one.end_ns - begin_ns;  // between the parts of its first line
+    on.requests.push_back(std::move(request));
+    return *on.requests.back();
+}
+
+void Connections::send(const ServeEvent& one) {
+    auto found = connections_.find({one.pid, one.fd});
+    if (found == connections_.end() || found->second.requests.empty()) return;
+    Connection& on = found->second;
+    on.by_turns ? sent(on, one) : send_http(on, one);
+}
+
+// Counts as its answer's last until there is another.
+void Connections::sent(Connection& on, const ServeEvent& one) {
+    Request& request = *on.requests.front();
+    // Of a thread that did not send it, it is not known what it did meanwhile.
+    if (one.tid == request.tid) threads_[request.tid].sent(request, one.end_ns);
+    request.answered = true;
+    request.handed_over |= one.tid != request.tid;
+    request.end_ns = one.end_ns;
+}
+
+void Connections::send_http(Connection& on, const ServeEvent& one) {
+    uint64_t at = 0;
+    while (at < one.bytes && !on.requests.empty()) {
+        if (on.answer_left > 0) {
+            uint64_t body = std::min(on.answer_left, one.bytes - at);
+            on.answer_left -= body;
+            at += body;
+            on.requests.front()->bytes_out += body;
+            sent(on, one);
+            if (on.answer_left == 0) end_first(on);
+            continue;
+        }
+        if (!send_head(on, one, at)) break;
+    }
+}
+
+// Whether more of `one` may be looked at, from `at` on.
+bool Connections::send_head(Connection& on, const ServeEvent& one, uint64_t& at) {
+    HttpHead head;
+    FirstLine line = read_answer(known_from(one, at), head);
+    if (line == FirstLine::whole && head.status < 200 && head.status != 101) {
+        if (head.size) at += *head.size;  // `100 Continue` is no answer
+        return head.size.has_value();
+    }
+    if (line == FirstLine::whole && on.requests.front()->answered && on.requests.size() > 1) {
+        end_first(on);
+    }
+    Request& request = *on.requests.front();
+    bool is_first = !request.answered;
+    sent(on, one);
+    if (line != FirstLine::whole || !is_first) {
+        request.bytes_out += one.bytes - at;
+        return false;
+    }
+    request.status = head.status;
+    bool has_body =
+        !request.is_head && head.status != 204 && head.status != 304 && head.status != 101;
+    if (!head.size || (has_body && !head.content_length)) {
+        request.bytes_out += one.bytes - at;
+        return false;  // how long it is, is not known
+    }
+    at += *head.size;
+    request.bytes_out += *head.size;
+    on.answer_left = has_body ? *head.content_length : 0;
+    if (head.status == 101) {
+        on.by_turns = true;
+        on.label = request.endpoint + " (upgraded)";
+    }
+    if (on.answer_left == 0) end_first(on);
+    return !on.by_turns;
+}
+
+void Connections::end_first(Connection& on) {
+    std::unique_ptr<Request> request = std::move(on.requests.front());
+    on.requests.pop_front();
+    on.answer_left = 0;
+    threads_[request->tid].end(*request);
+    if (request->handed_over) {
+        request->parts = {};
+        request->parts[Parts::handed_over] = request->duration_ns();
+    }
+    take_.request(*request, request->answered ? RequestEnd::answered : RequestEnd::closed);
+}
+
+}  // namespace mlbcc::report

@@ -1,0 +1,76 @@
+// Bytes on a server's connections to requests: from the first byte of one to the last of its
+// answer.
+//
+//   receive "GET /a HTTP/1.1..", send "HTTP/1.1 200 OK.."  ->  {"GET /a", 200, 1.3 ms}
+//
+// Several requests may follow each other on a connection, also before the first is answered. Where
+// it is no HTTP/1, or unread, a request is what one side says before the other answers.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "report/http_head.h"
+#include "report/request.h"
+#include "report/serve_event.h"
+#include "report/thread_time.h"
+
+namespace mlbcc::report {
+
+struct OpenRequests {
+    uint64_t waiting = 0, overdue = 0;  // for their answers; overdue: longer than the limit
+};
+
+class Connections {
+public:
+    // `reads_http`: else all is turns.
+    Connections(bool reads_http, TakeRequest& take) : reads_http_(reads_http), take_(take) {}
+
+    // In the order of their ends.
+    void add(const ServeEvent& one);
+    // When no more comes: answers that may have gone on are over.
+    void finish();
+    OpenRequests open(uint64_t now_ns, uint64_t limit_ns) const;
+    const Parts& parts() const { return parts_; }
+
+private:
+    using Place = std::pair<uint32_t, int64_t>;  // process and descriptor
+    struct Connection {
+        bool by_turns = false;
+        std::string label;  // by turns: of all its requests
+        std::string begun;  // of a first line that came in parts
+        uint64_t begun_ns = 0;
+        uint64_t body_left = 0;    // of the last request
+        uint64_t answer_left = 0;  // of the first one's answer; its length is known while not 0
+        std::deque<std::unique_ptr<Request>> requests;  // in order; not yet over
+    };
+
+    void accept(const ServeEvent& one);
+    void close(const Place& place);
+    void exit(const ServeEvent& one);
+    void wait(const ServeEvent& one);
+
+    void receive(const ServeEvent& one);
+    void receive_turn(Connection& on, const ServeEvent& one);
+    void receive_http(Connection& on, const ServeEvent& one);
+    bool receive_head(Connection& on, const ServeEvent& one, uint64_t& at);
+    Request& begin(Connection& on, const ServeEvent& one, uint64_t begin_ns);
+
+    void send(const ServeEvent& one);
+    void send_http(Connection& on, const ServeEvent& one);
+    bool send_head(Connection& on, const ServeEvent& one, uint64_t& at);
+    void sent(Connection& on, const ServeEvent& one);
+    void end_first(Connection& on);
+
+    bool reads_http_;
+    TakeRequest& take_;
+    Parts parts_;
+    std::map<Place, Connection> connections_;
+    std::map<uint32_t, ThreadTime> threads_;
+};
+
+}  // namespace mlbcc::report

@@ -1,0 +1,89 @@
+#include "report/endpoints.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace mlbcc::report {
+namespace {
+
+constexpr const char* kOther = "other";
+
+size_t alike_as(uint64_t ns) {
+    return ns == 0
+               ? 0
+               : std::min<size_t>(255, static_cast<size_t>(4 * std::log2(static_cast<double>(ns))));
+}
+
+size_t largest(const std::array<double, Parts::kMost>& parts) {
+    return static_cast<size_t>(std::ranges::max_element(parts) - parts.begin());
+}
+
+}  // namespace
+
+void EndpointUse::add(const Request& one, RequestEnd end) {
+    if (end == RequestEnd::closed) {
+        ++unanswered;
+        return;
+    }
+    ++requests;
+    client_errors += one.status >= 400 && one.status < 500 ? 1 : 0;
+    server_errors += one.status >= 500 ? 1 : 0;
+    bytes_in += one.bytes_in;
+    bytes_out += one.bytes_out;
+    time_ns += one.duration_ns();
+    latency.add(one.duration_ns());
+    Alike& like = alike[alike_as(one.duration_ns())];
+    ++like.requests;
+    for (size_t i = 0; i < Parts::kMost; ++i) {
+        parts[i] += one.parts[i];
+        like.parts[i] += one.parts[i];
+    }
+}
+
+size_t EndpointUse::most() const {
+    return static_cast<size_t>(std::ranges::max_element(parts) - parts.begin());
+}
+
+size_t EndpointUse::hotspot() const {
+    uint64_t median = latency.quantile(0.5), slow = latency.quantile(0.99);
+    if (2 * slow < 3 * median) return most();
+    size_t slow_at = alike_as(slow);
+    const Alike& usual = alike[alike_as(median)];
+    std::array<double, Parts::kMost> growth{};
+    double slow_requests = 0;
+    for (size_t at = slow_at; at < alike.size(); ++at) {
+        slow_requests += static_cast<double>(alike[at].requests);
+        for (size_t i = 0; i < Parts::kMost; ++i)
+            growth[i] += static_cast<double>(alike[at].parts[i]);
+    }
+    if (slow_requests == 0 || usual.requests == 0) return most();
+    for (size_t i = 0; i < Parts::kMost; ++i) {
+        growth[i] = growth[i] / slow_requests -
+                    static_cast<double>(usual.parts[i]) / static_cast<double>(usual.requests);
+    }
+    return largest(growth);
+}
+
+void Endpoints::request(const Request& one, RequestEnd end) {
+    if (end == RequestEnd::answered && one.duration_ns() < least_ns_) {
+        ++shorter_;
+        return;
+    }
+    auto found = by_name_.find(one.endpoint);
+    if (found == by_name_.end()) {
+        const std::string& name = by_name_.size() < kMost ? one.endpoint : kOther;
+        found = by_name_.try_emplace(name).first;
+        found->second.name = name;
+    }
+    found->second.add(one, end);
+}
+
+std::vector<const EndpointUse*> Endpoints::all() const {
+    std::vector<const EndpointUse*> all;
+    for (const auto& [name, use] : by_name_) all.push_back(&use);
+    std::ranges::stable_sort(
+        all, [](const EndpointUse* a, const EndpointUse* b) { return a->requests > b->requests; });
+    return all;
+}
+
+}  // namespace mlbcc::report

@@ -1,0 +1,55 @@
+// Requests to what is known of each endpoint. Those of endpoints that come after kMost others are
+// those of `other`, so that memory is bounded: at most 30 MiB.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "report/latency.h"
+#include "report/request.h"
+
+namespace mlbcc::report {
+
+struct EndpointUse {
+    std::string name;
+    uint64_t requests = 0;  // answered; all of the following are of these, but for `unanswered`
+    uint64_t client_errors = 0, server_errors = 0;  // status 4xx, 5xx
+    uint64_t unanswered = 0;                        // closed without an answer
+    uint64_t bytes_in = 0, bytes_out = 0, time_ns = 0;
+    Latency latency;
+    PartTimes parts{};
+    // Of requests that took about as long: by powers of 2^(1/4) ns.
+    struct Alike {
+        uint64_t requests = 0;
+        PartTimes parts{};
+    };
+    std::array<Alike, 256> alike{};
+
+    void add(const Request& one, RequestEnd end);
+    // The part that most of the time is.
+    size_t most() const;
+    // The part that grows most from requests of about the median to those of the 99th percentile
+    // and beyond; most() where these take less than half as long again.
+    size_t hotspot() const;
+};
+
+class Endpoints : public TakeRequest {
+public:
+    static constexpr size_t kMost = 200;
+    // Answered ones that took less than `least_ns` are only counted.
+    explicit Endpoints(uint64_t least_ns) : least_ns_(least_ns) {}
+    void request(const Request& one, RequestEnd end) override;
+
+    // The most frequent first.
+    std::vector<const EndpointUse*> all() const;
+    uint64_t shorter() const { return shorter_; }
+
+private:
+    uint64_t least_ns_, shorter_ = 0;
+    std::map<std::string, EndpointUse, std::less<>> by_name_;
+};
+
+}  // namespace mlbcc::report

@@ -1,0 +1,53 @@
+// One request to a server, and where its time went: all parts together are its duration.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mlbcc::report {
+
+// Parts of a request's time, by their names: those that are always there, then the reasons of
+// rules, as they come. Those for which there is no room are `other`.
+class Parts {
+public:
+    static constexpr size_t kMost = 16;
+    enum : size_t { cpu, run_queue, shared, handed_over, poll, other, first_reason };
+
+    size_t index(std::string_view name);
+    const std::vector<std::string>& names() const { return names_; }
+
+private:
+    std::vector<std::string> names_{"cpu", "run queue", "shared", "handed over", "poll", "other"};
+};
+
+using PartTimes = std::array<uint64_t, Parts::kMost>;  // ns, by Parts::index
+
+struct Request {
+    uint32_t pid = 0, tid = 0;  // of who received its first byte
+    std::string endpoint;       // "GET /items"; "(TLS)" where only turns are known
+    bool is_head = false;       // its answer has no body
+    unsigned status = 0;        // 0: not known
+    uint64_t begin_ns = 0;      // the first byte was there
+    uint64_t end_ns = 0;        // the last byte that is known was sent
+    uint64_t bytes_in = 0, bytes_out = 0;
+    bool answered = false;     // at least its first byte
+    bool handed_over = false;  // by another thread than received it
+    PartTimes parts{};
+    PartTimes unsure{};  // since end_ns: part of it if another byte is sent
+
+    uint64_t duration_ns() const { return end_ns - begin_ns; }
+};
+
+// Why a request is over.
+enum class RequestEnd { answered, closed };  // closed: without an answer
+
+class TakeRequest {
+public:
+    virtual ~TakeRequest() = default;
+    virtual void request(const Request& one, RequestEnd end) = 0;
+};
+
+}  // namespace mlbcc::report

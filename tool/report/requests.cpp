@@ -1,0 +1,44 @@
+#include "report/requests.h"
+
+#include <algorithm>
+
+#include "report/saved_summary.h"
+
+namespace mlbcc::report {
+
+Requests::Requests(const RequestOptions& options)
+    : options_(options), endpoints_(options.least_ns), connections_(options.http, endpoints_),
+      order_([this](const ServeEvent& one) { connections_.add(one); }) {}
+
+void Requests::add(const Happening& one) {
+    std::optional<ServeEvent> event = serve_event(one);
+    if (!event) return;
+    order_.add(std::move(*event));
+}
+
+void Requests::finish() {
+    order_.finish();
+    connections_.finish();
+}
+
+Result<std::optional<SavedRequests>> read_requests(TraceFile& file, Requests& requests) {
+    std::optional<SavedRequests> saved;
+    HappeningReader reader;
+    Result<ReadLines> lines = file.each_line([&](const Json& line) {
+        if (!saved) {  // the `meta` line
+            if (text_of(line, "report") == "serve") saved.emplace();
+        } else if (is_summary(line)) {
+            sink::TraceEnd end = saved_end(line);
+            *saved = {end.time_ns, end.lost, true};
+        } else if (const Happening* one = reader.read(line)) {
+            saved->time_ns = std::max(saved->time_ns, one->time_ns + one->duration_ns);
+            requests.add(*one);
+        }
+        return saved.has_value();
+    });
+    if (!lines) return lines.error();
+    if (saved) requests.finish();
+    return saved;
+}
+
+}  // namespace mlbcc::report

@@ -1,0 +1,65 @@
+#include "report/profile_writer.h"
+#include "report/requests.h"
+
+namespace mlbcc::report {
+namespace {
+
+void write_latency(ProfileWriter& json, const Latency& latency) {
+    json.Key("latency_ns");
+    json.StartObject();
+    member(json, "p50", latency.quantile(0.5));
+    member(json, "p90", latency.quantile(0.9));
+    member(json, "p99", latency.quantile(0.99));
+    member(json, "p99.9", latency.quantile(0.999));
+    member(json, "max", latency.max());
+    json.EndObject();
+}
+
+void write_endpoint(ProfileWriter& json, const EndpointUse& use, const Parts& parts) {
+    json.StartObject();
+    member(json, "endpoint", use.name);
+    member(json, "requests", use.requests);
+    member(json, "client_errors", use.client_errors);
+    member(json, "server_errors", use.server_errors);
+    member(json, "unanswered", use.unanswered);
+    member(json, "bytes_in", use.bytes_in);
+    member(json, "bytes_out", use.bytes_out);
+    member(json, "total_time_ns", use.time_ns);
+    write_latency(json, use.latency);
+    json.Key("parts_ns");
+    json.StartObject();
+    for (size_t i = 0; i < parts.names().size(); ++i) {
+        if (use.parts[i] > 0) member(json, parts.names()[i].c_str(), use.parts[i]);
+    }
+    json.EndObject();
+    if (use.requests > 0) {
+        member(json, "most", parts.names()[use.most()]);
+        member(json, "hotspot", parts.names()[use.hotspot()]);
+    }
+    json.EndObject();
+}
+
+}  // namespace
+
+std::string Requests::json(uint64_t time_ns, uint64_t lost) const {
+    rapidjson::StringBuffer buffer;
+    ProfileWriter json(buffer);
+    OpenRequests open = connections_.open(time_ns, options_.overdue_ns);
+    json.StartObject();
+    member(json, "schema", std::string("mlbcc-serve"));
+    member(json, "version", uint64_t{1});
+    member(json, "duration_ns", time_ns);
+    member(json, "lost", lost);
+    member(json, "overdue", open.overdue);
+    member(json, "waiting", open.waiting);
+    member(json, "shorter", endpoints_.shorter());
+    json.Key("endpoints");
+    json.StartArray();
+    for (const EndpointUse* use : endpoints_.all())
+        write_endpoint(json, *use, connections_.parts());
+    json.EndArray();
+    json.EndObject();
+    return std::string(buffer.GetString(), buffer.GetSize()) + "\n";
+}
+
+}  // namespace mlbcc::report

@@ -1,0 +1,82 @@
+#include <algorithm>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "report/requests.h"
+#include "sink/summary_text.h"
+
+namespace mlbcc::report {
+namespace {
+
+std::string time(uint64_t ns) {
+    return sink::short_duration(ns);
+}
+
+std::string first_row(size_t width) {
+    return fmt::format("{:<{}} {:>9} {:>9} {:>6} {:>6} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "endpoint",
+                       width, "requests", "per s", "4xx", "5xx", "p50", "p90", "p99", "p99.9",
+                       "max");
+}
+
+std::string row(const EndpointUse& use, double seconds, size_t width) {
+    const Latency& all = use.latency;
+    return fmt::format(
+        "{:<{}} {:>9} {:>9.1f} {:>6} {:>6} {:>9} {:>9} {:>9} {:>9} {:>9}\n", use.name, width,
+        use.requests, seconds > 0 ? static_cast<double>(use.requests) / seconds : 0.0,
+        use.client_errors, use.server_errors, time(all.quantile(0.5)), time(all.quantile(0.9)),
+        time(all.quantile(0.99)), time(all.quantile(0.999)), time(all.max()));
+}
+
+// "cpu 62.1 %, disk 30.0 %, run queue 7.9 %"
+std::string shares(const EndpointUse& use, const Parts& parts) {
+    std::vector<std::pair<uint64_t, std::string>> named;
+    for (size_t i = 0; i < parts.names().size(); ++i)
+        named.emplace_back(use.parts[i], parts.names()[i]);
+    std::ranges::stable_sort(named, std::greater{}, &std::pair<uint64_t, std::string>::first);
+    std::string text;
+    for (const auto& [ns, name] : named) {
+        double share = 100 * static_cast<double>(ns) / static_cast<double>(use.time_ns);
+        if (share < 0.05) continue;
+        text += fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ", name, share);
+    }
+    return text;
+}
+
+std::string where(const EndpointUse& use, const Parts& parts, size_t width) {
+    if (use.time_ns == 0) return {};
+    std::string hot = parts.names()[use.hotspot()];
+    return fmt::format("{:<{}} {}; slow ones: {}\n", use.name, width, shares(use, parts), hot);
+}
+
+}  // namespace
+
+std::string Requests::text(uint64_t time_ns) const {
+    std::vector<const EndpointUse*> all = endpoints_.all();
+    double seconds = static_cast<double>(time_ns) / 1e9;
+    uint64_t requests = 0, unanswered = 0;
+    for (const EndpointUse* use : all) {
+        requests += use->requests;
+        unanswered += use->unanswered;
+    }
+    OpenRequests open = connections_.open(time_ns, options_.overdue_ns);
+    std::string text = fmt::format("=== REQUESTS ===  {:.2f} s, {}, {:.1f} per second", seconds,
+                                   sink::plural(requests, "request"),
+                                   seconds > 0 ? static_cast<double>(requests) / seconds : 0.0);
+    if (unanswered + open.overdue > 0)
+        text += fmt::format(", {} never answered", unanswered + open.overdue);
+    if (open.waiting > 0) text += fmt::format(", {} not answered yet", open.waiting);
+    if (endpoints_.shorter() > 0)
+        text += fmt::format(", {} shorter ones left out", endpoints_.shorter());
+    text += "\n\n";
+    if (all.size() > options_.top) all.resize(options_.top);
+    size_t width = 8;
+    for (const EndpointUse* use : all) width = std::max(width, use->name.size());
+    text += first_row(width);
+    for (const EndpointUse* use : all) text += row(*use, seconds, width);
+    text += fmt::format("\n{:<{}} {}\n", "", width, "where the time went");
+    for (const EndpointUse* use : all) text += where(*use, connections_.parts(), width);
+    return text;
+}
+
+}  // namespace mlbcc::report

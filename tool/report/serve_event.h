@@ -1,0 +1,48 @@
+// What rules/serve.rules tells of a server, in the order in which it was over: a trace has calls in
+// the order of their beginnings, but a byte is there when the call that received it returns.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <queue>
+#include <string>
+#include <vector>
+
+#include "report/happening.h"
+
+namespace mlbcc::report {
+
+struct ServeEvent {
+    enum class Kind : uint8_t { accept, close, exit, receive, send, wait };
+    Kind kind{};
+    uint64_t begin_ns = 0, end_ns = 0;  // since the trace began
+    uint32_t pid = 0, tid = 0;
+    int64_t fd = -1;         // accept, close, receive, send
+    uint64_t bytes = 0;      // receive, send
+    uint64_t queued_ns = 0;  // wait: at its end, for a CPU
+    std::string text;        // receive, send: what the first bytes are; wait: the reason
+};
+// Nothing if it is another rule's event.
+std::optional<ServeEvent> serve_event(const Happening& one);
+
+class EndOrder {
+public:
+    using Take = std::function<void(const ServeEvent&)>;
+    explicit EndOrder(Take take) : take_(std::move(take)) {}
+
+    // In the order of a trace. Gives what was over before this one began.
+    void add(ServeEvent one);
+    void finish();  // gives the rest
+
+private:
+    struct Later {
+        bool operator()(const ServeEvent& a, const ServeEvent& b) const {
+            return a.end_ns > b.end_ns;
+        }
+    };
+    Take take_;
+    std::priority_queue<ServeEvent, std::vector<ServeEvent>, Later> waiting_;
+};
+
+}  // namespace mlbcc::report
