@@ -1,0 +1,4 @@
+// What `mlbcc profile` found: phases and findings.
+function drawProfile(profile) {
+  if (!profile) return;
+}
