@@ -30,7 +30,7 @@ function drawFindings(findings) {
   show("findings-part");
   byId("findings").append(...findings.map((finding) => {
     const severity = element("span", { className: finding.severity, textContent: finding.severity });
-    return element("li", {}, severity, ` ${finding.text ?? finding.what ?? finding.name ?? ""}`);
+    return element("li", {}, severity, ` ${finding.what}: ${finding.why}`);
   }));
 }
 
