@@ -1,5 +1,6 @@
 """The page of a trace, in Debian's Chromium. Screenshots are kept in build/page."""
 
+import fcntl
 import json
 import shutil
 import subprocess
@@ -19,6 +20,13 @@ def why_no_browser():
         if shutil.which(program) is None:
             return f"{program} is not installed (Debian's package {package})"
     KEPT.mkdir(parents=True, exist_ok=True)
+    with open(KEPT / "lock", "w") as lock:  # tests run side by side
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return install_driver()
+
+
+def install_driver():
+    """Why it cannot be had, or None."""
     wanted = (PAGE_TESTS / "package.json").read_bytes()
     stamp = KEPT / "package.json"
     if not ((KEPT / "node_modules").is_dir() and stamp.exists() and stamp.read_bytes() == wanted):
