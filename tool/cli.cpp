@@ -17,7 +17,7 @@ constexpr const char* kDescription =
     "       mlbcc --rules FILE|NAME [OPTIONS] --pid N | --all\n"
     "       mlbcc check|list|explain|emit --rules FILE|NAME [OPTIONS]\n"
     "       mlbcc report FILE\n"
-    "       mlbcc convert FILE --to chrome|perfetto|folded|csv [-o FILE]\n"
+    "       mlbcc convert FILE --to chrome|perfetto|folded|csv|html [-o FILE]\n"
     "       mlbcc profile [options] [--json FILE] [--fail-on high] -- COMMAND [ARGS]\n"
     "       mlbcc serve [options] [--interval 5s] [--json FILE] --pid N | -- COMMAND [ARGS]\n"
     "       mlbcc doctor [--rules FILE|NAME] [--json]\n"
@@ -209,10 +209,11 @@ void add_convert(CLI::App& app, CommandLine& line, Texts& texts) {
     sub->fallthrough();
     sub->callback([&line] { line.command = Command::convert; });
     sub->add_option("file", line.file, "Trace file; - is standard input")->required();
-    sub->add_option("--to", texts.to, "The form: chrome, perfetto, folded or csv")
+    sub->add_option("--to", texts.to,
+                    "The form: chrome, perfetto, folded, csv, or html, a page of its own")
         ->required()
         ->type_name("FORM")
-        ->check(CLI::IsMember({"chrome", "perfetto", "folded", "csv"}));
+        ->check(CLI::IsMember({"chrome", "perfetto", "folded", "csv", "html"}));
     sub->add_option("--max-size", texts.max_size,
                     "Of perfetto: the latest that fits into a file of this size")
         ->type_name("SIZE");
@@ -293,6 +294,7 @@ bool is_same_file(const std::string& a, const std::string& b) {
 trace::ViewFormat format_of(const std::string& name) {
     if (name == "perfetto") return trace::ViewFormat::perfetto;
     if (name == "folded") return trace::ViewFormat::folded;
+    if (name == "html") return trace::ViewFormat::html;
     return name == "csv" ? trace::ViewFormat::csv : trace::ViewFormat::chrome;
 }
 

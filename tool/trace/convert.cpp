@@ -1,5 +1,6 @@
 #include "trace/convert.h"
 
+#include "report/profile.h"
 #include "trace/folded.h"
 #include "trace/messages.h"
 #include "trace/progress.h"
@@ -14,6 +15,7 @@ std::string ending_of(ViewFormat format) {
     case ViewFormat::perfetto: return ".pftrace";
     case ViewFormat::folded: return ".folded";
     case ViewFormat::csv: return ".csv";
+    case ViewFormat::html: return ".html";
     }
     MLBCC_UNREACHABLE();
 }
@@ -27,12 +29,23 @@ std::string output_for(std::string file, ViewFormat format) {
     return file + ending_of(format);
 }
 
-view::Opened open_writer(const ConvertOptions& convert, const std::string& path,
-                         const view::Origin& origin) {
+// What `mlbcc profile` recorded, as JSON. Standard input cannot be read twice: "".
+std::string profile_of(const std::string& file) {
+    if (file == "-") return {};
+    Result<report::TraceFile> trace = report::TraceFile::open(file);
+    if (!trace) return {};
+    Result<std::optional<report::SavedProfile>> saved = report::read_profile(*trace);
+    return saved && *saved ? report::profile_json((*saved)->profile) : "";
+}
+
+view::Opened open_writer(const ConvertOptions& convert, const TraceOptions& options,
+                         const std::string& file, const view::Origin& origin) {
+    const std::string& path = options.output;
     switch (convert.to) {
     case ViewFormat::chrome: return view::open_chrome(path, origin);
     case ViewFormat::perfetto: return view::open_perfetto(path, convert.max_size);
     case ViewFormat::csv: return view::open_csv(path);
+    case ViewFormat::html: return view::open_html(path, origin, profile_of(file));
     case ViewFormat::folded: break;  // has no calls in it
     }
     MLBCC_UNREACHABLE();
@@ -44,7 +57,7 @@ int write_view(const std::string& file, const ConvertOptions& convert,
     Result<report::TraceFile> trace = report::TraceFile::open(file, bar.progress());
     if (!trace) return tell(trace.error());
     Result<report::ReadLines> read = view::convert(*trace, [&](const view::Origin& origin) {
-        return open_writer(convert, options.output, origin);
+        return open_writer(convert, options, file, origin);
     });
     bar.end();
     if (!read) return tell(read.error());

@@ -30,6 +30,7 @@ public:
             uint64_t end_ns = record->time_ns;
             if (record->phase == event::Phase::complete) end_ns += record->duration_ns;
             ending_.time_ns = std::max(ending_.time_ns, end_ns);
+            ++ending_.events;
             record->phase == event::Phase::instant ? writer_.instant(*record) : spans_.add(*record);
         } else if (std::optional<Lost> lost = read_lost(line)) {
             ending_.time_ns = std::max(ending_.time_ns, lost->time_ns);
@@ -38,6 +39,7 @@ public:
         } else if (report::is_summary(line)) {
             ending_.time_ns = std::max(ending_.time_ns, report::nanoseconds_of(line, "ts", 1e9));
             ending_.lost = std::max(ending_.lost, report::unsigned_of(line, "lost"));
+            ending_.events = report::unsigned_of(line, "events");
             ending_.has_summary = true;
         }
         return !writer_.failed();

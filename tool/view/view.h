@@ -1,4 +1,4 @@
-// A trace in the forms that other programs show: Chrome's and Perfetto's viewers, tables.
+// A trace in the forms that other programs show: Chrome's and Perfetto's viewers, tables, a page.
 // docs/viewers.md says what is what.
 #pragma once
 
@@ -18,6 +18,7 @@ namespace mlbcc::view {
 struct Ending {  // what is known when all has been given
     uint64_t time_ns = 0;
     uint64_t lost = 0;
+    uint64_t events = 0;       // that the summary tells of; without one those that were read
     bool has_summary = false;  // else the trace was cut
 };
 
@@ -45,6 +46,8 @@ Opened open_chrome(const std::string& path, const Origin& origin);
 
 Opened open_perfetto(const std::string& path, std::optional<uint64_t> max_size);
 Opened open_csv(const std::string& path);
+// `profile`: JSON of the trace's profile, or "". What is drawn is held in memory until the end.
+Opened open_html(const std::string& path, const Origin& origin, std::string profile);
 
 // An event of the type `counter` is the value of one: its arguments that are numbers are drawn as
 // lines over time.

@@ -1,0 +1,87 @@
+// Opens a page of `mlbcc convert --to html` in Chromium, uses it as a person would, and writes what
+// it saw as JSON to standard output: page.mjs PAGE FOLDER-OF-SCREENSHOTS
+import { chromium } from "playwright-core";
+import { pathToFileURL } from "node:url";
+
+const [file, pictures] = process.argv.slice(2);
+const args = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+  "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args });
+const seen = { errors: [] };
+
+async function open(options) {
+  const page = await browser.newPage(options);
+  page.on("console", (message) => { if (message.type() === "error") seen.errors.push(message.text()); });
+  page.on("pageerror", (error) => seen.errors.push(error.message));
+  page.on("dialog", (dialog) => { seen.errors.push(`dialog: ${dialog.message()}`); return dialog.dismiss(); });
+  const begun = Date.now();
+  await page.goto(pathToFileURL(file).href);
+  await page.waitForSelector("html[data-ready]");
+  seen.open_ms ??= Date.now() - begun;
+  return page;
+}
+
+function colors() { // of the timeline, how many
+  const canvas = document.getElementById("timeline");
+  const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+  return new Set(new Uint32Array(pixels.buffer)).size;
+}
+
+function rows() {
+  return [...document.querySelectorAll("#calls tbody tr")].map((row) => (
+    [...row.cells].map((cell) => ("value" in cell.dataset ? Number(cell.dataset.value) : cell.textContent))));
+}
+
+// A frame a step, while the timeline is panned by its keys.
+async function framesASecond() {
+  const canvas = document.getElementById("timeline");
+  const key = (name) => canvas.dispatchEvent(new KeyboardEvent("keydown", { key: name, cancelable: true }));
+  const frame = () => new Promise((resolve) => { requestAnimationFrame(resolve); });
+  key("+");
+  const begun = performance.now();
+  for (let i = 0; i < 60; ++i) {
+    key(i % 20 < 10 ? "ArrowRight" : "ArrowLeft");
+    await frame();
+  }
+  return 60000 / (performance.now() - begun);
+}
+
+const page = await open({ viewport: { width: 1280, height: 900 }, colorScheme: "light" });
+seen.tiles = await page.evaluate(() => Object.fromEntries(
+  [...document.querySelectorAll("[data-tile]")].map((tile) => [tile.dataset.tile, Number(tile.dataset.value)])));
+seen.colors = await page.evaluate(colors);
+seen.rows = await page.evaluate(rows);
+seen.findings = await page.locator("#findings li").allTextContents();
+seen.phases = await page.locator("#phases tbody tr td:first-child").allTextContents();
+await page.screenshot({ path: `${pictures}/light.png`, fullPage: true });
+
+const range = () => page.textContent("#range");
+seen.whole = await range();
+await page.hover("#timeline", { position: { x: 400, y: 60 } });
+await page.mouse.wheel(0, -600);
+await page.waitForFunction((was) => document.getElementById("range").textContent !== was, seen.whole);
+seen.zoomed = await range();
+await page.mouse.down();
+await page.mouse.move(300, 300, { steps: 4 });
+await page.mouse.up();
+seen.dragged = await range();
+await page.focus("#timeline");
+await page.keyboard.press("0");
+seen.reset = await range();
+await page.fill("#filter", "launch");
+seen.filtered = await page.evaluate(rows);
+await page.fill("#filter", "");
+await page.click("#calls th:nth-child(1) button");
+seen.sorted = (await page.evaluate(rows)).map((row) => row[0]);
+seen.frames_a_second = await page.evaluate(framesASecond);
+await page.close();
+
+const dark = await open({ viewport: { width: 1280, height: 900 }, colorScheme: "dark" });
+await dark.screenshot({ path: `${pictures}/dark.png`, fullPage: true });
+seen.dark_back = await dark.evaluate(() => getComputedStyle(document.body).backgroundColor);
+await dark.close();
+const phone = await open({ viewport: { width: 360, height: 740 }, colorScheme: "light" });
+await phone.screenshot({ path: `${pictures}/phone.png`, fullPage: true });
+seen.phone_width = await phone.evaluate(() => document.documentElement.scrollWidth);
+await browser.close();
+process.stdout.write(JSON.stringify(seen));

@@ -1,0 +1,104 @@
+"""The page of a trace, in Debian's Chromium. Screenshots are kept in build/page."""
+
+import fcntl
+import json
+import shutil
+import subprocess
+from collections import Counter
+
+from harness import ROOT
+from harness.inference import InferenceCase
+
+PAGE_TESTS = ROOT / "tests" / "page"
+KEPT = ROOT / "build" / "page"
+EVIL = "</script><script>alert(1)</script>"
+
+
+def why_no_browser():
+    """The reason for which no page can be opened, or None; gets the driver that npm has."""
+    for program, package in (("chromium", "chromium"), ("node", "nodejs"), ("npm", "npm")):
+        if shutil.which(program) is None:
+            return f"{program} is not installed (Debian's package {package})"
+    KEPT.mkdir(parents=True, exist_ok=True)
+    with open(KEPT / "lock", "w") as lock:  # tests run side by side
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return install_driver()
+
+
+def install_driver():
+    """Why it cannot be had, or None."""
+    wanted = (PAGE_TESTS / "package.json").read_bytes()
+    stamp = KEPT / "package.json"
+    if not ((KEPT / "node_modules").is_dir() and stamp.exists() and stamp.read_bytes() == wanted):
+        stamp.write_bytes(wanted)
+        done = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--no-package-lock"],
+                              cwd=KEPT, capture_output=True, text=True, timeout=300)
+        if done.returncode != 0:
+            stamp.unlink()
+            return f"npm cannot install playwright-core: {done.stderr[-300:]}"
+    shutil.copy(PAGE_TESTS / "page.mjs", KEPT)
+    return None
+
+
+class Page(InferenceCase):
+    def setUp(self):
+        super().setUp()
+        reason = why_no_browser()
+        if reason is not None:
+            self.skipTest(reason)
+
+    def page(self, trace, name):
+        """What tests/page/page.mjs saw on the page of the trace."""
+        html = self.dir / "page.html"
+        done = self.mlbcc("convert", trace, "--to", "html", "-o", html)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        pictures = KEPT / name
+        pictures.mkdir(exist_ok=True)
+        seen = subprocess.run(["node", "page.mjs", str(html), str(pictures)], cwd=KEPT, text=True,
+                              capture_output=True, timeout=120)
+        self.assertEqual(seen.returncode, 0, seen.stderr)
+        seen = json.loads(seen.stdout)
+        self.assertEqual(seen["errors"], [])
+        self.assertGreater(seen["colors"], 5)
+        self.assertLessEqual(seen["phone_width"], 360)
+        return seen
+
+    def test_shows_the_trace(self):
+        trace = self.inference()
+        seen = self.page(self.out, "inference")
+        summary = trace.summary
+        self.assertEqual(seen["tiles"]["events"], summary["events"])
+        self.assertEqual(seen["tiles"]["lost"], summary["lost"])
+        self.assertEqual(seen["tiles"]["duration"], round(summary["ts"] * 1000000000))
+        self.assertEqual(seen["tiles"]["processes"], len({e["pid"] for e in trace.events}))
+        calls = Counter((end["name"], end["type"]) for _, end in trace.calls())
+        self.assertEqual(seen["tiles"]["calls"], sum(calls.values()))
+        time = Counter()
+        for _, end in trace.calls():
+            time[end["name"], end["type"]] += round(end["duration_us"] * 1000)
+        rows = {(row[0], row[1]): row for row in seen["rows"]}
+        for key, count in calls.items():
+            self.assertEqual(rows[key][2:4], [count, time[key]], key)
+        self.check_use(seen)
+
+    def check_use(self, seen):
+        self.assertNotEqual(seen["zoomed"], seen["whole"])
+        self.assertNotEqual(seen["dragged"], seen["zoomed"])
+        self.assertEqual(seen["reset"], seen["whole"])
+        self.assertTrue(seen["filtered"])
+        self.assertEqual({row[0] for row in seen["filtered"]},
+                         {row[0] for row in seen["rows"] if "launch" in f"{row[1]} {row[0]}".lower()})
+        self.assertEqual(len(seen["sorted"]), len(seen["rows"]))
+        self.assertNotEqual(seen["dark_back"], "rgb(251, 251, 250)")
+
+    def test_names_are_harmless(self):
+        lines = [{"event_id": 0, "type": "meta", "schema": 1, "tool": EVIL, "start": EVIL,
+                  "host": {"kernel": EVIL, "arch": EVIL}, "command": [EVIL], "rules": []}]
+        for i in range(1, 40):
+            lines.append({"event_id": i, "ts": i / 1000, "type": "userspace", "phase": "X",
+                          "name": ("launch" if i % 2 else "") + EVIL, "pid": 7, "tid": 7 + i % 3,
+                          "comm": EVIL, "cpu": 0, "duration_us": 400.0, "ret": EVIL,
+                          "args": {"a": EVIL}, "stack": [EVIL]})
+        file = self.write("evil.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+        seen = self.page(file, "names")
+        self.assertEqual({row[0] for row in seen["rows"]}, {EVIL, "launch" + EVIL})

@@ -1,0 +1,73 @@
+// Wheel, pointers and keys to the timeline.
+
+function listenToPointers(timeline) {
+  const { canvas } = timeline;
+  const down = new Map(); // by pointer: where it was last
+  canvas.addEventListener("wheel", (event) => {
+    event.preventDefault();
+    if (event.shiftKey) return timeline.pan(event.deltaY + event.deltaX);
+    if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) return timeline.pan(event.deltaX);
+    return timeline.zoom(Math.exp(event.deltaY * 0.002), event.offsetX);
+  }, { passive: false });
+  canvas.addEventListener("pointerdown", (event) => {
+    canvas.setPointerCapture(event.pointerId);
+    down.set(event.pointerId, { x: event.offsetX, y: event.offsetY });
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    const before = down.get(event.pointerId);
+    if (!before) return showTip(timeline, event.offsetX, event.offsetY);
+    const now = { x: event.offsetX, y: event.offsetY };
+    if (down.size === 1) timeline.pan(before.x - now.x, before.y - now.y);
+    else pinch(timeline, [...down].find(([id]) => id !== event.pointerId)[1], before, now);
+    down.set(event.pointerId, now);
+    return undefined;
+  });
+  for (const end of ["pointerup", "pointercancel"]) {
+    canvas.addEventListener(end, (event) => {
+      down.delete(event.pointerId);
+      showTip(timeline, event.offsetX, event.offsetY);
+    });
+  }
+  canvas.addEventListener("pointerleave", () => { byId("tip").hidden = true; });
+}
+
+// The other finger stays where it is.
+function pinch(timeline, other, before, now) {
+  const was = Math.max(Math.abs(before.x - other.x), 8);
+  timeline.zoom(was / Math.max(Math.abs(now.x - other.x), 8), other.x);
+}
+
+function showTip(timeline, x, y) {
+  const tip = byId("tip");
+  const mark = timeline.markAt(x, y);
+  tip.hidden = mark < 0;
+  if (mark < 0) return;
+  tip.textContent = timeline.describe(mark);
+  const left = Math.min(x + 12, timeline.width - tip.offsetWidth - 4);
+  tip.style.left = `${Math.max(0, left)}px`;
+  tip.style.top = `${y + 16}px`;
+}
+
+function listenToKeys(timeline) {
+  const step = () => timeline.width / 8;
+  const actions = {
+    ArrowLeft: () => timeline.pan(-step()),
+    ArrowRight: () => timeline.pan(step()),
+    ArrowUp: () => timeline.pan(0, -3 * kRowHeight),
+    ArrowDown: () => timeline.pan(0, 3 * kRowHeight),
+    "+": () => timeline.zoom(0.5),
+    "=": () => timeline.zoom(0.5),
+    "-": () => timeline.zoom(2),
+    0: () => timeline.setRange(0, timeline.whole),
+    Home: () => timeline.setRange(0, timeline.end - timeline.begin),
+    End: () => timeline.setRange(timeline.whole - (timeline.end - timeline.begin), timeline.whole),
+  };
+  timeline.canvas.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || !actions[event.key]) return;
+    event.preventDefault();
+    actions[event.key]();
+  });
+  byId("zoom-in").addEventListener("click", actions["+"]);
+  byId("zoom-out").addEventListener("click", actions["-"]);
+  byId("zoom-all").addEventListener("click", actions[0]);
+}

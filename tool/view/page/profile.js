@@ -1,0 +1,41 @@
+// What `mlbcc profile` found: phases and findings.
+
+const kPhaseColumns = [
+  ["Phase", (phase) => phase.name],
+  ["From", (phase) => duration(phase.begin_ns)],
+  ["Lasts", (phase) => duration(phase.end_ns - phase.begin_ns)],
+  ["CPU", ({ used }) => (used ? duration(used.cpu_ns) : "")],
+  ["Read", ({ used }) => (used ? bytes(used.read_bytes) : "")],
+  ["Written", ({ used }) => (used ? bytes(used.written_bytes) : "")],
+  ["Peak memory", ({ used }) => (used?.peak_resident_bytes ? bytes(used.peak_resident_bytes) : "")],
+  ["Begins with", (phase) => phase.begin_evidence],
+];
+
+function isText(i) {
+  return i === 0 || i === kPhaseColumns.length - 1 ? "text" : "";
+}
+
+function drawPhases(phases) {
+  if (!phases || phases.length === 0) return;
+  show("phases-part");
+  const heads = kPhaseColumns.map(([title], i) => element("th", { scope: "col", className: isText(i), textContent: title }));
+  byId("phases").tHead.append(element("tr", {}, ...heads));
+  const rows = phases.map((phase) => element("tr", {}, ...kPhaseColumns.map(([, value], i) => (
+    element("td", { className: isText(i), textContent: value(phase), title: isText(i) && value(phase) })))));
+  byId("phases").tBodies[0].append(...rows);
+}
+
+function drawFindings(findings) {
+  if (!findings || findings.length === 0) return;
+  show("findings-part");
+  byId("findings").append(...findings.map((finding) => {
+    const severity = element("span", { className: finding.severity, textContent: finding.severity });
+    return element("li", {}, severity, ` ${finding.what}: ${finding.why}`);
+  }));
+}
+
+function drawProfile(profile) {
+  if (!profile) return;
+  drawPhases(profile.phases?.phases);
+  drawFindings(profile.security?.findings);
+}
