@@ -21,9 +21,9 @@ struct TraceInfo {      // the `meta` line
     std::string kernel, arch;
     std::vector<std::string> command, rules;
     std::vector<std::string> environment;  // names of its variables, never what they hold
-    std::string folder, home;  // of the command: where paths begin, "" if not known
-    std::string report;        // what the trace was made for, "" if nothing of its own
-    uint64_t start_ns = 0;     // CLOCK_MONOTONIC of ts 0
+    std::string folder, home;              // of the command: where paths begin, "" if not known
+    std::string report;                    // what the trace was made for, "" if nothing of its own
+    uint64_t start_ns = 0;                 // CLOCK_MONOTONIC of ts 0
 };
 
 using Group = std::vector<std::pair<std::string, std::string>>;  // by: name to JSON value text
