@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import textwrap
+import unittest.mock
 
 from test_profile import PYTHON, ProfileCase, TorchJob
 
@@ -184,3 +185,72 @@ class Plain(PhaseCase):
             self.assertEqual(self.names(profile), ["start_up", "loading", "inference"], name)
             self.assertIn(f"{file} (8.00 MiB, {name}) is opened",
                           profile["phases"]["phases"][1]["begin_evidence"])
+
+
+class Shares(PhaseCase):
+    """What each phase used of system calls and waits."""
+
+    JOB = """
+        import os, time
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 9)
+        os.write(9, b"calls\\n")
+        end = time.monotonic() + 0.6
+        made = 0
+        while time.monotonic() < end:
+            for _ in range(100):
+                os.getppid()
+                try: os.stat("/nowhere")
+                except OSError: pass
+            made += 100
+            time.sleep(0.01)
+        os.write(9, b"sleeps\\n")
+        time.sleep(0.7)
+        os.write(9, b"computes\\n")
+        end = time.process_time() + 0.5
+        while time.process_time() < end: pass
+        """
+
+    def check_sums(self, profile):
+        """The phases and what is outside add up to the whole."""
+        parts = [*profile["phases"]["phases"], profile["phases"]["outside"]]
+        whole = profile["system_calls"]
+        for name in ("calls", "total_time_ns", "errors"):
+            self.assertEqual(sum(p["system_calls"][name] for p in parts), whole[name], name)
+            for category in whole["categories"]:
+                shares = [c[name] for p in parts for c in p["system_calls"]["categories"]
+                          if c["category"] == category["category"]]
+                self.assertTrue(all(share >= 0 for share in shares))
+                self.assertEqual(sum(shares), category[name], (category["category"], name))
+        for reason, ns in profile["off_cpu"]["reasons_ns"].items():
+            self.assertEqual(sum(p["off_cpu_ns"].get(reason, 0) for p in parts), ns, reason)
+        for part in [*parts, profile]:
+            time = part["time"].get("whole", part["time"])
+            self.assertEqual(time["on_cpu_ns"] + sum(time["off_cpu_ns"].values()), time["thread_time_ns"])
+        self.assertEqual(sum(p["time"]["thread_time_ns"] for p in parts), profile["time"]["whole"]["thread_time_ns"])
+
+    def test_of_a_job_that_says_what_it_does(self):
+        profile = self.profile(PYTHON, "-c", textwrap.dedent(self.JOB), options=("--marks", 9))
+        self.assertEqual(self.names(profile), ["start_up", "calls", "sleeps", "computes"])
+        self.check_sums(profile)
+        _, calls, sleeps, computes = profile["phases"]["phases"]
+        by_category = {c["category"]: c for c in calls["system_calls"]["categories"]}
+        missing = [c for c in profile["system_calls"]["by_name"] if c["name"] in ("stat", "newfstatat")]
+        # A tenth of a second, over which a look may reach, is a sixth of the phase.
+        self.assertGreater(by_category["file_io"]["errors"], 0.75 * max(c["errors"] for c in missing))
+        self.assertLess(sleeps["system_calls"]["calls"], calls["system_calls"]["calls"] / 3)
+        slept = [p["off_cpu_ns"].get("sleep", 0) / 1e9 for p in (calls, sleeps, computes)]
+        self.assertAlmostEqual(slept[1], 0.7, delta=0.15)
+        self.assertLess(slept[2], 0.15)
+        on_cpu = computes["time"]["on_cpu_ns"] / computes["time"]["thread_time_ns"]
+        self.assertGreater(on_cpu, 0.25)  # others may have the CPU, too
+        self.assertLess(sleeps["time"]["on_cpu_ns"] / sleeps["time"]["thread_time_ns"], 0.25)
+        self.assertIn("system calls in", self.text)
+
+    def test_names_of_variables(self):
+        environment = {"OMP_NUM_THREADS": "secret-7", "API_TOKEN": "secret-8"}
+        with unittest.mock.patch.dict(os.environ, environment):
+            profile = self.profile("/bin/true")
+        self.assertLessEqual(set(environment), set(profile["environment"]))
+        self.assertIn("OMP_NUM_THREADS", self.text)
+        self.assertNotIn("API_TOKEN", self.text)
+        self.assertNotIn("secret-", self.text + self.out.read_text() + json.dumps(profile))

@@ -80,6 +80,8 @@ public:
     virtual ~EventConsumer() = default;
     virtual void event(const Event&) {}
     virtual void lost(const Loss&, uint64_t /*event_id*/) {}
+    // A moment that was asked for (Pipeline::add_moment): all before it has been given.
+    virtual void reached(uint64_t /*time_ns*/) {}
 };
 
 // ---- what is known when a trace ends

@@ -25,7 +25,7 @@ void Pipeline::grow() {
 
 void Pipeline::finish_rules() {
     merger_.drain_all([this](const Merger::Item& one) { item(one); });
-    give_losses(UINT64_MAX);
+    give_between(UINT64_MAX);
     tracker_.close_spans();
 }
 
@@ -136,8 +136,12 @@ void Pipeline::add_process(uint32_t cpu, const Record& record) {
 
 void Pipeline::add_loss(Loss loss) {
     lost_ += loss.count;
-    auto at = std::ranges::upper_bound(losses_, loss.time_ns, {}, &Loss::time_ns);
-    losses_.insert(at, std::move(loss));
+    add_between({loss.time_ns, std::move(loss)});
+}
+
+void Pipeline::add_between(Between one) {
+    auto at = std::ranges::upper_bound(between_, one.time_ns, {}, &Between::time_ns);
+    between_.insert(at, std::move(one));
 }
 
 // ---- and leave in order
@@ -147,7 +151,7 @@ void Pipeline::advance(uint64_t now_ns) {
     last_advance_ns_ = now_ns;
     uint64_t until = now_ns - options_.window_ns;
     merger_.drain(until, [this](const Merger::Item& one) { item(one); });
-    give_losses(until);
+    give_between(until);
 }
 
 void Pipeline::finish() {
@@ -155,12 +159,17 @@ void Pipeline::finish() {
     tracker_.finish();
 }
 
-void Pipeline::give_losses(uint64_t before_ns) {
+void Pipeline::give_between(uint64_t before_ns) {
     size_t given = 0;
-    while (given < losses_.size() && losses_[given].time_ns < before_ns) {
-        consumer_.lost(losses_[given++], ++last_id_);
+    for (; given < between_.size() && between_[given].time_ns < before_ns; ++given) {
+        const Between& one = between_[given];
+        if (one.loss) {
+            consumer_.lost(*one.loss, ++last_id_);
+        } else {
+            consumer_.reached(one.time_ns);
+        }
     }
-    losses_.erase(losses_.begin(), losses_.begin() + static_cast<ptrdiff_t>(given));
+    between_.erase(between_.begin(), between_.begin() + static_cast<ptrdiff_t>(given));
 }
 
 // ---- what is known at the end

@@ -49,6 +49,8 @@ public:
     void add_look(const Look& look);
     const Looks& looks() const { return rules_->looks; }
     void add_loss(Loss loss);
+    // The consumer is told when all before this time has been given.
+    void add_moment(uint64_t time_ns) { add_between({time_ns, std::nullopt}); }
     // The plan has more probes. What they gauge and learn was known before.
     void grow();
     // Gives the consumer all that there is of the rules so far; what is open is counted as
@@ -126,7 +128,12 @@ private:
     Event event_of(const Current& current, const ClauseMeaning& clause, Phase phase);
     void add_duration(Event& event, uint64_t start_ns, uint64_t end_ns, const Current& current);
     void give(Event& event);
-    void give_losses(uint64_t before_ns);
+    struct Between {  // what comes between records
+        uint64_t time_ns = 0;
+        std::optional<Loss> loss;  // else a moment
+    };
+    void add_between(Between one);
+    void give_between(uint64_t before_ns);
 
     EventConsumer& consumer_;
     PipelineOptions options_;
@@ -140,7 +147,7 @@ private:
     SpanTracker tracker_;
     Merger merger_;
 
-    std::vector<Loss> losses_;  // not given yet, by time
+    std::vector<Between> between_;  // not given yet, by time
     std::vector<NamedValue> values_;
     std::vector<Value> group_;
     uint64_t last_id_ = 0, lost_ = 0, malformed_ = 0, not_tallied_ = 0, last_advance_ns_ = 0;

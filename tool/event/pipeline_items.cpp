@@ -20,7 +20,7 @@ struct Pipeline::Current {
 };
 
 void Pipeline::item(const Merger::Item& item) {
-    if (!losses_.empty()) give_losses(item.time_ns);
+    if (!between_.empty()) give_between(item.time_ns);
     Record record(item.record);
     if (item.part == Part::process) return process_item(record);
     const plan::RecordHeader& header = record.header;

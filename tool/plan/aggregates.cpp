@@ -35,7 +35,7 @@ void ProbePlanner::aggregate(RuleContext& context, const Aggregation& wanted) {
         over = number(context, *wanted.over, "the time that a sum took");
         if (!over) return;
     }
-    for (const rules::Field& one : wanted.by) {
+    for (const rules::Field& one : wanted.kept.by) {
         rules::TypedPtr part = checked(context, *one.value);
         if (!part) return;
         use.by.push_back(std::move(part));
@@ -68,8 +68,8 @@ bool ProbePlanner::fits(const Aggregation& wanted, const AggregateUse& use) {
         if (stored_size(*use.by[i]) == shared.by[i].field.size) continue;
         Diagnostics found;
         found
-            .error(wanted.by[i].value->span,
-                   "`" + wanted.by[i].name + "` is not of one kind in all functions")
+            .error(wanted.kept.by[i].value->span,
+                   "`" + wanted.kept.by[i].name + "` is not of one kind in all functions")
             .note("in `" + probe_.symbol + "` it takes another size than in the first function")
             .help("split the rule");
         builder_.report(found);
@@ -93,16 +93,17 @@ AggregateId ProbePlanner::aggregate_id(RuleContext& context, const Aggregation& 
         made.unit = use.value->unit;
         made.is_signed = use.value->show == rules::Show::signed_int;
     }
+    made.every_ns = wanted.kept.every_ns;
     std::string value_text = use.value ? std::string(use.value->span.text()) : "count";
-    made.is_named = wanted.label.has_value();
-    made.label = wanted.label ? *wanted.label : value_text;
+    made.is_named = wanted.kept.label.has_value();
+    made.label = wanted.kept.label ? *wanted.kept.label : value_text;
     uint32_t offset = 0;
     bool learnt = false;
     for (size_t i = 0; i < use.by.size(); ++i) {
         Field field{value_type(*use.by[i]), offset, stored_size(*use.by[i])};
         learnt |= !field.type.learnt_table.empty();
         offset += field.size;
-        made.by.push_back({wanted.by[i].name, std::move(field)});
+        made.by.push_back({wanted.kept.by[i].name, std::move(field)});
     }
     if (learnt) {  // names are learnt by process
         made.by.push_back({"", {ValueType{ValueType::Kind::unsigned_int, 4}, offset, 8}});

@@ -19,14 +19,13 @@ void ProbePlanner::clause(RuleContext& context, const rules::Clause& one) {
         void operator()(const rules::SpanClause& c) { self.span(context, c, one.span); }
         void operator()(const rules::EventClause& c) { self.event(context, c); }
         void operator()(const rules::CountClause& c) {
-            self.aggregate(context, {one, AggregateKind::count, c.by, c.label});
+            self.aggregate(context, {one, AggregateKind::count, c.kept});
         }
         void operator()(const rules::SumClause& c) {
-            self.aggregate(context,
-                           {one, AggregateKind::sum, c.by, c.label, c.value.get(), c.over.get()});
+            self.aggregate(context, {one, AggregateKind::sum, c.kept, c.value.get(), c.over.get()});
         }
         void operator()(const rules::HistClause& c) {
-            self.aggregate(context, {one, AggregateKind::hist, c.by, c.label, c.value.get()});
+            self.aggregate(context, {one, AggregateKind::hist, c.kept, c.value.get()});
         }
         void operator()(const rules::GaugeClause& c) { self.gauge(context, c); }
         void operator()(const rules::LearnClause& c) { self.learn(context, c); }

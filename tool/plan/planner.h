@@ -78,8 +78,7 @@ private:
     struct Aggregation {  // a count, a sum or a hist
         const rules::Clause& clause;
         AggregateKind kind{};
-        const std::vector<rules::Field>& by;
-        const std::optional<std::string>& label;
+        const rules::Kept& kept;
         const rules::Expr* value = nullptr;
         const rules::Expr* over = nullptr;
     };

@@ -44,17 +44,26 @@ void OffCpuTime::add(const OffCpuTime& other) {
     events += other.events;
 }
 
+std::optional<ThreadId> waiting_thread(const sink::Hist& hist) {
+    return hist.label == kTime ? thread_of(hist.by) : std::nullopt;
+}
+
+std::optional<std::pair<ThreadId, std::string>> wait_of(const sink::Stat& stat) {
+    std::optional<ThreadId> thread = thread_of(stat.by);
+    if (!stat.label.starts_with(kReason) || !thread || stat.value == 0) return {};
+    return std::pair(*thread, stat.label.substr(kReason.size()));
+}
+
 OffCpuReport off_cpu_report(const sink::MetricSnapshot& metrics) {
     OffCpuReport report;
     for (const sink::Hist& hist : metrics.hists) {
-        std::optional<ThreadId> thread = thread_of(hist.by);
-        if (hist.label != kTime || !thread) continue;
+        std::optional<ThreadId> thread = waiting_thread(hist);
+        if (!thread) continue;
         report.threads[*thread].time.add({hist.sum, hist.count, hist.min, hist.max});
     }
     for (const sink::Stat& stat : metrics.stats) {
-        std::optional<ThreadId> thread = thread_of(stat.by);
-        if (!stat.label.starts_with(kReason) || !thread || stat.value == 0) continue;
-        report.threads[*thread].reasons_ns[stat.label.substr(kReason.size())] += stat.value;
+        auto wait = wait_of(stat);
+        if (wait) report.threads[wait->first].reasons_ns[wait->second] += stat.value;
     }
     for (auto& [id, thread] : report.threads) {
         name_the_rest(thread);

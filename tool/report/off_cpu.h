@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +34,11 @@ struct OffCpuReport {
     std::map<ThreadId, ThreadOffCpu> threads;
     std::vector<ThreadId> longest;  // of `threads`, those with the most time first; ten at most
 };
+
+// Whose waits these are; nothing where they are of something else.
+std::optional<ThreadId> waiting_thread(const sink::Hist& hist);
+// Whose waits for what reason these are, likewise.
+std::optional<std::pair<ThreadId, std::string>> wait_of(const sink::Stat& stat);
 
 OffCpuReport off_cpu_report(const sink::MetricSnapshot& metrics);
 

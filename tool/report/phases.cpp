@@ -30,7 +30,7 @@ void begin_phase(PhaseReport& report, std::string name, uint64_t time_ns, std::s
         report.phases.back().time.end_ns = time_ns;
         report.phases.back().end_evidence = evidence;
     }
-    report.phases.push_back({std::move(name), {time_ns, time_ns}, std::move(evidence), {}, {}});
+    report.phases.push_back({std::move(name), {time_ns, time_ns}, std::move(evidence), {}, {}, {}});
 }
 
 uint64_t length_of(const Span& span) {

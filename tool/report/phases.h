@@ -20,6 +20,7 @@
 #include "report/happening.h"
 #include "report/phase_use.h"
 #include "report/repetitions.h"
+#include "report/sum_history.h"
 
 namespace mlbcc::report {
 
@@ -28,6 +29,7 @@ struct Phase {
     Span time;
     std::string begin_evidence, end_evidence;  // sentences
     std::optional<PhaseUse> use;               // nothing where no look was
+    std::optional<TimedSums> sums;             // of all processes; nothing without looks at sums
 };
 
 struct PhaseReport {
@@ -36,6 +38,7 @@ struct PhaseReport {
     std::vector<Span> repetitions;
     std::string repetition_evidence;  // what repeats, or that nothing is seen to
     std::optional<Growth> growth;
+    std::optional<TimedSums> outside;  // the sums before the first phase and after the last
 
     const Phase* at(uint64_t time_ns) const;  // null before the first and after the last
 };

@@ -12,23 +12,31 @@ namespace {
 class LiveProfile : public sink::Sink {
 public:
     LiveProfile(const sink::TraceInfo& info, std::unique_ptr<ProfileOutput> output)
-        : command_(info.command), start_(info.start),
+        : command_(info.command), environment_(info.environment), start_(info.start),
           start_ns_(info.start_ns), surroundings_{info.folder, info.home},
           output_(std::move(output)) {}
 
     void event(const event::Event& one) override { maker_.add(reader_.read(one, start_ns_)); }
+
+    void sums(const sink::Sums& gained, uint64_t /*event_id*/) override {
+        sink::Sums since_start = gained;
+        since_start.time_ns -= std::min(start_ns_, gained.time_ns);
+        since_start.since_ns -= std::min(start_ns_, gained.since_ns);
+        maker_.add(since_start);
+    }
 
     Result<void> finish(const sink::TraceEnd& end, uint64_t /*event_id*/) override {
         sink::TraceEnd since_start = end;
         since_start.time_ns -= std::min(start_ns_, end.time_ns);
         Profile profile = maker_.make(since_start, surroundings_);
         profile.command = command_;
+        profile.environment = environment_;
         profile.start = start_;
         return output_->show(profile);
     }
 
 private:
-    std::vector<std::string> command_;
+    std::vector<std::string> command_, environment_;
     std::string start_;
     uint64_t start_ns_;
     Surroundings surroundings_;
@@ -48,6 +56,22 @@ void ProfileMaker::add(const Happening& one) {
     findings_.add(one);
 }
 
+void ProfileMaker::add(const sink::Sums& gained) {
+    last_ns_ = std::max(last_ns_, gained.time_ns);
+    sums_.add(gained);
+}
+
+// Each phase gets its part of the sums, and the report what is in none.
+static void share_out(const SumHistory& sums, Profile& profile) {
+    PhaseReport& report = profile.phases;
+    if (sums.empty() || report.phases.empty()) return;
+    std::vector<Span> stretches;
+    for (const Phase& phase : report.phases) stretches.push_back(phase.time);
+    std::vector<TimedSums> shared = sums.shared(stretches, profile.processes);
+    report.outside = std::move(shared.back());
+    for (size_t i = 0; i < report.phases.size(); ++i) report.phases[i].sums = std::move(shared[i]);
+}
+
 Profile ProfileMaker::make(const sink::TraceEnd& end, const Surroundings& surroundings) const {
     Profile profile;
     profile.duration_ns = end.time_ns == 0 ? last_ns_ : end.time_ns;
@@ -55,13 +79,16 @@ Profile ProfileMaker::make(const sink::TraceEnd& end, const Surroundings& surrou
     profile.lost = end.lost;
     profile.end_reason = end.end_reason;
     profile.processes = processes_.lives(profile.duration_ns);
+    // A trace that was cut ends with its last look.
+    const sink::MetricSnapshot metrics = end.end_reason.empty() ? sums_.whole() : end.metrics;
     profile.files = files_.report(end.metrics);
     profile.memory = memory_.report();
     profile.phases = phases_.report(profile.duration_ns);
     profile.security = findings_.report(profile.processes, surroundings);
-    profile.calls = call_report(end.metrics);
-    profile.off_cpu = off_cpu_report(end.metrics);
+    profile.calls = call_report(metrics);
+    profile.off_cpu = off_cpu_report(metrics);
     profile.time = time_report(profile.processes, profile.off_cpu);
+    share_out(sums_, profile);
     return profile;
 }
 
@@ -74,13 +101,14 @@ Result<std::optional<SavedProfile>> read_profile(TraceFile& file) {
     std::optional<SavedProfile> saved;
     ProfileMaker maker;
     HappeningReader reader;
-    std::vector<std::string> command;
+    std::vector<std::string> command, environment;
     std::string start;
     Surroundings surroundings;
     sink::TraceEnd end;
     Result<ReadLines> lines = file.each_line([&](const Json& line) {
         if (!saved) {  // the `meta` line
             command = texts_of(line, "command");
+            environment = texts_of(line, "environment");
             start = text_of(line, "start");
             surroundings = {std::string(text_of(line, "folder")),
                             std::string(text_of(line, "home"))};
@@ -88,6 +116,8 @@ Result<std::optional<SavedProfile>> read_profile(TraceFile& file) {
         } else if (is_summary(line)) {
             end = saved_end(line);
             saved->has_summary = true;
+        } else if (is_sums(line)) {
+            maker.add(saved_sums(line));
         } else if (const Happening* one = reader.read(line)) {
             maker.add(*one);
         }
@@ -97,6 +127,7 @@ Result<std::optional<SavedProfile>> read_profile(TraceFile& file) {
     if (!saved) return saved;
     saved->profile = maker.make(end, surroundings);
     saved->profile.command = std::move(command);
+    saved->profile.environment = std::move(environment);
     saved->profile.start = std::move(start);
     saved->damaged = lines->damaged;
     return saved;

@@ -18,6 +18,7 @@
 #include "report/phases.h"
 #include "report/process_tree.h"
 #include "report/saved_trace.h"
+#include "report/sum_history.h"
 #include "report/system_calls.h"
 #include "report/time_shares.h"
 #include "sink/sink.h"
@@ -25,11 +26,12 @@
 namespace mlbcc::report {
 
 struct Profile {
-    std::vector<std::string> command;  // empty where running processes were traced
-    std::string start;                 // wall clock: "2026-11-20T12:00:00.000000Z"
-    uint64_t duration_ns = 0;          // of the trace
-    uint64_t events = 0, lost = 0;     // of the trace
-    std::string end_reason;            // "" where the trace was cut
+    std::vector<std::string> command;      // empty where running processes were traced
+    std::vector<std::string> environment;  // names of its variables
+    std::string start;                     // wall clock: "2026-11-20T12:00:00.000000Z"
+    uint64_t duration_ns = 0;              // of the trace
+    uint64_t events = 0, lost = 0;         // of the trace
+    std::string end_reason;                // "" where the trace was cut
     std::vector<ProcessLife> processes;
     FileReport files;
     CallReport calls;
@@ -47,6 +49,7 @@ std::string profile_json(const Profile& profile);  // one object, with a newline
 class ProfileMaker {
 public:
     void add(const Happening& one);
+    void add(const sink::Sums& gained);  // its times are since the trace began
     // `end.time_ns` is since the trace began.
     Profile make(const sink::TraceEnd& end, const Surroundings& surroundings) const;
 
@@ -56,6 +59,7 @@ private:
     MemoryUse memory_;
     Phases phases_;
     Findings findings_;
+    SumHistory sums_;
     uint64_t last_ns_ = 0;
 };
 

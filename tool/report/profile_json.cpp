@@ -104,6 +104,7 @@ std::string profile_json(const Profile& profile) {
     member(json, "schema", std::string_view("mlbcc-profile"));
     member(json, "version", int64_t{kVersion});
     member(json, "command", profile.command);
+    member(json, "environment", profile.environment);
     member(json, "start", profile.start);
     member(json, "duration_ns", profile.duration_ns);
     member(json, "events", profile.events);

@@ -11,6 +11,16 @@ static void add_members(ProfileWriter& json, const PhaseUse& use) {
     member(json, "peak_resident_bytes", use.peak_resident_bytes);
 }
 
+static void add_sums(ProfileWriter& json, const std::optional<TimedSums>& sums) {
+    write_calls(json, "system_calls", sums ? &sums->calls : nullptr);
+    member(json, "off_cpu_ns", sums ? std::optional(sums->off_cpu_ns) : std::nullopt);
+    write_shares(json, "time", sums ? &sums->time : nullptr);
+}
+
+static void add_members(ProfileWriter& json, const TimedSums& sums) {
+    add_sums(json, sums);
+}
+
 static void add_members(ProfileWriter& json, const Span& span) {
     member(json, "begin_ns", span.begin_ns);
     member(json, "end_ns", span.end_ns);
@@ -22,6 +32,7 @@ static void add_members(ProfileWriter& json, const Phase& phase) {
     member(json, "begin_evidence", phase.begin_evidence);
     member(json, "end_evidence", phase.end_evidence);
     member(json, "used", phase.use);
+    add_sums(json, phase.sums);
 }
 
 static void add_members(ProfileWriter& json, const Growth& growth) {
@@ -36,6 +47,7 @@ static void add_members(ProfileWriter& json, const PhaseReport& phases) {
     member(json, "repetitions", phases.repetitions);
     member(json, "repetition_evidence", phases.repetition_evidence);
     member(json, "growth", phases.growth);
+    member(json, "outside", phases.outside);
 }
 
 void write_phases(ProfileWriter& json, const Profile& profile) {

@@ -104,6 +104,21 @@ static void add_members(ProfileWriter& json, const MemoryReport& memory) {
     member(json, "samples", memory.samples);
 }
 
+void write_calls(ProfileWriter& json, const char* name, const CallReport* calls) {
+    json.Key(name);
+    if (calls == nullptr) return void(json.Null());
+    json.StartObject();
+    member(json, "calls", calls->calls);
+    member(json, "total_time_ns", calls->time_ns);
+    member(json, "errors", calls->errors);
+    member(json, "categories", calls->categories);
+    json.EndObject();
+}
+
+void write_shares(ProfileWriter& json, const char* name, const TimeShares* shares) {
+    shares == nullptr ? (json.Key(name), void(json.Null())) : member(json, name, *shares);
+}
+
 void write_times(ProfileWriter& json, const Profile& profile) {
     member(json, "system_calls", profile.calls);
     member(json, "off_cpu", profile.off_cpu);

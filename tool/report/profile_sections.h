@@ -13,4 +13,7 @@ void add_memory(sink::Rows& rows, const Profile& profile);
 void add_phases(sink::Rows& rows, const Profile& profile);
 void add_time(sink::Rows& rows, const Profile& profile);
 
+// "on CPU 62.1 %, disk 30.0 %, to_run 7.9 %"
+std::string shares_text(const TimeShares& shares);
+
 }  // namespace mlbcc::report

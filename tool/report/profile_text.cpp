@@ -97,6 +97,36 @@ std::string processes_text(const Profile& profile, size_t width) {
     return section("PROCESSES", rows);
 }
 
+// Names of variables that say how a job computes, where it looks for things and what it loads.
+bool is_telling(std::string_view name) {
+    constexpr std::string_view kPrefixes[] = {
+        "CUDA",        "CUBLAS",  "CUDNN",      "NVIDIA_", "NCCL_",     "HIP_",
+        "ROCR_",       "HSA_",    "OMP_",       "GOMP_",   "KMP_",      "MKL_",
+        "OPENBLAS_",   "BLIS_",   "NUMEXPR_",   "TORCH",   "PYTORCH_",  "TF_",
+        "XLA_",        "JAX_",    "ONNX",       "ORT_",    "HF_",       "TRANSFORMERS_",
+        "TOKENIZERS_", "VLLM_",   "PYTHON",     "LD_",     "MALLOC_",   "GLIBC_TUNABLES",
+        "TRITON_",     "MASTER_", "WORLD_SIZE", "RANK",    "LOCAL_RANK"};
+    return std::ranges::any_of(kPrefixes,
+                               [&](std::string_view one) { return name.starts_with(one); });
+}
+
+std::string environment_text(const Profile& profile, size_t width) {
+    sink::Rows rows(width);
+    std::string names;
+    size_t others = 0;
+    for (const std::string& name : profile.environment) {
+        if (is_telling(name))
+            names += (names.empty() ? "" : ", ") + command_line({name});
+        else
+            ++others;
+    }
+    if (others > 0)
+        names += fmt::format("{}{}", names.empty() ? "" : " and ",
+                             sink::plural(others, names.empty() ? "variable" : "other"));
+    if (!names.empty()) rows.line("  environment: " + names);
+    return rows.text();
+}
+
 std::string what_was_done(uint64_t read, uint64_t written, uint64_t mapped) {
     std::string text;
     auto add = [&](uint64_t amount, const char* how) {
@@ -160,6 +190,7 @@ std::string profile_text(const Profile& profile, size_t width) {
         fmt::format("=== PROFILE ===  {}{}, {}, {} lost\n", command, duration(profile.duration_ns),
                     sink::plural(profile.processes.size(), "process"), sink::grouped(profile.lost));
     text += processes_text(profile, width);
+    text += environment_text(profile, width);
     text += section_of("PHASES", profile, width, add_phases);
     text += files_text(profile, width);
     text += section_of("SECURITY", profile, width, add_findings);

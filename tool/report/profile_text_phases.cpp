@@ -9,7 +9,7 @@
 namespace mlbcc::report {
 namespace {
 
-constexpr size_t kPhases = 40;
+constexpr size_t kPhases = 40, kCategories = 4;
 
 std::string bytes(uint64_t value) {
     return sink::short_amount(value, rules::Unit::bytes);
@@ -28,12 +28,34 @@ std::string used(const PhaseUse& use) {
                               bytes(static_cast<uint64_t>(std::abs(growth))));
 }
 
+// "1 234 in 12.1 ms, 30 failed: file_io 1 000, memory 200, ..."
+std::string calls_text(const CallReport& calls) {
+    std::string text =
+        fmt::format("{} in {}", sink::plural(calls.calls, "system call"), duration(calls.time_ns));
+    if (calls.errors > 0) text += fmt::format(", {} failed", sink::grouped(calls.errors));
+    size_t shown = 0;
+    for (const CategoryUse& use : calls.categories) {
+        if (use.calls == 0 || shown == kCategories) continue;
+        text += fmt::format("{}{} {}", shown++ == 0 ? ": " : ", ", use.category,
+                            sink::grouped(use.calls));
+    }
+    return text;
+}
+
+void add_sums(sink::Rows& rows, const TimedSums& sums) {
+    if (sums.calls.calls > 0) rows.line("    " + calls_text(sums.calls));
+    if (sums.time.thread_ns == 0) return;
+    rows.line(fmt::format("    {} of threads: {}", duration(sums.time.thread_ns),
+                          shares_text(sums.time)));
+}
+
 void add_phase(sink::Rows& rows, const Phase& phase, bool has_peak) {
     rows.line(fmt::format(
         "  {:<10} {} to {}, {}{}{}", phase.name, duration(phase.time.begin_ns),
         duration(phase.time.end_ns), duration(phase.time.end_ns - phase.time.begin_ns),
         phase.use ? ": " + used(*phase.use) : "", has_peak ? "; the peak of memory is here" : ""));
     rows.line("    begins: " + phase.begin_evidence);
+    if (phase.sums) add_sums(rows, *phase.sums);
 }
 
 void add_repetitions(sink::Rows& rows, const PhaseReport& report) {

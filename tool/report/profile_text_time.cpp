@@ -31,8 +31,9 @@ const ProcessLife* life_of(const Profile& profile, uint32_t pid) {
     return found == profile.processes.end() ? nullptr : &*found;
 }
 
-// "on CPU 62.1 %, disk 30.0 %, to_run 7.9 %": of one thread's life after another.
-std::string shares_of(const TimeShares& shares) {
+}  // namespace
+
+std::string shares_text(const TimeShares& shares) {
     std::vector<std::pair<uint64_t, std::string>> parts;
     for (const auto& [reason, ns] : shares.off_cpu_ns) parts.emplace_back(ns, reason);
     std::ranges::stable_sort(parts, std::greater{}, &std::pair<uint64_t, std::string>::first);
@@ -44,8 +45,6 @@ std::string shares_of(const TimeShares& shares) {
     }
     return text;
 }
-
-}  // namespace
 
 void add_calls(sink::Rows& rows, const Profile& profile) {
     const CallReport& calls = profile.calls;
@@ -94,10 +93,10 @@ void add_time(sink::Rows& rows, const Profile& profile) {
     const TimeReport& time = profile.time;
     if (time.whole.thread_ns == 0) return;
     rows.line(fmt::format("  {} of {}: {}", duration(time.whole.thread_ns),
-                          sink::plural(time.whole.threads, "thread"), shares_of(time.whole)));
+                          sink::plural(time.whole.threads, "thread"), shares_text(time.whole)));
     if (time.processes.size() > 1) {
         for (const auto& [pid, shares] : time.processes) {
-            rows.line(fmt::format("    {}: {}", pid, shares_of(shares)));
+            rows.line(fmt::format("    {}: {}", pid, shares_text(shares)));
         }
     }
     rows.line(

@@ -44,9 +44,6 @@ inline void write(ProfileWriter& json, bool value) {
 inline void write(ProfileWriter& json, double value) {
     json.Double(value);
 }
-template <class T> void write(ProfileWriter& json, const std::optional<T>& value) {
-    value ? write(json, *value) : void(json.Null());
-}
 inline void write(ProfileWriter& json, const std::map<std::string, uint64_t>& values) {
     json.StartObject();
     for (const auto& [name, value] : values) {
@@ -54,6 +51,9 @@ inline void write(ProfileWriter& json, const std::map<std::string, uint64_t>& va
         json.Uint64(value);
     }
     json.EndObject();
+}
+template <class T> void write(ProfileWriter& json, const std::optional<T>& value) {
+    value ? write(json, *value) : void(json.Null());
 }
 
 // An object is what has add_members(), which says no more than its members.
@@ -80,9 +80,14 @@ void member(ProfileWriter& json, const char* name, const std::vector<T>& values)
 }
 
 struct Profile;
+struct CallReport;
+struct TimeShares;
 void write_findings(ProfileWriter& json, const Profile& profile);  // profile_json_findings.cpp
 // profile_json_time.cpp
 void write_times(ProfileWriter& json, const Profile& profile);
+// By category only, and of the time of threads; null where there is nothing to show.
+void write_calls(ProfileWriter& json, const char* name, const CallReport* calls);
+void write_shares(ProfileWriter& json, const char* name, const TimeShares* shares);
 // profile_json_phases.cpp
 void write_phases(ProfileWriter& json, const Profile& profile);
 

@@ -247,6 +247,14 @@ sink::TraceEnd saved_end(const Json& summary) {
     return end;
 }
 
+sink::Sums saved_sums(const Json& line) {
+    sink::Sums sums{nanoseconds_of(line, "ts", 1e9), nanoseconds_of(line, "since", 1e9),
+                    1000 * unsigned_of(line, "every_us"), read_all<sink::Stat>(line, "stats"),
+                    read_all<sink::Hist>(line, "hists")};
+    spread_signs(sums.stats);
+    return sums;
+}
+
 std::vector<sink::Layer> saved_layers(const Json& summary) {
     return read_all<sink::Layer>(summary, "layers");
 }

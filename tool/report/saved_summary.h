@@ -10,6 +10,8 @@ namespace mlbcc::report {
 
 // The time is that since the trace began.
 sink::TraceEnd saved_end(const Json& summary);
+// A `sums` line; its times are since the trace began.
+sink::Sums saved_sums(const Json& line);
 std::vector<sink::Layer> saved_layers(const Json& summary);
 
 }  // namespace mlbcc::report

@@ -170,6 +170,10 @@ bool is_summary(const Json& line) {
     return text_of(line, "type") == "summary" && !has(line, "phase");
 }
 
+bool is_sums(const Json& line) {
+    return text_of(line, "type") == "sums" && !has(line, "phase");
+}
+
 std::string note_on(const SavedTrace& trace, const std::string& path) {
     if (trace.has_summary) return {};
     std::string where = trace.last_event_id ? fmt::format("after event {}", *trace.last_event_id)

@@ -60,6 +60,7 @@ private:
     std::unique_ptr<Opened> opened_;
 };
 bool is_summary(const Json& line);
+bool is_sums(const Json& line);
 
 // What a summary made from events lacks, and why, in lines for the user; "" if there is one.
 std::string note_on(const SavedTrace& trace, const std::string& path);

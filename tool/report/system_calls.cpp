@@ -21,6 +21,17 @@ template <class T> void sort_by_time(std::vector<T>& uses, std::string T::*name)
 
 }  // namespace
 
+void add_category(CallReport& report, CategoryUse use) {
+    report.calls += use.calls;
+    report.time_ns += use.time_ns;
+    report.errors += use.errors;
+    report.categories.push_back(std::move(use));
+}
+
+void sort_categories(CallReport& report) {
+    sort_by_time(report.categories, &CategoryUse::category);
+}
+
 CallReport call_report(const sink::MetricSnapshot& metrics) {
     std::map<std::string, CallUse> uses;
     std::map<std::string, CategoryUse> categories;
@@ -42,14 +53,9 @@ CallReport call_report(const sink::MetricSnapshot& metrics) {
         add_to(categories[category]);
     }
     for (auto& [name, use] : uses) report.all.push_back(std::move(use));
-    for (auto& [name, use] : categories) {
-        report.calls += use.calls;
-        report.time_ns += use.time_ns;
-        report.errors += use.errors;
-        report.categories.push_back(std::move(use));
-    }
+    for (auto& [name, use] : categories) add_category(report, std::move(use));
     sort_by_time(report.all, &CallUse::name);
-    sort_by_time(report.categories, &CategoryUse::category);
+    sort_categories(report);
     return report;
 }
 

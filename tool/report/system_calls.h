@@ -28,6 +28,10 @@ struct CallReport {
     std::vector<CallUse> all;             // likewise
 };
 
+// Adds to the report's categories and to its whole.
+void add_category(CallReport& report, CategoryUse use);
+void sort_categories(CallReport& report);
+
 CallReport call_report(const sink::MetricSnapshot& metrics);
 
 }  // namespace mlbcc::report

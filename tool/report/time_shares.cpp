@@ -7,21 +7,6 @@
 namespace mlbcc::report {
 namespace {
 
-// Off the CPU before the life that is counted, as in the tracer's own start, may be more than it.
-void add_thread(TimeShares& shares, uint64_t life_ns, const ThreadOffCpu* off) {
-    ++shares.threads;
-    shares.thread_ns += life_ns;
-    uint64_t left = life_ns;
-    if (off != nullptr) {
-        for (const auto& [reason, ns] : off->reasons_ns) {
-            uint64_t taken = std::min(left, ns);
-            if (taken > 0) shares.off_cpu_ns[reason] += taken;
-            left -= taken;
-        }
-    }
-    shares.on_cpu_ns += left;
-}
-
 struct Row {
     std::string_view reason;
     Bound bound;
@@ -71,6 +56,20 @@ Classification classify(const TimeShares& shares, ThreadId thread) {
 
 }  // namespace
 
+// Off the CPU before the life that is counted, as in the tracer's own start, may be more than it.
+void add_thread(TimeShares& shares, uint64_t life_ns,
+                const std::map<std::string, uint64_t>& reasons_ns) {
+    ++shares.threads;
+    shares.thread_ns += life_ns;
+    uint64_t left = life_ns;
+    for (const auto& [reason, ns] : reasons_ns) {
+        uint64_t taken = std::min(left, ns);
+        if (taken > 0) shares.off_cpu_ns[reason] += taken;
+        left -= taken;
+    }
+    shares.on_cpu_ns += left;
+}
+
 double TimeShares::share_of(uint64_t ns) const {
     return thread_ns == 0 ? 0 : static_cast<double>(ns) / static_cast<double>(thread_ns);
 }
@@ -95,7 +94,8 @@ TimeReport time_report(const std::vector<ProcessLife>& lives, const OffCpuReport
     for (const ProcessLife& life : lives) {
         for (const ThreadLife& thread : life.threads) {
             auto found = off_cpu.threads.find({life.pid, thread.tid});
-            const ThreadOffCpu* off = found == off_cpu.threads.end() ? nullptr : &found->second;
+            std::map<std::string, uint64_t> off;
+            if (found != off_cpu.threads.end()) off = found->second.reasons_ns;
             uint64_t life_ns = thread.end_ns - std::min(thread.begin_ns, thread.end_ns);
             add_thread(report.whole, life_ns, off);
             add_thread(report.processes[life.pid], life_ns, off);

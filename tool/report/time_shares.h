@@ -38,6 +38,10 @@ struct TimeReport {
     Classification classification;
 };
 
+// A thread, or what lies of its life in some stretch of time; what it waited is at most that.
+void add_thread(TimeShares& shares, uint64_t life_ns,
+                const std::map<std::string, uint64_t>& reasons_ns);
+
 TimeReport time_report(const std::vector<ProcessLife>& lives, const OffCpuReport& off_cpu);
 
 }  // namespace mlbcc::report

@@ -37,10 +37,17 @@ bool parse_by(Cursor& cursor, std::vector<Field>& by) {
     return true;
 }
 
-bool parse_label(Cursor& cursor, std::optional<std::string>& label) {
-    if (!cursor.accept_word("as")) return true;
-    label = cursor.expect_string("a label in quotes");
-    return label.has_value();
+// [by ...] [as "LABEL"] [every TIME]
+bool parse_kept(Cursor& cursor, Kept& kept) {
+    if (!parse_by(cursor, kept.by)) return false;
+    if (cursor.accept_word("as")) {
+        kept.label = cursor.expect_string("a label in quotes");
+        if (!kept.label) return false;
+    }
+    if (!cursor.accept_word("every")) return true;
+    auto every = parse_period(cursor, {"`every`", "100ms", 10'000'000, "10ms"});
+    kept.every_ns = every.value_or(0);
+    return every.has_value();
 }
 
 // ---- clauses
@@ -76,7 +83,7 @@ bool parse_event(Cursor& cursor, Rule& rule, uint32_t begin) {
 
 bool parse_count(Cursor& cursor, Rule& rule, uint32_t begin) {
     CountClause clause;
-    if (!parse_by(cursor, clause.by) || !parse_label(cursor, clause.label)) return false;
+    if (!parse_kept(cursor, clause.kept)) return false;
     return add(cursor, rule, begin, std::move(clause));
 }
 
@@ -85,15 +92,14 @@ bool parse_sum(Cursor& cursor, Rule& rule, uint32_t begin) {
     clause.value = parse_expr(cursor);
     if (!clause.value) return false;
     if (cursor.accept_word("over") && !(clause.over = parse_expr(cursor))) return false;
-    if (!parse_by(cursor, clause.by) || !parse_label(cursor, clause.label)) return false;
+    if (!parse_kept(cursor, clause.kept)) return false;
     return add(cursor, rule, begin, std::move(clause));
 }
 
 bool parse_hist(Cursor& cursor, Rule& rule, uint32_t begin) {
     HistClause clause;
     clause.value = parse_expr(cursor);
-    if (!clause.value || !parse_by(cursor, clause.by) || !parse_label(cursor, clause.label))
-        return false;
+    if (!clause.value || !parse_kept(cursor, clause.kept)) return false;
     return add(cursor, rule, begin, std::move(clause));
 }
 
@@ -298,7 +304,7 @@ constexpr auto kEnds = std::to_array<TokenKind>(
      TokenKind::right_bracket, TokenKind::right_brace, TokenKind::semicolon});
 
 constexpr auto kInfixWords =
-    std::to_array<std::string_view>({"by", "as", "over", "of", "add", "push"});
+    std::to_array<std::string_view>({"by", "as", "over", "of", "add", "push", "every"});
 
 // Can an operand end here, so that a name that follows begins a clause?
 bool ends_operand(const Token& token) {

@@ -62,31 +62,12 @@ std::optional<Node> parse_usdt(Cursor& cursor) {
     return target;
 }
 
-constexpr uint64_t kMinPeriod = 1'000'000, kMaxPeriod = 86'400'000'000'000;  // ns: 1ms, a day
+constexpr uint64_t kMaxPeriod = 86'400'000'000'000;  // ns: a day
 
 std::optional<Node> parse_interval(Cursor& cursor) {
-    constexpr std::string_view kWanted = "a time, such as `1s`";
-    if (!cursor.at(TokenKind::number)) {
-        cursor.unexpected(kWanted);
-        return std::nullopt;
-    }
-    Token token = cursor.take();
-    auto read = read_number(token.text());
-    const auto* number = std::get_if<NumberExpr>(&read);
-    if (number == nullptr || number->unit != Unit::nanoseconds) {
-        cursor.error(token.span, fmt::format("expected {}, found `{}`", kWanted, token.text()))
-            .help("a time is a number and `ms` or `s`");
-        return std::nullopt;
-    }
-    if (number->value < kMinPeriod || number->value > kMaxPeriod) {
-        bool is_short = number->value < kMinPeriod;
-        cursor
-            .error(token.span, fmt::format("`{}` is too {} for an interval", token.text(),
-                                           is_short ? "short" : "long"))
-            .help(is_short ? "take `1ms` or more" : "take `86400s` or less");
-        return std::nullopt;
-    }
-    return IntervalTarget{number->value};
+    auto period = parse_period(cursor, {"an interval", "1s", 1'000'000, "1ms"});
+    if (!period) return std::nullopt;
+    return IntervalTarget{*period};
 }
 
 struct KindRow {
@@ -135,6 +116,29 @@ bool parse_function(Cursor& cursor, Rule& rule, FunctionTarget target, uint32_t 
 }
 
 }  // namespace
+
+std::optional<uint64_t> parse_period(Cursor& cursor, const PeriodWanted& wanted) {
+    std::string expected = fmt::format("a time, such as `{}`", wanted.example);
+    if (!cursor.at(TokenKind::number)) {
+        cursor.unexpected(expected);
+        return std::nullopt;
+    }
+    Token token = cursor.take();
+    auto read = read_number(token.text());
+    const auto* number = std::get_if<NumberExpr>(&read);
+    if (number == nullptr || number->unit != Unit::nanoseconds) {
+        cursor.error(token.span, fmt::format("expected {}, found `{}`", expected, token.text()))
+            .help("a time is a number and `ms` or `s`");
+        return std::nullopt;
+    }
+    if (number->value >= wanted.least_ns && number->value <= kMaxPeriod) return number->value;
+    bool is_short = number->value < wanted.least_ns;
+    cursor
+        .error(token.span, fmt::format("`{}` is too {} for {}", token.text(),
+                                       is_short ? "short" : "long", wanted.what))
+        .help(is_short ? fmt::format("take `{}` or more", wanted.least) : "take `86400s` or less");
+    return std::nullopt;
+}
 
 bool is_target_kind(std::string_view name, const RuleSet& rules) {
     return find_kind(name) != nullptr || is_group(name, rules);

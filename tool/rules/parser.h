@@ -62,6 +62,17 @@ DeclarationEnd scan_declaration(Cursor& cursor);
 // What stands there, with the comments that C does not know blanked out.
 std::string declaration_text(Span span);
 
+// ---- times (parse_target.cpp)
+
+struct PeriodWanted {
+    std::string_view what;     // "an interval"
+    std::string_view example;  // "1s"
+    uint64_t least_ns = 0;
+    std::string_view least;  // the same as one writes it
+};
+// How often something is done, nanoseconds: at most once a day's time.
+std::optional<uint64_t> parse_period(Cursor& cursor, const PeriodWanted& wanted);
+
 // ---- rules (parse_rule.cpp, parse_target.cpp)
 
 // `cursor` is behind `on`, which stood at `begin`.

@@ -129,20 +129,23 @@ struct EventClause {
     std::string type, name;  // memory.alloc; name "" where only a type is given: the function's
     std::vector<Field> fields;
 };
-struct CountClause {
+// What `count`, `sum` and `hist` have in common.
+struct Kept {
     std::vector<Field> by;
     std::optional<std::string> label;
+    uint64_t every_ns = 0;  // also read so often, and not only at the end; 0: it is not
+};
+struct CountClause {
+    Kept kept;
 };
 struct SumClause {
     ExprPtr value;
     ExprPtr over;  // null, or the time that the sum took: `sum bytes over duration`
-    std::vector<Field> by;
-    std::optional<std::string> label;
+    Kept kept;
 };
 struct HistClause {
     ExprPtr value;
-    std::vector<Field> by;
-    std::optional<std::string> label;
+    Kept kept;
 };
 enum class GaugeOp { set, add, sub, release };
 struct GaugeClause {

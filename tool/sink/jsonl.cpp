@@ -52,6 +52,7 @@ public:
     }
     void event(const event::Event& event) override;
     void lost(const event::Loss& loss, uint64_t event_id) override;
+    void sums(const Sums& gained, uint64_t event_id) override;
     Result<void> flush() override;
     Result<void> finish(const TraceEnd& end, uint64_t event_id) override;
     void reload(const Reload& change, uint64_t event_id) override;
@@ -149,6 +150,14 @@ void Jsonl::lost(const event::Loss& loss, uint64_t event_id) {
         write_text(out_, loss.rules[i]);
     }
     out_.append(']');
+    end_line();
+}
+
+void Jsonl::sums(const Sums& gained, uint64_t event_id) {
+    begin_line(event_id, gained.time_ns);
+    out_.append(R"(,"type":"sums","since":)");
+    write_seconds(out_, gained.since_ns, start_ns_);
+    write_sums_members(out_, gained);
     end_line();
 }
 

@@ -312,6 +312,7 @@ void write_meta_line(Buffer& out, const TraceInfo& info) {
     member(json, "rules", info.rules);
     if (!info.folder.empty()) member(json, "folder", info.folder);
     if (!info.home.empty()) member(json, "home", info.home);
+    if (!info.environment.empty()) member(json, "environment", info.environment);
     if (!info.report.empty()) member(json, "report", info.report);
     json.EndObject();
     out.append({buffer.GetString(), buffer.GetSize()});
@@ -324,6 +325,17 @@ void write_summary_members(Buffer& out, const TraceEnd& end, const std::vector<L
     json.StartObject();
     member(json, "type", "summary");
     summary(json, end, layers);
+    json.EndObject();
+    append_members(out, buffer);
+}
+
+void write_sums_members(Buffer& out, const Sums& gained) {
+    rapidjson::StringBuffer buffer;
+    Writer json(buffer);
+    json.StartObject();
+    member(json, "every_us", gained.every_ns / 1000);
+    list(json, "stats", gained.stats);
+    list(json, "hists", gained.hists);
     json.EndObject();
     append_members(out, buffer);
 }

@@ -18,6 +18,9 @@ void write_summary_members(Buffer& out, const TraceEnd& end, const std::vector<L
 // `,"type":"reload","number":1, ...`, likewise. `layers` are those until now.
 void write_reload_members(Buffer& out, const Reload& change, const std::vector<Layer>& layers);
 
+// `,"every_us":100000,"stats":[...],"hists":[...]`: what stands behind `since`.
+void write_sums_members(Buffer& out, const Sums& gained);
+
 // Seconds since the trace began, nine decimals: 0.001000000
 void write_seconds(Buffer& out, uint64_t time_ns, uint64_t start_ns);
 

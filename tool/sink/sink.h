@@ -20,9 +20,10 @@ struct TraceInfo {      // the `meta` line
     std::string start;  // "2026-11-20T12:00:00.000000Z"
     std::string kernel, arch;
     std::vector<std::string> command, rules;
-    std::string folder, home;  // of the command: where paths begin, "" if not known
-    std::string report;        // what the trace was made for, "" if nothing of its own
-    uint64_t start_ns = 0;     // CLOCK_MONOTONIC of ts 0
+    std::vector<std::string> environment;  // names of its variables, never what they hold
+    std::string folder, home;              // of the command: where paths begin, "" if not known
+    std::string report;                    // what the trace was made for, "" if nothing of its own
+    uint64_t start_ns = 0;                 // CLOCK_MONOTONIC of ts 0
 };
 
 using Group = std::vector<std::pair<std::string, std::string>>;  // by: name to JSON value text
@@ -130,6 +131,14 @@ struct MetricSnapshot {
     std::vector<LibraryCoverage> coverage;  // only where it is exact
     std::vector<GivenAddresses> addresses;
 };
+// What counts, sums and histograms gained since the last look at them (the `sums` record): only
+// what did. A histogram's `min` and `max` are those of all it has seen so far.
+struct Sums {
+    uint64_t time_ns = 0, since_ns = 0;  // CLOCK_MONOTONIC; since: of the look before
+    uint64_t every_ns = 0;               // how often the rules want it
+    std::vector<Stat> stats;
+    std::vector<Hist> hists;
+};
 struct TraceEnd {  // the `summary` record
     uint64_t time_ns = 0;
     uint64_t events = 0, lost = 0, late = 0;
@@ -160,7 +169,7 @@ std::unique_ptr<NestedTimes> make_nested_times(const plan::Plan& plan);
 
 class Sink : public event::EventConsumer {
 public:
-    virtual void metrics(const MetricSnapshot&) {}
+    virtual void sums(const Sums&, uint64_t /*event_id*/) {}
     // Called at least every 100 ms while tracing: what is buffered becomes visible. An error is
     // told once; from then on nothing is written.
     virtual Result<void> flush() { return {}; }

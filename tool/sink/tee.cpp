@@ -13,8 +13,8 @@ public:
     void lost(const event::Loss& loss, uint64_t event_id) override {
         for (auto& sink : sinks_) sink->lost(loss, event_id);
     }
-    void metrics(const MetricSnapshot& snapshot) override {
-        for (auto& sink : sinks_) sink->metrics(snapshot);
+    void sums(const Sums& gained, uint64_t event_id) override {
+        for (auto& sink : sinks_) sink->sums(gained, event_id);
     }
     void reload(const Reload& change, uint64_t event_id) override {
         for (auto& sink : sinks_) sink->reload(change, event_id);

@@ -12,8 +12,8 @@ namespace mlbcc::trace {
 Generation::Generation(const TraceOptions& options, const bpf::Map& threads, Steps& steps)
     : frontend(options.rules, steps), loader(frontend, steps), keeping(options, frontend, loader),
       pythons(loaded.kernel, options.verbosity), follower(loaded.kernel, options.everyone),
-      metrics(frontend.plan, loaded.kernel), coverage(frontend.plan), options_(options),
-      threads_(threads), steps_(steps) {
+      metrics(frontend.plan, loaded.kernel), sums(frontend.plan, metrics), coverage(frontend.plan),
+      options_(options), threads_(threads), steps_(steps) {
     frontend.run_by = fmt::format("{} {}", options.everyone, options.buffer_bytes);
 }
 

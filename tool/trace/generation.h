@@ -31,6 +31,7 @@
 #include "trace/options.h"
 #include "trace/process_looks.h"
 #include "trace/python_watch.h"
+#include "trace/sum_looks.h"
 #include "trace/uprobe_touch.h"
 
 namespace mlbcc::trace {
@@ -71,6 +72,7 @@ public:
     PythonWatch pythons;
     Follower follower;
     Metrics metrics;
+    SumLooks sums;
     Coverage coverage;
     std::optional<bpf::Stream> stream;
     std::optional<LateLibraries> late;

@@ -23,17 +23,23 @@ void add_to(codegen::AggregateValue& total, const codegen::AggregateValue& other
     add_to(total, bytes);
 }
 
+sink::Hist hist_of(const plan::Aggregate& aggregate, const std::string& rule,
+                   Metrics::Group group) {
+    const codegen::AggregateValue& v = group.value;
+    sink::Hist hist{rule, aggregate.label, aggregate.unit, std::move(group.by), v.count, v.sum};
+    hist.min = v.inverse_min > 0 ? ~v.inverse_min : 0;
+    hist.max = v.max;
+    for (uint32_t i = 0; i < 64; ++i) {
+        if (v.buckets[i] == 0) continue;
+        uint64_t low = i == 0 ? 0 : 1ull << (i - 1);
+        hist.buckets.push_back({low, 1ull << i, v.buckets[i]});
+    }
+    return hist;
+}
+
 }  // namespace
 
-struct Metrics::Group {
-    sink::Group by;
-    codegen::AggregateValue value{};
-    uint64_t over_ns = 0;
-};
-
-// Different keys may look alike.
 void Metrics::merge(Group group, std::vector<Group>& groups) {
-    if (group.value.count == 0 && !group.by.empty()) return;
     auto same = std::find_if(groups.begin(), groups.end(),
                              [&](const Group& known) { return known.by == group.by; });
     if (same == groups.end()) {
@@ -44,40 +50,46 @@ void Metrics::merge(Group group, std::vector<Group>& groups) {
     }
 }
 
-void Metrics::add_kept_by_kernel(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
-                                 Coverage& coverage, std::vector<Group>& groups) {
+std::vector<Metrics::Kept> Metrics::kept_by_kernel(const plan::Aggregate& aggregate) {
+    std::vector<Kept> all;
+    if (aggregate.is_total()) {
+        Kept& total = all.emplace_back();
+        for (const CpuAccounts& cpu : accounts()) {
+            total.value.count += cpu.totals[static_cast<uint32_t>(aggregate.id)].count;
+            total.value.sum += cpu.totals[static_cast<uint32_t>(aggregate.id)].sum;
+        }
+        return all;
+    }
     bpf::Map* map = loaded_.map(codegen::maps::aggregate(aggregate.id));
-    if (map == nullptr) return;
-    for (const std::vector<std::byte>& key : map->keys()) {
-        Group group;
-        uint64_t pid = 0;  // learnt names are a process's own
-        if (!aggregate.by.empty() && aggregate.by.back().name.empty()) {
-            std::memcpy(&pid, key.data() + aggregate.by.back().field.offset, sizeof pid);
-        }
-        for (const plan::Aggregate::Key& part : aggregate.by) {
-            if (part.name.empty()) continue;
-            event::Value shown = pipeline.key_value(part.field, key, static_cast<uint32_t>(pid));
-            group.by.emplace_back(part.name, sink::json_text(shown));
-        }
-        for (const auto& cpu : map->lookup_per_cpu(key.data())) add_to(group.value, cpu);
-        if (group.value.count > 0) coverage.called(aggregate, key);
-        merge(std::move(group), groups);
+    if (map == nullptr) return all;
+    for (std::vector<std::byte>& key : map->keys()) {
+        Kept& one = all.emplace_back();
+        one.key = std::move(key);
+        for (const auto& cpu : map->lookup_per_cpu(one.key.data())) add_to(one.value, cpu);
     }
+    return all;
 }
 
-void Metrics::add_total(const plan::Aggregate& aggregate, std::vector<Group>& groups) const {
-    Group group;
-    for (const CpuAccounts& cpu : accounts()) {
-        group.value.count += cpu.totals[static_cast<uint32_t>(aggregate.id)].count;
-        group.value.sum += cpu.totals[static_cast<uint32_t>(aggregate.id)].sum;
+sink::Group Metrics::shown(const plan::Aggregate& aggregate, std::span<const std::byte> key,
+                           const event::Pipeline& pipeline) {
+    sink::Group by;
+    uint64_t pid = 0;  // learnt names are a process's own
+    if (!aggregate.by.empty() && aggregate.by.back().name.empty()) {
+        std::memcpy(&pid, key.data() + aggregate.by.back().field.offset, sizeof pid);
     }
-    merge(std::move(group), groups);
+    for (const plan::Aggregate::Key& part : aggregate.by) {
+        if (part.name.empty()) continue;
+        event::Value value = pipeline.key_value(part.field, key, static_cast<uint32_t>(pid));
+        by.emplace_back(part.name, sink::json_text(value));
+    }
+    return by;
 }
 
-void Metrics::add_tallied(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
-                          std::vector<Group>& groups) {
+std::vector<Metrics::Group> Metrics::tallied(const plan::Aggregate& aggregate,
+                                             const event::Pipeline& pipeline) {
+    std::vector<Group> groups;
     for (const event::TallyGroup& tallied : pipeline.tallied(aggregate.id)) {
-        Group group;
+        Group& group = groups.emplace_back();
         for (size_t i = 0; i < tallied.by.size(); ++i) {
             group.by.emplace_back(aggregate.by[i].name, sink::json_text(tallied.by[i]));
         }
@@ -87,46 +99,42 @@ void Metrics::add_tallied(const plan::Aggregate& aggregate, const event::Pipelin
         group.value.max = tallied.max;
         std::ranges::copy(tallied.buckets, group.value.buckets);
         group.over_ns = tallied.over_ns;
-        merge(std::move(group), groups);
     }
+    return groups;
 }
 
 void Metrics::add_aggregate(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
                             Coverage& coverage, sink::MetricSnapshot& out) {
-    const std::string& rule = plan_.rules[static_cast<uint32_t>(aggregate.rule)].place;
     std::vector<Group> groups;
-    if (aggregate.is_total()) {
-        add_total(aggregate, groups);
-    } else {
-        add_kept_by_kernel(aggregate, pipeline, coverage, groups);
+    auto add = [&](Group group) {
+        if (group.value.count > 0 || group.by.empty()) merge(std::move(group), groups);
+    };
+    for (const Kept& one : kept_by_kernel(aggregate)) {
+        if (one.value.count > 0 && !aggregate.is_total()) coverage.called(aggregate, one.key);
+        add({shown(aggregate, one.key, pipeline), one.value});
     }
-    add_tallied(aggregate, pipeline, groups);
+    for (Group& group : tallied(aggregate, pipeline)) add(std::move(group));
     if (groups.empty() && aggregate.by.empty()) groups.emplace_back();
+    show(aggregate, std::move(groups), out.stats, out.hists);
+}
+
+void Metrics::show(const plan::Aggregate& aggregate, std::vector<Group> groups,
+                   std::vector<sink::Stat>& stats, std::vector<sink::Hist>& hists) const {
+    const std::string& rule = plan_.rules[static_cast<uint32_t>(aggregate.rule)].place;
     std::sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
         return a.value.count != b.value.count ? a.value.count > b.value.count : a.by < b.by;
     });
-    for (Group& group : groups) add_group(aggregate, rule, group, out);
-}
-
-void Metrics::add_group(const plan::Aggregate& aggregate, const std::string& rule, Group& group,
-                        sink::MetricSnapshot& out) {
-    const codegen::AggregateValue& v = group.value;
-    if (aggregate.kind != plan::AggregateKind::hist) {
-        bool count = aggregate.kind == plan::AggregateKind::count;
-        out.stats.push_back({rule, aggregate.kind, aggregate.label, aggregate.unit,
+    for (Group& group : groups) {
+        const codegen::AggregateValue& v = group.value;
+        if (aggregate.kind != plan::AggregateKind::hist) {
+            bool count = aggregate.kind == plan::AggregateKind::count;
+            stats.push_back({rule, aggregate.kind, aggregate.label, aggregate.unit,
                              std::move(group.by), count ? v.count : v.sum, v.count,
                              aggregate.is_signed, group.over_ns, aggregate.is_named});
-        return;
+        } else {
+            hists.push_back(hist_of(aggregate, rule, std::move(group)));
+        }
     }
-    sink::Hist hist{rule, aggregate.label, aggregate.unit, std::move(group.by), v.count, v.sum};
-    hist.min = v.count > 0 ? ~v.inverse_min : 0;
-    hist.max = v.max;
-    for (uint32_t i = 0; i < 64; ++i) {
-        if (v.buckets[i] == 0) continue;
-        uint64_t low = i == 0 ? 0 : 1ull << (i - 1);
-        hist.buckets.push_back({low, 1ull << i, v.buckets[i]});
-    }
-    out.hists.push_back(std::move(hist));
 }
 
 std::vector<Metrics::CpuAccounts> Metrics::accounts() const {

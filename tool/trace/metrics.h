@@ -2,7 +2,9 @@
 // histograms and accounts that sinks show.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "bpf/kernel.h"
@@ -21,22 +23,34 @@ public:
     // `coverage` is told which functions were counted.
     sink::MetricSnapshot snapshot(const event::Pipeline& pipeline, Coverage& coverage);
 
+    // One group of an aggregate as it is shown, with its numbers over all CPUs.
+    struct Group {
+        sink::Group by;
+        codegen::AggregateValue value{};
+        uint64_t over_ns = 0;
+    };
+    struct Kept {  // in the kernel; an aggregate without a map has one, without a key
+        std::vector<std::byte> key;
+        codegen::AggregateValue value{};
+    };
+    std::vector<Kept> kept_by_kernel(const plan::Aggregate& aggregate);
+    static sink::Group shown(const plan::Aggregate& aggregate, std::span<const std::byte> key,
+                             const event::Pipeline& pipeline);
+    static std::vector<Group> tallied(const plan::Aggregate& aggregate,
+                                      const event::Pipeline& pipeline);
+    // Different keys may look alike.
+    static void merge(Group group, std::vector<Group>& groups);
+    // Those with most calls first.
+    void show(const plan::Aggregate& aggregate, std::vector<Group> groups,
+              std::vector<sink::Stat>& stats, std::vector<sink::Hist>& hists) const;
+
     // What was lost since the last call, a Loss for each CPU that lost something.
     std::vector<event::Loss> new_losses(uint64_t now_ns);
     uint64_t lost_process_records() const;  // of forks, execs and exits
 
 private:
-    struct Group;
     void add_aggregate(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
                        Coverage& coverage, sink::MetricSnapshot& out);
-    static void merge(Group group, std::vector<Group>& groups);
-    void add_total(const plan::Aggregate& aggregate, std::vector<Group>& groups) const;
-    void add_kept_by_kernel(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
-                            Coverage& coverage, std::vector<Group>& groups);
-    static void add_tallied(const plan::Aggregate& aggregate, const event::Pipeline& pipeline,
-                            std::vector<Group>& groups);
-    static void add_group(const plan::Aggregate& aggregate, const std::string& rule, Group& group,
-                          sink::MetricSnapshot& out);
     void add_losses(const event::Pipeline& pipeline, sink::MetricSnapshot& out);
     struct CpuAccounts {
         std::vector<codegen::Account>

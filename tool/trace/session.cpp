@@ -105,6 +105,17 @@ void Session::lost(const event::Loss& loss, uint64_t event_id) {
     for (auto& sink : sinks_) sink->lost(loss, event_id);
 }
 
+void Session::reached(uint64_t time_ns) {
+    give(now_->sums.reached(time_ns, pipeline_));
+}
+
+void Session::give(const std::vector<sink::Sums>& sums) {
+    for (const sink::Sums& gained : sums) {
+        const uint64_t id = pipeline_.take_event_id();
+        for (auto& sink : sinks_) sink->sums(gained, id);
+    }
+}
+
 Result<void> Session::arm() {
     Follower& follower = now_->follower;
     if (command_) {
@@ -158,6 +169,7 @@ void Session::sweep() {
     uint64_t now = monotonic_ns();
     now_->looks->work(
         now, [this] { return now_->follower.processes(); }, pipeline_);
+    if (!change_) now_->sums.work(now, pipeline_);
     pipeline_.advance(now);
     periodically(now);
     if (progress_) progress_->work(now);
@@ -294,6 +306,7 @@ int Session::run() {
                   fmt::format("tracing {} functions; Ctrl-C ends the trace", now_->loaded.probes));
     }
     now_->looks->start(monotonic_ns(), !command_);
+    now_->sums.start(start_ns_);
     progress_ = LiveProgress::open(options_, start_ns_);
     reloader_.watch(now_->frontend.files);
     End end = End::none;
@@ -320,6 +333,7 @@ Result<void> Session::finish(End end) {
     now_->stream->sweep();
     add_losses(monotonic_ns());
     pipeline_.finish();
+    give(now_->sums.last(monotonic_ns(), pipeline_));
     steps_.done("detach and drain");
     if (failure_) return *failure_;
     if (uint64_t lost = now_->metrics.lost_process_records(); lost > 0) {

@@ -40,6 +40,8 @@ private:
 
     void event(const event::Event& event) override;
     void lost(const event::Loss& loss, uint64_t event_id) override;
+    void reached(uint64_t time_ns) override;
+    void give(const std::vector<sink::Sums>& sums);
 
     Result<void> arm();
     void attend_start();

@@ -107,6 +107,7 @@ void Session::change_over() {
     now_->stream->sweep();
     add_losses(monotonic_ns());
     pipeline_.finish_rules();
+    give(now_->sums.last(monotonic_ns(), pipeline_));
     Generation& coming = *change_->coming;
     const plan::Plan& plan = coming.frontend.plan;
     sink::Reload reload{.time_ns = change_->since_ns, .number = ++reloads_, .why = change_->why};
@@ -125,6 +126,7 @@ void Session::change_over() {
     });
     now_->follower.forget_ended();
     now_->looks->start(monotonic_ns(), false);
+    now_->sums.start(change.since_ns);
     tell_refused(options_.verbosity, now_->loaded.refused, plan);
     tell_note(options_.verbosity, fmt::format("{}: the rules have changed; {} functions are traced",
                                               reload.why, now_->loaded.probes));

@@ -2,6 +2,7 @@
 
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <filesystem>
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "system/process.h"
+#include "system/process_view.h"
 #include "trace/views.h"
 
 namespace mlbcc::trace {
@@ -24,6 +26,14 @@ std::string wall_clock() {
                        fmt::gmtime(static_cast<std::time_t>(us / 1'000'000)), us % 1'000'000);
 }
 
+// NAME=VALUE: what the command is given; what the first of running processes was given.
+Result<std::vector<std::string>> environment_of(const TraceOptions& options) {
+    if (!options.command.empty()) return system::launch_environment(launch_options(options));
+    Result<system::ProcessView> view = system::view_of_process(options.pids[0]);
+    if (!view) return view.error();
+    return std::move(view->environment);
+}
+
 // Of the command; of running processes those of the first.
 void add_places(const TraceOptions& options, sink::TraceInfo& info) {
     namespace fs = std::filesystem;
@@ -33,12 +43,14 @@ void add_places(const TraceOptions& options, sink::TraceInfo& info) {
         options.command.empty()
             ? fs::read_symlink(fmt::format("/proc/{}/cwd", options.pids[0]), code).string()
             : fs::current_path(code).string();
-    auto environment = system::launch_environment(launch_options(options));
+    auto environment = environment_of(options);
     if (!environment) return;
     constexpr std::string_view kHome = "HOME=/";
     for (const std::string& variable : *environment) {
+        info.environment.push_back(variable.substr(0, variable.find('=')));
         if (variable.starts_with(kHome)) info.home = variable.substr(kHome.size() - 1);
     }
+    std::ranges::sort(info.environment);
 }
 
 }  // namespace

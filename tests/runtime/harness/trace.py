@@ -186,7 +186,8 @@ def check_summary(trace, open_spans):
     expect(end is trace.summary, end, "the last line is the summary")
     expect({"events", "lost", "stats", "hists", "gauges", "losses"} <= set(end), end, "summary keys")
     reloads = [r for r in trace.records if r["type"] == "reload" and "phase" not in r]
-    lines = len(trace.events) + len(trace.lost) + len(reloads)
+    sums = [r for r in trace.records if r["type"] == "sums" and "phase" not in r]
+    lines = len(trace.events) + len(trace.lost) + len(reloads) + len(sums)
     expect(end["events"] == lines, end, f"there are {lines} events")
     expect(end["lost"] == sum(l["count"] for l in trace.lost), end, "lost is not what lines say")
     losses = [loss for one in [*(r["before"] for r in reloads), end] for loss in one["losses"]]

@@ -48,6 +48,21 @@ protected:
     std::optional<Pipeline> pipeline;
 };
 
+// Also where one advance() gives all.
+TEST_F(Pipelines, AMomentIsReachedWhenAllBeforeItWasGiven) {
+    pipeline.emplace(t.plan, lines);
+    pipeline->add(0, begin(100));
+    pipeline->add_moment(150);
+    pipeline->add_loss({120, 1, 3, {}});
+    pipeline->add(0, end(100, 200));
+    pipeline->advance(1'000'000'000);
+    EXPECT_EQ(lines.lines, (Text{"1 B cuInit @100 Flags=0", "2 lost 3 @120", "reached 150",
+                                 "3 E cuInit @200 begin=1 took=100 ret=CUDA_SUCCESS"}));
+    pipeline->add_moment(1'000'000'000);
+    pipeline->finish();
+    EXPECT_EQ(lines.lines.back(), "reached 1000000000");
+}
+
 TEST_F(Pipelines, MakesEventsOfRecords) {
     EXPECT_EQ(run({begin(10, 5), whole(20, 30), end(10, 40)}),
               (Text{"1 B cuInit @10 Flags=5",

@@ -241,6 +241,7 @@ public:
         for (std::string_view frame : event.stack) line += fmt::format(" <{}", frame);
         lines.push_back(std::move(line));
     }
+    void reached(uint64_t time_ns) override { lines.push_back(fmt::format("reached {}", time_ns)); }
     void lost(const event::Loss& loss, uint64_t id) override {
         lines.push_back(fmt::format("{} lost {} @{}", id, loss.count, loss.time_ns));
     }

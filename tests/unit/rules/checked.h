@@ -25,7 +25,7 @@ public:
                            entry};
         if (parsed_.diagnostics.has_errors() || parsed_.rules.rules.empty()) return;
         const auto& clause = parsed_.rules.rules.at(0).clauses.at(0);
-        const auto& by = std::get<rules::CountClause>(clause.node).by;
+        const auto& by = std::get<rules::CountClause>(clause.node).kept.by;
         value_ = rules::check(*by.at(0).value, scope, parsed_.diagnostics);
     }
     static constexpr size_t kLine = 14;  // where the expression stands

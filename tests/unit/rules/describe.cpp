@@ -78,6 +78,11 @@ std::string describe_by(const std::vector<Field>& by, const std::optional<std::s
     return label ? out + " as " + *label : out;
 }
 
+std::string describe_kept(const Kept& kept) {
+    std::string every = kept.every_ns > 0 ? fmt::format(" every {}ns", kept.every_ns) : "";
+    return describe_by(kept.by, kept.label) + every;
+}
+
 std::string describe_by_one(const LargestClause& n) {
     std::string name = n.by.name == n.by.value->span.text() ? "" : n.by.name + " = ";
     return fmt::format(" by {}{} as {}", name, describe(*n.by.value), n.title);
@@ -90,15 +95,13 @@ struct ClauseText {
     std::string operator()(const EventClause& n) const {
         return fmt::format("event {}.{} {}", n.type, n.name, describe_fields(n.fields));
     }
-    std::string operator()(const CountClause& n) const {
-        return "count" + describe_by(n.by, n.label);
-    }
+    std::string operator()(const CountClause& n) const { return "count" + describe_kept(n.kept); }
     std::string operator()(const SumClause& n) const {
         std::string over = n.over ? " over " + describe(*n.over) : "";
-        return "sum " + describe(*n.value) + over + describe_by(n.by, n.label);
+        return "sum " + describe(*n.value) + over + describe_kept(n.kept);
     }
     std::string operator()(const HistClause& n) const {
-        return "hist " + describe(*n.value) + describe_by(n.by, n.label);
+        return "hist " + describe(*n.value) + describe_kept(n.kept);
     }
     std::string operator()(const GaugeClause& n) const {
         constexpr std::array kOps{"=", "+=", "-="};

@@ -226,6 +226,35 @@ TEST(Targets, OfEachKind) {
               "rule 0 at a.rules:1:\n  on interval:1500000ns\n  on syscall:read\n  count\n");
 }
 
+TEST(Every, IsHowOftenSumsAreLookedAt) {
+    Parsed parsed = parse_rules("on c:read { count every 100ms sum ret by fd as \"Read\" every 1s\n"
+                                "hist duration every 10ms }");
+    EXPECT_EQ(parsed.messages(), "");
+    EXPECT_EQ(describe(parsed.rules.rules.at(0)),
+              "rule 0 at a.rules:1:\n  on c:read\n  count every 100000000ns\n"
+              "  sum ret by fd as Read every 1000000000ns\n  hist duration every 10000000ns\n");
+}
+
+TEST(Every, HasItsLimits) {
+    EXPECT_EQ(messages("on syscall:read { count every 5ms }"),
+              R"(error: `5ms` is too short for `every`
+ --> a.rules:1:31
+  |
+1 | on syscall:read { count every 5ms }
+  |                               ^^^
+  = help: take `10ms` or more
+)");
+    auto mistake = [](const std::string& every) {
+        return parse_rules("on syscall:read { count every " + every + " }")
+            .diagnostics.all()
+            .at(0)
+            .message;
+    };
+    EXPECT_EQ(mistake("86401s"), "`86401s` is too long for `every`");
+    EXPECT_EQ(mistake("5"), "expected a time, such as `100ms`, found `5`");
+    EXPECT_EQ(mistake("often"), "expected a time, such as `100ms`, found `often`");
+}
+
 TEST(Targets, HaveASyntax) {
     auto mistake = [](const std::string& target) {
         return parse_rules("on optional " + target + " { count }").diagnostics.all().at(0).message;

@@ -296,5 +296,18 @@ TEST_F(Jsonls, ATeeGivesToAll) {
     fs::remove(other);
 }
 
+TEST_F(Jsonls, WhatWasGainedIsALine) {
+    auto sink = open_jsonl(path, info, t.plan);
+    Sums sums{kStart + 200 * kMs, kStart + 100 * kMs, 100 * kMs, {}, {}};
+    sums.stats.push_back(
+        {"io.rules:3", plan::AggregateKind::count, "Reads", {}, {{"pid", "70"}}, 12, 12});
+    (*sink)->sums(sums, 7);
+    EXPECT_TRUE((*sink)->flush().ok());
+    EXPECT_EQ(lines().at(1),
+              R"({"event_id":7,"ts":0.200000000,"type":"sums","since":0.100000000,)"
+              R"("every_us":100000,"stats":[{"rule":"io.rules:3","kind":"count",)"
+              R"("label":"Reads","unit":null,"by":{"pid":70},"value":12}],"hists":[]})");
+}
+
 }  // namespace
 }  // namespace mlbcc::sink
