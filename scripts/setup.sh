@@ -29,6 +29,7 @@ arm64=(ccache clang lld mmdebstrap util-linux qemu-user-static
        qemu-system-arm cpio kmod xz-utils zstd dpkg debian-archive-keyring make pahole)
 bench=(linux-perf mmdebstrap "linux-headers-$(dpkg --print-architecture 2>/dev/null)")
 
+command -v npm >/dev/null || tests+=(nodejs npm)  # for the page of convert --to html
 wanted=("${build[@]}")
 case ${1-} in
 "") ;;

@@ -43,7 +43,7 @@ PUBLIC = {
     "system": None,
     "trace": {"trace.h", "commands.h", "doctor.h", "headers.h", "report.h", "profile.h", "serve.h",
               "convert.h", "options.h"},
-    "": {"cli.h"},
+    "": {"cli.h", "cli_units.h"},
 }
 
 # (what it is, pattern over code without comments, folders that may)

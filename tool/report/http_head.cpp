@@ -47,6 +47,11 @@ void read_headers(std::string_view text, size_t at, HttpHead& out) {
     out.content_length.reset();
 }
 
+// Which a request line cannot have, and a terminal would follow.
+bool is_control(char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+}
+
 std::string_view without_query(std::string_view target) {
     return target.substr(0, std::min(target.find_first_of("?#"), target.size()));
 }
@@ -63,6 +68,7 @@ FirstLine read_request(std::string_view text, HttpHead& out) {
     if (end != std::string_view::npos && (space == 0 || space > end)) return FirstLine::other;
     std::string_view rest = text.substr(std::min(space + 1, text.size()));
     size_t second = std::min(rest.find_first_of(" \r\n"), rest.size());
+    if (std::ranges::any_of(rest.substr(0, second), is_control)) return FirstLine::other;
     out.method = text.substr(0, space);
     out.path = without_query(rest.substr(0, second));
     if (end == std::string_view::npos)

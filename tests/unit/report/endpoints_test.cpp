@@ -1,0 +1,65 @@
+// What is known of endpoints: errors, the part that makes slow requests slow, and bounded memory.
+#include "report/endpoints.h"
+
+#include <gtest/gtest.h>
+
+namespace mlbcc::report {
+namespace {
+
+Request made(const std::string& endpoint, uint64_t cpu_ns, uint64_t queued_ns,
+             unsigned status = 200) {
+    Request one;
+    one.endpoint = endpoint;
+    one.begin_ns = 1000;
+    one.end_ns = 1000 + cpu_ns + queued_ns;
+    one.answered = true;
+    one.status = status;
+    one.parts[Parts::cpu] = cpu_ns;
+    one.parts[Parts::run_queue] = queued_ns;
+    return one;
+}
+
+TEST(Endpoints, SlowRequestsAreSlowByWhatGrows) {
+    Endpoints all(0);
+    for (int i = 0; i < 90; ++i) all.request(made("GET /a", 1'000'000, 1000), RequestEnd::answered);
+    for (int i = 0; i < 10; ++i)
+        all.request(made("GET /a", 1'000'000, 9'000'000), RequestEnd::answered);
+    ASSERT_EQ(all.all().size(), 1u);
+    const EndpointUse& use = *all.all()[0];
+    EXPECT_EQ(use.most(), size_t{Parts::cpu});
+    EXPECT_EQ(use.hotspot(), size_t{Parts::run_queue});
+    EXPECT_EQ(use.parts[Parts::cpu] + use.parts[Parts::run_queue], use.time_ns);
+}
+
+TEST(Endpoints, WhereAllTakeAboutAsLongItIsTheLargestPart) {
+    Endpoints all(0);
+    for (uint64_t i = 0; i < 100; ++i)
+        all.request(made("GET /a", 1'000'000 + i * 1000, 2000), RequestEnd::answered);
+    EXPECT_EQ(all.all()[0]->hotspot(), size_t{Parts::cpu});
+}
+
+TEST(Endpoints, ErrorsShortOnesAndThoseWithoutAnAnswer) {
+    Endpoints all(500);
+    all.request(made("GET /a", 1000, 0, 404), RequestEnd::answered);
+    all.request(made("GET /a", 1000, 0, 503), RequestEnd::answered);
+    all.request(made("GET /a", 100, 0), RequestEnd::answered);
+    all.request(made("GET /a", 100, 0), RequestEnd::closed);
+    const EndpointUse& use = *all.all()[0];
+    EXPECT_EQ(use.requests, 2u);
+    EXPECT_EQ(use.client_errors, 1u);
+    EXPECT_EQ(use.server_errors, 1u);
+    EXPECT_EQ(use.unanswered, 1u);
+    EXPECT_EQ(all.shorter(), 1u);
+}
+
+TEST(Endpoints, OfTooManyTheLaterOnesAreTakenTogether) {
+    Endpoints all(0);
+    for (size_t i = 0; i < Endpoints::kMost + 50; ++i)
+        all.request(made("GET /" + std::to_string(i), 1000, 0), RequestEnd::answered);
+    ASSERT_EQ(all.all().size(), Endpoints::kMost + 1);
+    EXPECT_EQ(all.all()[0]->name, "other");
+    EXPECT_EQ(all.all()[0]->requests, 50u);
+}
+
+}  // namespace
+}  // namespace mlbcc::report
