@@ -3,6 +3,7 @@
 import datetime
 import json
 import os
+import statistics
 import subprocess
 import textwrap
 import unittest.mock
@@ -101,14 +102,20 @@ class Numpy(PhaseCase):
 
         def run():
             profile = self.profile(PYTHON, job)
-            self.assertEqual(self.names(profile), ["start_up", "loading", "inference", "cleanup"])
-            self.check_whole(profile)
             repetitions = profile["phases"]["repetitions"]
+            lengths = [one["end_ns"] - one["begin_ns"] for one in repetitions]
+            # Where memory that is used first takes that long.
+            is_slow_first = lengths[0] >= 2 * statistics.median(lengths[1:])
+            warm_up = ["warm_up"] if is_slow_first else []
+            self.assertEqual(self.names(profile), ["start_up", "loading", *warm_up, "inference", "cleanup"])
+            self.check_whole(profile)
             # Each layer's product is a block of its own: two to an inference.
             self.assertEqual(len(repetitions), 40)
             self.assertFalse(profile["phases"]["growth"]["grows"])
             begins = self.begins(profile)
             del begins["start_up"]
+            if is_slow_first:
+                begins["inference"] = begins.pop("warm_up")
             return begins, json.loads(log.read_text())
 
         self.agree(run)
@@ -207,7 +214,7 @@ class Shares(PhaseCase):
         time.sleep(0.7)
         os.write(9, b"computes\\n")
         end = time.process_time() + 0.5
-        while time.process_time() < end: pass
+        while time.process_time() < end: sum(range(100_000))
         """
 
     def check_sums(self, profile):
