@@ -166,7 +166,7 @@ class Convert(InferenceCase):
         self.write("trace.jsonl", "no trace\n")
         for options, status, message in (
                 (("trace.jsonl",), 2, "--to is required"),
-                (("trace.jsonl", "--to", "tree"), 2, "tree not in {chrome,perfetto,folded,csv}"),
+                (("trace.jsonl", "--to", "tree"), 2, "tree not in {chrome,perfetto,folded,csv,html}"),
                 (("trace.jsonl", "--to", "csv", "-o", "trace.jsonl"), 2,
                  "convert would overwrite trace.jsonl"),
                 (("trace.jsonl", "--to", "csv", "-o", "-"), 1,
