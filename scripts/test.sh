@@ -8,4 +8,5 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ "$(id -u)" -ne 0 ] || scripts/setup.sh --tests
+python3 tests/page/install.py || true  # the tests that need it say so
 exec python3 scripts/run_tests.py "$@"

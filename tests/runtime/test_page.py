@@ -1,9 +1,9 @@
 """The page of a trace, in Debian's Chromium. Screenshots are kept in build/page."""
 
-import fcntl
 import json
 import shutil
 import subprocess
+import sys
 from collections import Counter
 
 from harness import ROOT
@@ -15,29 +15,12 @@ EVIL = "</script><script>alert(1)</script>"
 
 
 def why_no_browser():
-    """The reason for which no page can be opened, or None; gets the driver that npm has."""
-    for program, package in (("chromium", "chromium"), ("node", "nodejs"), ("npm", "npm")):
-        if shutil.which(program) is None:
-            return f"{program} is not installed (Debian's package {package})"
-    KEPT.mkdir(parents=True, exist_ok=True)
-    with open(KEPT / "lock", "w") as lock:  # tests run side by side
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        return install_driver()
-
-
-def install_driver():
-    """Why it cannot be had, or None."""
-    wanted = (PAGE_TESTS / "package.json").read_bytes()
-    stamp = KEPT / "package.json"
-    if not ((KEPT / "node_modules").is_dir() and stamp.exists() and stamp.read_bytes() == wanted):
-        stamp.write_bytes(wanted)
-        done = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--no-package-lock"],
-                              cwd=KEPT, capture_output=True, text=True, timeout=300)
-        if done.returncode != 0:
-            stamp.unlink()
-            return f"npm cannot install playwright-core: {done.stderr[-300:]}"
-    shutil.copy(PAGE_TESTS / "page.mjs", KEPT)
-    return None
+    """The reason for which no page can be opened, or None."""
+    done = subprocess.run([sys.executable, PAGE_TESTS / "install.py"], capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        shutil.copy(PAGE_TESTS / "page.mjs", KEPT)
+        return None
+    return done.stdout.strip() or done.stderr.strip()
 
 
 class Page(InferenceCase):
