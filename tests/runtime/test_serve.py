@@ -30,11 +30,8 @@ class ServeCase(TracerCase):
     def serve(self, kind, *command, options=(), load=REQUESTS):
         """What mlbcc says of a server under load by ab, and how long the server itself says that requests took."""
         port, log, out = free_port(), self.dir / "log.txt", self.dir / "out.json"
-        data = machine.BUILD / f"serve-{port}.data"
-        data.write_bytes(os.urandom(8 << 20))
-        self.addCleanup(data.unlink, missing_ok=True)
         environment = {**os.environ, "SERVE_LOG": str(log), "SERVE_KIND": kind,
-                       "SERVE_DATA": str(data)}
+                       "SERVE_DATA": str(self.make_data(port))}
         command = [word.format(port=port, targets=TARGETS) for word in command]
         with open(self.dir / "said.txt", "wb") as said:
             tracer = subprocess.Popen(
@@ -60,6 +57,13 @@ class ServeCase(TracerCase):
         report = json.loads(out.read_text())
         self.assertEqual(report["lost"], 0)
         return {one["endpoint"]: one for one in report["endpoints"]}, own
+
+    def make_data(self, port):
+        """What /disk reads."""
+        data = machine.BUILD / f"serve-{port}.data"
+        data.write_bytes(os.urandom(8 << 20))
+        self.addCleanup(data.unlink, missing_ok=True)
+        return data
 
     def wait_for(self, tracer, url):
         end = time.monotonic() + 120 * machine.SLOWNESS
@@ -104,6 +108,45 @@ class Flask(ServeCase):
             self.assertEqual(max(parts, key=parts.get), part, (name, parts))
         self.assertRegex(self.said, rf"GET /lock +{REQUESTS} ")
         self.assertFalse((self.dir / "traces").exists())
+
+
+    def test_what_is_shown_of_a_running_one(self):
+        """--pid, --top and the trace that is kept; and what --no-http sees."""
+        port = free_port()
+        environment = {**os.environ, "SERVE_LOG": str(self.dir / "log.txt"), "SERVE_KIND": "flask",
+                       "SERVE_DATA": str(self.make_data(port))}
+        server = subprocess.Popen(
+            [PYTHON, "-m", "gunicorn", "-b", f"127.0.0.1:{port}", "--chdir", str(TARGETS), "serve_app:flask_app"],
+            env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.dir)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.terminate)
+        self.wait_for(server, f"http://127.0.0.1:{port}/fast")
+        live = self.look(server, port, "--top", "1", "-o", "kept.jsonl")
+        self.assertEqual({one["endpoint"]: one["requests"] for one in live}, {"GET /fast": 60, "GET /cpu": 20})
+        self.assertIn("and 1 endpoint with fewer (--top)", (self.dir / "said.txt").read_text())
+        saved = self.mlbcc("report", "kept.jsonl", "--json", "again.json")
+        self.assertRegex(saved.stdout, "GET /cpu +20 ")
+        self.assertEqual(json.loads((self.dir / "again.json").read_text())["endpoints"], live)
+        unread, = self.look(server, port, "--no-http")
+        self.assertEqual((unread["endpoint"], unread["requests"]), ("(all)", 80))
+
+    def look(self, server, port, *options):
+        """Endpoints, of 60 requests and 20 while mlbcc looks at a running server."""
+        out, said = self.dir / "live.json", self.dir / "said.txt"
+        with open(said, "wb") as to:
+            tracer = subprocess.Popen([str(machine.MLBCC), "serve", "--pid", str(server.pid), "--json", str(out), *options],
+                                      cwd=self.dir, stderr=to, stdin=subprocess.DEVNULL)
+        try:
+            end = time.monotonic() + 60 * machine.SLOWNESS
+            while "Ctrl-C ends" not in said.read_text() and time.monotonic() < end:
+                time.sleep(0.02)
+            self.load(f"http://127.0.0.1:{port}/fast", 60)
+            self.load(f"http://127.0.0.1:{port}/cpu", 20)
+        finally:
+            tracer.send_signal(signal.SIGINT)
+            status = tracer.wait(60 * machine.SLOWNESS)
+        self.assertEqual(status, 0, said.read_text())
+        return json.loads(out.read_text())["endpoints"]
 
 
 class FastApi(ServeCase):

@@ -15,6 +15,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/write_all.h"
+
 namespace mlbcc {
 namespace {
 
@@ -53,15 +55,6 @@ bool read_all(int fd, void* to, size_t size) {
         ssize_t got = ::read(fd, static_cast<char*>(to) + done, size - done);
         if (got <= 0) return false;
         done += static_cast<size_t>(got);
-    }
-    return true;
-}
-
-bool write_all(int fd, const void* from, size_t size) {
-    for (size_t done = 0; done < size;) {
-        ssize_t put = ::write(fd, static_cast<const char*>(from) + done, size - done);
-        if (put <= 0) return false;
-        done += static_cast<size_t>(put);
     }
     return true;
 }
@@ -138,8 +131,8 @@ void FileCache::put(std::string_view question, std::string_view answer) const {
     UniqueFd file(::openat(folder_.get(), part.c_str(),
                            O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!file) return;
-    bool whole = write_all(file.get(), &head, sizeof head) &&
-                 write_all(file.get(), answer.data(), answer.size());
+    bool whole = write_all(file.get(), {reinterpret_cast<const char*>(&head), sizeof head}) &&
+                 write_all(file.get(), answer);
     if (!whole || ::renameat(folder_.get(), part.c_str(), folder_.get(), name.c_str()) != 0)
         ::unlinkat(folder_.get(), part.c_str(), 0);
 }

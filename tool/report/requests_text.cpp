@@ -69,11 +69,14 @@ std::string Requests::text(uint64_t time_ns) const {
     if (endpoints_.shorter() > 0)
         text += fmt::format(", {} shorter ones left out", endpoints_.shorter());
     text += "\n\n";
-    if (all.size() > options_.top) all.resize(options_.top);
+    const size_t left_out = all.size() - std::min(all.size(), options_.top);
+    all.resize(all.size() - left_out);
     size_t width = 8;
     for (const EndpointUse* use : all) width = std::max(width, use->name.size());
     text += first_row(width);
     for (const EndpointUse* use : all) text += row(*use, seconds, width);
+    if (left_out > 0)
+        text += fmt::format("and {} with fewer (--top)\n", sink::plural(left_out, "endpoint"));
     text += fmt::format("\n{:<{}} {}\n", "", width, "where the time went");
     for (const EndpointUse* use : all) text += where(*use, connections_.parts(), width);
     return text;

@@ -2,8 +2,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 
+#include "base/write_all.h"
 #include "sink/layers.h"
 #include "sink/sink.h"
 #include "sink/summary_text.h"
@@ -13,22 +13,16 @@ namespace {
 
 constexpr size_t kUsualWidth = 100, kLeastWidth = 80, kMostWidth = 120;
 
-Result<void> write_all(int fd, std::string_view text) {
-    while (!text.empty()) {
-        ssize_t written = ::write(fd, text.data(), text.size());
-        if (written < 0 && errno != EINTR) return system_error("cannot write the summary");
-        if (written > 0) text.remove_prefix(static_cast<size_t>(written));
-    }
-    return {};
-}
-
 class Summary : public Sink {
 public:
     Summary(int fd, uint64_t start_ns, const plan::Plan& plan)
         : fd_(fd), start_ns_(start_ns), plan_(&plan) {}
 
     Result<void> finish(const TraceEnd& end, uint64_t /*event_id*/) override {
-        return write_all(fd_, summary_text(end, start_ns_, layers_of(*plan_), terminal_width(fd_)));
+        const std::string text =
+            summary_text(end, start_ns_, layers_of(*plan_), terminal_width(fd_));
+        if (!write_all(fd_, text)) return system_error("cannot write the summary");
+        return {};
     }
     void reload(const Reload& change, uint64_t /*event_id*/) override { plan_ = change.plan; }
 

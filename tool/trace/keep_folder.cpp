@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/unique_fd.h"
+#include "base/write_all.h"
 #include "system/trusted_files.h"
 #include "trace/keep.h"
 #include "trace/messages.h"
@@ -114,12 +115,7 @@ void KeepFolder::write(const std::string& name, std::string_view text) {
     UniqueFd file(::openat(place->folder.get(), place->name.c_str(),
                            O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
     if (!file) return failed();
-    while (!text.empty()) {
-        const ssize_t put = ::write(file.get(), text.data(), text.size());
-        if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) return failed();
-        text.remove_prefix(static_cast<size_t>(put));
-    }
+    if (!write_all(file.get(), text)) failed();
 }
 
 void KeepFolder::finish() {

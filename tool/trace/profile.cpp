@@ -1,6 +1,5 @@
 #include "trace/profile.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,10 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "base/unique_fd.h"
 #include "report/profile.h"
 #include "sink/summary_text.h"
 #include "trace/messages.h"
+#include "trace/report_file.h"
 #include "trace/trace.h"
 
 namespace mlbcc::trace {
@@ -35,27 +34,16 @@ void add_marks(TraceOptions& options) {
     options.rules.rules.push_back(name);
 }
 
-Result<void> write_all(int fd, std::string_view text, const std::string& name) {
-    while (!text.empty()) {
-        ssize_t written = ::write(fd, text.data(), text.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return system_error("cannot write " + name);
-        text.remove_prefix(static_cast<size_t>(written));
-    }
-    return {};
-}
-
 // Text for a descriptor of the caller's, JSON for a file.
 class Output : public report::ProfileOutput {
 public:
     // Errors: cannot create options.report_json.
     static Result<std::unique_ptr<Output>> open(const TraceOptions& options, int text_fd,
                                                 bool& has_findings) {
-        const std::string& json = options.report_json;
+        Result<ReportFile> json = ReportFile::create(options.report_json);
+        if (!json) return json.error();
         std::unique_ptr<Output> made(new Output(options, text_fd, has_findings));
-        if (json.empty()) return made;
-        made->json_.reset(json == "-" ? ::dup(STDOUT_FILENO) : ::open(json.c_str(), kFlags, 0666));
-        if (!made->json_) return system_error("cannot create " + json);
+        made->json_ = std::move(*json);
         return made;
     }
 
@@ -63,22 +51,18 @@ public:
         has_findings_ = fail_on_ && profile.security.reaches(*fail_on_);
         if (text_fd_ >= 0) {
             std::string text = report::profile_text(profile, sink::terminal_width(text_fd_));
-            if (auto done = write_all(text_fd_, text, "the profile"); !done) return done;
+            if (auto done = write_report(text_fd_, text, "the profile"); !done) return done;
         }
-        if (!json_) return {};
-        return write_all(json_.get(), report::profile_json(profile), json_name_);
+        return json_.is_wanted() ? json_.write(report::profile_json(profile)) : Result<void>();
     }
 
 private:
-    static constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
     Output(const TraceOptions& options, int text_fd, bool& has_findings)
-        : json_name_(options.report_json), fail_on_(options.fail_on), has_findings_(has_findings),
-          text_fd_(text_fd) {}
+        : fail_on_(options.fail_on), has_findings_(has_findings), text_fd_(text_fd) {}
 
-    std::string json_name_;
     std::optional<report::Severity> fail_on_;
     bool& has_findings_;
-    UniqueFd json_;
+    ReportFile json_;
     int text_fd_;  // -1: no text
 };
 

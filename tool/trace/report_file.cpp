@@ -1,0 +1,30 @@
+#include "trace/report_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/write_all.h"
+
+namespace mlbcc::trace {
+
+Result<ReportFile> ReportFile::create(const std::string& path) {
+    ReportFile made;
+    if (path.empty()) return made;
+    constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+    made.path_ = path;
+    made.fd_.reset(path == "-" ? ::dup(STDOUT_FILENO) : ::open(path.c_str(), kFlags, 0666));
+    if (!made.fd_) return system_error("cannot create " + path);
+    return made;
+}
+
+Result<void> ReportFile::write(std::string_view json) {
+    if (!fd_ || write_all(fd_.get(), json)) return {};
+    return system_error("cannot write " + path_);
+}
+
+Result<void> write_report(int fd, std::string_view text, const char* what) {
+    if (write_all(fd, text)) return {};
+    return system_error(std::string("cannot write ") + what);
+}
+
+}  // namespace mlbcc::trace
