@@ -21,15 +21,27 @@ class Python(VmCase):
             time.sleep(0.1)
 
     def test_each_call_is_made_in_the_functions_that_python_says(self):
+        self.check("on syscall:getppid, syscall:fdatasync { event mark  stack python }")
+
+    def test_by_one_program_for_many_system_calls(self):
+        self.check("""
+            on syscall:getppid { event mark  stack python }
+            on entry syscall:fdatasync { event mark(at = fd)  stack python }
+            on syscall:fdatasync { hist duration }
+            on syscall:read { where ret > 100000000   event other(ret)   stack python }
+            on syscall:ptrace { event other(request)   stack python }
+            on syscall:write { count }
+            on syscall:close { hist duration }
+            """)
+
+    def check(self, rules):
         """Of a process that runs: here nothing is known of a Python from its first instruction on."""
         child = subprocess.Popen(["/usr/bin/python3", "-I", "-c", TOLD.format(str(CALLS))],
                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.addCleanup(child.stdout.close)
         self.addCleanup(child.kill)
         self.assertEqual(child.stdout.readline(), "ready\n")
-        live = self.start("""
-            on syscall:getppid, syscall:fdatasync { event mark  stack python }
-            """, "-v", "--pid", child.pid)
+        live = self.start(rules, "-v", "--pid", child.pid)
         self.wait_until("Ctrl-C ends the trace", live)
         out, _ = child.communicate("\n")
         self.assertEqual(live.wait(LIMIT), 0, live.said())

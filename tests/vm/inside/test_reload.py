@@ -15,6 +15,7 @@ CALLS = ("import ctypes, select, sys\n"
          "library, made = ctypes.CDLL(None), 0\n"
          "while not select.select([sys.stdin], [], [], 0.001)[0]:\n"
          "    for _ in range(10): library.getppid()\n"
+         "    if made == 0: print('calls', flush=True)\n"
          "    made += 10\n"
          "print(made)\n")
 CHANGES = 2
@@ -28,6 +29,9 @@ class Reload(VmCase):
             live = self.start(rules, "--reloadable", "--reload-wait", "300ms", "--attach", way, "--",
                               sys.executable, "-c", CALLS, stdin=-1, stdout=output)
             live.wait_for('"type":"meta"', seconds=300)
+            end = time.monotonic() + 300
+            while "calls" not in printed.read_text() and time.monotonic() < end:
+                time.sleep(0.05)
             for number in range(1, CHANGES + 1):
                 time.sleep(0.5)
                 os.kill(live.process.pid, signal.SIGHUP)
@@ -42,7 +46,7 @@ class Reload(VmCase):
         counts = [sum(stat["value"] for stat in end["stats"]) for end in ends]
         self.assertEqual(len(counts), CHANGES + 1)
         self.assertTrue(all(count > 0 for count in counts), counts)
-        return sum(counts), int(printed.read_text())
+        return sum(counts), int(printed.read_text().split()[-1])
 
     def test_functions_of_the_kernel(self):
         for way in ways():
