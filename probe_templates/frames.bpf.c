@@ -211,11 +211,15 @@ static __always_inline void mlbcc_submit_behind(struct call *call) {
     if (!thread) return;
 #if MLBCC_PYTHON
     u64 place = thread->left.python;
-    MLBCC_SEEN(place);
-    if (place && place <= MLBCC_SCRATCH_BYTES - sizeof(struct python_stack)) {
-        thread->left.python = 0;
-        call->python = (struct python_stack *)((u8 *)thread->scratch + place);
-        mlbcc_walk_python(call);
+    if (place) {
+        // Of two bounds clang makes one, of another number: to Linux 6.1 it says nothing of this one.
+        MLBCC_SEEN(place);
+        if (place <= MLBCC_SCRATCH_BYTES - sizeof(struct python_stack)) {
+            MLBCC_SEEN(place);
+            thread->left.python = 0;
+            call->python = (struct python_stack *)((u8 *)thread->scratch + place);
+            mlbcc_walk_python(call);
+        }
     }
 #endif
     u64 size = thread->left.size;
