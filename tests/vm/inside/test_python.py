@@ -30,7 +30,6 @@ class Python(VmCase):
             on syscall:fdatasync { hist duration }
             on syscall:read { where ret > 100000000   event other(ret)   stack python }
             on syscall:ptrace { event other(request)   stack python }
-            on syscall:write { count }
             on syscall:close { hist duration }
             """)
 
