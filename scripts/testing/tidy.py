@@ -28,7 +28,8 @@ def run(root, build, limit):
     """Checks each file of tool/ that `build` compiles; files not reached in `limit` s are skips."""
     database = json.loads((build / "compile_commands.json").read_text())
     tool = str(root / "tool") + "/"
-    entries = {e["file"]: e for e in database if e["file"].startswith(tool)}
+    entries = {e["file"]: e for e in database
+               if e["file"].startswith(tool) and e["file"].endswith(".cpp")}
     tally = Tally()
     wanted = []
     for file in sorted(entries):

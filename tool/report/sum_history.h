@@ -49,7 +49,10 @@ private:
         bool is_wait = false;
         std::string name;
         ThreadId thread;
-        auto operator<=>(const Key&) const = default;
+        bool operator<(const Key& other) const {
+            return std::tie(is_wait, name, thread) <
+                   std::tie(other.is_wait, other.name, other.thread);
+        }
     };
     struct Numbers {
         uint64_t calls = 0, ns = 0, errors = 0;
