@@ -4,6 +4,7 @@
 //= probe sched:off_cpu completion
 //= raw_tracepoint sched_switch off_cpu_switch
 //= raw_tracepoint sched_waking off_cpu_waking
+//= offset task_struct.flags
 //= offset task_struct.files
 //= offset files_struct.fdt
 //= offset fdtable.max_fds
@@ -103,12 +104,17 @@ static __always_inline void off_cpu_arrives(void *ctx, u32 thread) {
     fire_sched_off_cpu(ctx, &call, &fields);
 }
 
+#define OFF_CPU_EXITING 4  // PF_EXITING: from the beginning of its end to its last switch
+
 // (bool preempted, struct task_struct *previous, struct task_struct *next, unsigned int state)
 int off_cpu_switch(struct bpf_raw_tracepoint_args *at) {
     u32 next = 0;
     bpf_probe_read_kernel(&next, sizeof(next), (void *)(at->args[2] + MLBCC_TASK_PID));
     off_cpu_arrives(at, next);
-    if (at->args[3] & 0xb0) return 0;  // it ends: it must not get a slot again
+    u32 flags = 0;
+    bpf_probe_read_kernel(&flags, sizeof(flags),
+                          (void *)(at->args[1] + MLBCC_OFFSET_task_struct_flags));
+    if (flags & OFF_CPU_EXITING) return 0;  // its slot may be free again: it must not get one
     struct call call MLBCC_UNSET;
     if (!mlbcc_admit(&call)) return 0;
     struct off_cpu_thread left = {.left = call.now, .id = call.id, .state = at->args[3]};

@@ -29,11 +29,13 @@ class EndedThreads(TracerCase):
         if not shutil.which("bpftool"):
             self.skipTest("bpftool is not installed (scripts/setup.sh --tests)")
         script = self.write("job.py", textwrap.dedent("""
-            import threading, time
+            import os, threading, time
             for _ in range(100):
                 one = threading.Thread(target=time.sleep, args=(0.001,))
                 one.start()
                 one.join()
+            while len(os.listdir("/proc/self/task")) > 1:  # join does not wait for the kernel's part
+                time.sleep(0.001)
             print("over", flush=True)
             input()
             """))
