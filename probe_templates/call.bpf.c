@@ -84,6 +84,7 @@ static __always_inline u64 mlbcc_return_sp(struct call *call) {
 
 // 0 where the call is not to be traced. A thread with a slot is one of a traced process.
 static __always_inline u64 mlbcc_admit_in(struct call *call, u32 order) {
+    call->all = 0;  // clang may copy it on a way out, where it must be something to Linux 6.1
     mlbcc_identify(&call->id);
 #if !MLBCC_EVERYONE
     if (!mlbcc_suspect(call->id.tgid)) return 0;

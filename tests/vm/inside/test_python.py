@@ -31,6 +31,7 @@ class Python(VmCase):
             on syscall:read { where ret > 100000000   event other(ret)   stack python }
             on syscall:ptrace { event other(request)   stack python }
             on syscall:close { hist duration }
+            on syscall:write { count }
             """)
 
     def check(self, rules):
