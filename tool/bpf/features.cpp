@@ -1,11 +1,6 @@
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
-#include <bpf/libbpf.h>
 
 #include <sys/mman.h>
-
-#include <cstring>
-#include <memory>
 
 #include <fmt/format.h>
 
@@ -56,57 +51,16 @@ bool knows_kernel_link(uint32_t attach_type) {
     return made < 0 && errno == EFAULT;
 }
 
-// Bytes from the beginning of `struct type` to its member, also of one without a name.
-std::optional<uint32_t> offset_of(const btf* types, uint32_t id, const char* member) {
-    const btf_type* type = btf__type_by_id(types, id);
-    if (type == nullptr || !btf_is_composite(type)) return std::nullopt;
-    for (uint16_t i = 0; i < btf_vlen(type); ++i) {
-        const btf_member& one = btf_members(type)[i];
-        uint32_t at = btf_member_bit_offset(type, i) / 8;
-        const char* name = btf__name_by_offset(types, one.name_off);
-        if (name != nullptr && std::strcmp(name, member) == 0) return at;
-        if (name == nullptr || *name != '\0') continue;
-        if (auto inside = offset_of(types, one.type, member)) return at + *inside;
-    }
-    return std::nullopt;
-}
-
-std::optional<uint32_t> offset_of(const btf* types, const char* structure, const char* member) {
-    int id = btf__find_by_name_kind(types, structure, BTF_KIND_STRUCT);
-    return id > 0 ? offset_of(types, static_cast<uint32_t>(id), member) : std::nullopt;
-}
-
-void read_types(const btf* types, Features& found) {
-    found.task_pid_offset = offset_of(types, "task_struct", "pid");
-    found.task_stack_offset = offset_of(types, "task_struct", "stack");
-    auto thread = offset_of(types, "task_struct", "thread");
-    auto fsbase = offset_of(types, "thread_struct", "fsbase");  // x86-64 has one
-    if (thread && fsbase) found.task_fsbase_offset = *thread + *fsbase;
-    int cookie = btf__find_by_name_kind(types, "bpf_session_cookie", BTF_KIND_FUNC);
-    int is_return = btf__find_by_name_kind(types, "bpf_session_is_return", BTF_KIND_FUNC);
-    if (cookie <= 0 || is_return <= 0) {
-        found.session = found.kernel_session = false;
-        return;
-    }
-    found.session_cookie = static_cast<uint32_t>(cookie);
-    found.session_is_return = static_cast<uint32_t>(is_return);
-}
-
 }  // namespace
 
-Features find_features() {
-    Features found;
+Features find_features(const KernelTypes& types) {
+    Features found{types};
+    const bool has_kfuncs = types.session_cookie != 0 && types.session_is_return != 0;
     found.multi = knows_link(sys::kUprobeMulti);
-    found.session = found.multi && knows_link(sys::kUprobeSession);
+    found.session = has_kfuncs && found.multi && knows_link(sys::kUprobeSession);
     found.kernel_multi = knows_kernel_link(sys::kKprobeMulti);
-    found.kernel_session = found.kernel_multi && knows_kernel_link(sys::kKprobeSession);
-    const auto said = libbpf_set_print(nullptr);  // that there is none shows in `found`
-    std::unique_ptr<btf, decltype(&btf__free)> types(btf__load_vmlinux_btf(), btf__free);
-    libbpf_set_print(said);
-    if (types)
-        read_types(types.get(), found);
-    else
-        found.session = found.kernel_session = false;
+    found.kernel_session =
+        has_kfuncs && found.kernel_multi && knows_kernel_link(sys::kKprobeSession);
     return found;
 }
 

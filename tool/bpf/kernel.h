@@ -24,16 +24,18 @@ namespace mlbcc::bpf {
 
 // ---- what this kernel can do, found by trying
 
-struct Features {
-    bool session = false;  // uprobe session links, and the kfuncs that go with them
-    bool multi = false;    // uprobe_multi links
-    bool kernel_session = false, kernel_multi = false;  // likewise of the kernel's functions
-    // BTF ids of bpf_session_cookie and bpf_session_is_return.
+struct KernelTypes {  // what the kernel's BTF says
+    // BTF ids of bpf_session_cookie and bpf_session_is_return; 0: there is none.
     uint32_t session_cookie = 0, session_is_return = 0;
     // Bytes, of `pid`, `stack` and `thread.fsbase` in struct task_struct.
     std::optional<uint32_t> task_pid_offset, task_stack_offset, task_fsbase_offset;
 };
-Features find_features();
+struct Features : KernelTypes {
+    bool session = false;  // uprobe session links, and the kfuncs that go with them
+    bool multi = false;    // uprobe_multi links
+    bool kernel_session = false, kernel_multi = false;  // likewise of the kernel's functions
+};
+Features find_features(const KernelTypes& types);
 
 // A link of a uprobe that nothing runs into; none where that is impossible. The kernel lets the
 // registration of a uprobe wait for all CPUs (an RCU grace period, 10 to 20 ms) unless another was

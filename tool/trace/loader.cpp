@@ -13,6 +13,7 @@
 #include "system/mounts.h"
 #include "system/proc.h"
 #include "trace/attach_points.h"
+#include "trace/features.h"
 #include "trace/threads.h"
 
 namespace mlbcc::trace {
@@ -109,12 +110,12 @@ Result<codegen::Options> generation_options(const TraceOptions& options, const p
 }
 
 void Loader::begin_to_find_features() {
-    coming_features_ = on_a_thread([] { return bpf::find_features(); });
+    coming_features_ = on_a_thread(trace::find_features);
 }
 
 void Loader::find_features() {
     if (features_) return;
-    features_ = coming_features_.valid() ? coming_features_.get() : bpf::find_features();
+    features_ = coming_features_.valid() ? coming_features_.get() : trace::find_features();
     steps_.done("kernel features");
 }
 

@@ -79,13 +79,6 @@ Result<void> Session::open_sinks(const std::string& output) {
     return {};
 }
 
-Result<void> Session::hold_command(const system::LaunchOptions& launch) {
-    Result<system::ChildProcess> child = system::ChildProcess::start(launch);
-    if (!child) return child.error();
-    command_.emplace(std::move(*child));
-    return {};
-}
-
 Result<void> Session::attach() {
     if (auto done = now_->attach(); !done) return done;
     if (auto done = now_->finish_loading(); !done) return done;

@@ -26,7 +26,7 @@ public:
     static Result<std::unique_ptr<Session>> open(const TraceOptions& options,
                                                  std::unique_ptr<Generation> generation,
                                                  const bpf::Map& threads, Steps& steps);
-    Result<void> hold_command(const system::LaunchOptions& launch);
+    void hold(system::ChildProcess command) { command_.emplace(std::move(command)); }
     // The probes, which nothing records until run().
     Result<void> attach();
     Result<void> open_sinks(const std::string& output);

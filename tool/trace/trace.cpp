@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "system/file_limit.h"
+#include "system/process.h"
 #include "system/process_view.h"
 #include "trace/keep.h"
 #include "trace/messages.h"
@@ -53,6 +55,12 @@ Result<std::string> output_path(const TraceOptions& options) {
 int run_trace(const TraceOptions& options) {
     Steps steps(options.verbosity == Verbosity::verbose);
     if (auto missing = why_not_trace(own_standing())) return tell(*missing);
+    std::optional<system::ChildProcess> command;
+    if (!options.command.empty()) {  // first: a fork takes as long as there is memory
+        Result<system::ChildProcess> child = system::ChildProcess::start(launch_options(options));
+        if (!child) return tell(child.error());
+        command.emplace(std::move(*child));
+    }
     Result<std::vector<system::ProcessView>> views = views_of(options);
     if (!views) return tell(views.error());
     Result<bpf::Map> threads = bpf::make_thread_table();
@@ -75,10 +83,7 @@ int run_trace(const TraceOptions& options) {
     Result<std::unique_ptr<Session>> session =
         Session::open(options, std::move(generation), *threads, steps);
     if (!session) return tell(session.error());
-    if (!options.command.empty()) {
-        if (auto done = (*session)->hold_command(launch_options(options)); !done)
-            return tell(done.error());
-    }
+    if (command) (*session)->hold(std::move(*command));
     system::allow_all_files();  // the command, which is there already, keeps its limit
     if (auto done = (*session)->attach(); !done) return tell(done.error());
     Result<std::string> output = output_path(options);

@@ -11,10 +11,12 @@ namespace {
 
 TEST(Abilities, AgreeWithTheFeaturesThatTheTracerFinds) {
     const Abilities found = try_abilities();
-    const Features features = find_features();
+    KernelTypes types;
+    EXPECT_FALSE(find_features(types).session);  // without its functions
+    types.session_cookie = types.session_is_return = 1;
+    const Features features = find_features(types);
     EXPECT_EQ(found.uprobe_multi.works, features.multi);
-    // A session needs BTF, too.
-    EXPECT_TRUE(found.uprobe_session.works || !features.session);
+    EXPECT_EQ(found.uprobe_session.works, features.session);
     EXPECT_EQ(found.map.works, found.map.code == 0);
     EXPECT_EQ(found.kprobe.works, found.kprobe.code == 0);
     if (!found.map.works) GTEST_SKIP() << "the kernel refuses BPF";

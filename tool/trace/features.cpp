@@ -1,0 +1,49 @@
+#include "trace/features.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "system/kernel_btf.h"
+
+namespace mlbcc::trace {
+namespace {
+
+// Of struct `record`, or of one that is a member of it, behind it: "thread", "fsbase".
+std::optional<uint32_t> offset_of(const system::BtfImage& image, uint32_t record,
+                                  const std::vector<std::string>& path) {
+    uint64_t bit = 0;
+    for (const std::string& name : path) {
+        const std::vector<system::BtfMember> members = system::members_of(image, record);
+        const auto found = std::ranges::find(members, name, &system::BtfMember::name);
+        if (found == members.end()) return std::nullopt;
+        bit += found->bit;
+        record = found->type;
+    }
+    return static_cast<uint32_t>(bit / 8);
+}
+
+bpf::KernelTypes kernel_types() {
+    bpf::KernelTypes types;
+    Result<system::KernelBtf> btf = system::KernelBtf::open();
+    if (!btf) return types;
+    if (const auto task = btf->type("task_struct")) {
+        types.task_pid_offset = offset_of(*task->image, task->id, {"pid"});
+        types.task_stack_offset = offset_of(*task->image, task->id, {"stack"});
+        // x86-64 has one
+        types.task_fsbase_offset = offset_of(*task->image, task->id, {"thread", "fsbase"});
+    }
+    if (const auto found = btf->function("", "bpf_session_cookie"))
+        types.session_cookie = found->id;
+    if (const auto found = btf->function("", "bpf_session_is_return"))
+        types.session_is_return = found->id;
+    return types;
+}
+
+}  // namespace
+
+bpf::Features find_features() {
+    return bpf::find_features(kernel_types());
+}
+
+}  // namespace mlbcc::trace
