@@ -12,25 +12,33 @@ namespace mlbcc {
 
 namespace {
 
-constexpr size_t kChunk = size_t{64} * 1024;  // bytes of one read
+constexpr size_t kFirst = size_t{16} * 1024;  // bytes, where a file does not say its size
 
 Error too_large(const std::string& path, std::string_view size, size_t max_bytes) {
     return Error{fmt::format("{} is too large: {} bytes, the limit is {}", path, size, max_bytes)};
 }
 
-// Up to one byte more than the limit: that byte tells a file of the limit from a larger one.
-Result<std::string> read_to_end(int fd, const std::string& path, size_t max_bytes) {
+// `size`: what it has, if that is known. Up to one byte more than the limit is read: that byte
+// tells a file of the limit from a larger one. Nor does a text keep more memory than it needs: many
+// are.
+Result<std::string> read_to_end(int fd, const std::string& path, size_t size, size_t max_bytes) {
     std::string text;
-    while (text.size() <= max_bytes) {
-        size_t old_size = text.size();
-        text.resize(old_size + std::min(kChunk, max_bytes + 1 - old_size));
+    size_t used = 0;
+    while (used <= max_bytes) {
+        if (used == text.size()) {
+            const size_t room = used == 0 ? (size != 0 ? size + 1 : kFirst) : 2 * used;
+            text.resize(std::min(room, max_bytes + 1));
+        }
         ssize_t n;
         do {
-            n = ::read(fd, text.data() + old_size, text.size() - old_size);
+            n = ::read(fd, text.data() + used, text.size() - used);
         } while (n < 0 && errno == EINTR);
         if (n < 0) return system_error("cannot read " + path);
-        text.resize(old_size + static_cast<size_t>(n));
-        if (n == 0) return text;
+        used += static_cast<size_t>(n);
+        if (n > 0) continue;
+        text.resize(used);
+        if (used < text.capacity() / 2) text.shrink_to_fit();
+        return text;
     }
     return too_large(path, fmt::format("more than {}", max_bytes), max_bytes);
 }
@@ -43,10 +51,9 @@ Result<std::string> read_file(const std::string& path, size_t max_bytes) {
     struct stat status {};
     if (::fstat(fd.get(), &status) != 0) return system_error("cannot read " + path);
     if (S_ISDIR(status.st_mode)) return Error{path + " is a directory, not a file"};
-    if (S_ISREG(status.st_mode) && static_cast<size_t>(status.st_size) > max_bytes) {
-        return too_large(path, std::to_string(status.st_size), max_bytes);
-    }
-    return read_to_end(fd.get(), path, max_bytes);
+    const size_t size = S_ISREG(status.st_mode) ? static_cast<size_t>(status.st_size) : 0;
+    if (size > max_bytes) return too_large(path, std::to_string(size), max_bytes);
+    return read_to_end(fd.get(), path, size, max_bytes);
 }
 
 }  // namespace mlbcc
