@@ -14,6 +14,7 @@
 #include "trace/generation.h"
 #include "trace/kernel_names.h"
 #include "trace/live_progress.h"
+#include "trace/live_screen.h"
 #include "trace/options.h"
 #include "trace/reload.h"
 #include "trace/signals.h"
@@ -26,6 +27,8 @@ public:
     static Result<std::unique_ptr<Session>> open(const TraceOptions& options,
                                                  std::unique_ptr<Generation> generation,
                                                  const bpf::Map& threads, Steps& steps);
+    // `screen` may be null; it outlives the session.
+    void show_on(LiveScreen* screen) { screen_ = screen; }
     Result<void> hold_command(const system::LaunchOptions& launch);
     // The probes, which nothing records until run().
     Result<void> attach();
@@ -55,6 +58,8 @@ private:
     void add_losses(uint64_t now_ns);
     Result<void> flush();
     void handle_interrupts();
+    void attend_screen(uint64_t now_ns);
+    void leave_screen();
     bool command_ended();
     Result<void> finish(End end);
     sink::TraceEnd trace_end(End end);
@@ -84,6 +89,7 @@ private:
     std::optional<system::ChildProcess> command_;
     std::vector<std::unique_ptr<sink::Sink>> sinks_;
     std::unique_ptr<LiveProgress> progress_;  // null: none is shown
+    LiveScreen* screen_ = nullptr;            // null: none
     std::string output_;
     std::optional<Error> failure_;
     std::optional<int> command_status_;

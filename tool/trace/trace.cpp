@@ -10,6 +10,7 @@
 #include "system/file_limit.h"
 #include "system/process_view.h"
 #include "trace/keep.h"
+#include "trace/live_screen.h"
 #include "trace/messages.h"
 #include "trace/rights.h"
 #include "trace/session.h"
@@ -72,9 +73,12 @@ int run_trace(const TraceOptions& options) {
                               "each opening of a file takes some 20 us more, for every program",
                               systems, systems == 1 ? "" : "s"));
     }
+    Result<std::unique_ptr<LiveScreen>> screen = LiveScreen::open(options);
+    if (!screen) return tell(screen.error());
     Result<std::unique_ptr<Session>> session =
         Session::open(options, std::move(generation), *threads, steps);
     if (!session) return tell(session.error());
+    (*session)->show_on(screen->get());
     if (!options.command.empty()) {
         if (auto done = (*session)->hold_command(launch_options(options)); !done)
             return tell(done.error());
