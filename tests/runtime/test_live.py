@@ -16,7 +16,7 @@ pid_t getpgrp(void);
 on c:getppid { span call   count as "Parents asked for" }
 on c:getpgrp { span call }
 """
-# Calls a known number of times, says so, and ends when it is told to.
+# Calls a known number of times, says so, and ends when it is told to, or its folder is gone.
 JOB = """
 import ctypes, os, signal, sys, time
 libc = ctypes.CDLL(None)
@@ -24,7 +24,7 @@ for _ in range(1234): libc.getppid()
 for _ in range(57): libc.getpgrp()
 print("the job's first line")
 print("has called", flush=True)
-while not os.path.exists("stop"): time.sleep(0.05)
+while os.path.exists("job.py") and not os.path.exists("stop"): time.sleep(0.05)
 print("the job's last line", flush=True)
 """
 LEAVES = "mlbcc_status="
@@ -35,7 +35,9 @@ class LiveView(TracerCase):
     def setUp(self):
         super().setUp()
         self.socket = self.dir / "tmux"
+        self.sessions = 0
         self.addCleanup(self.tmux, "kill-server", check=False)
+        self.tmux("new-session", "-d", "-s", "stays", "cat")  # the server ends with its last session
         job, rules = self.write("job.py", JOB), self.rules(RULES)
         self.command = f"{MLBCC} top --rules {rules} -o trace.jsonl -- python3 -S {job}"
 
@@ -47,14 +49,20 @@ class LiveView(TracerCase):
         return done.stdout
 
     def open(self, command=None, size=(100, 30), env=""):
-        self.tmux("new-session", "-d", "-x", size[0], "-y", size[1], "-c", self.dir, "env PS1='$ ' sh")
+        self.sessions += 1
+        name = f"live{self.sessions}"
+        self.tmux("new-session", "-d", "-s", name, "-x", size[0], "-y", size[1], "-c", self.dir, "env PS1='$ ' sh")
         self.keys(f"stty -g > before; {env} {command or self.command}; echo {LEAVES}$?; stty -g > after", "Enter")
+        return name
+
+    def on(self):
+        return "-t", f"live{self.sessions}"
 
     def keys(self, *keys):
-        self.tmux("send-keys", *keys)
+        self.tmux("send-keys", *self.on(), *keys)
 
     def screen(self, *options):
-        return self.tmux("capture-pane", "-p", *options)
+        return self.tmux("capture-pane", *self.on(), "-p", *options)
 
     def until(self, fact, *options, seconds=30):
         end = time.monotonic() + seconds * SLOWNESS
@@ -73,7 +81,7 @@ class LiveView(TracerCase):
         shown = self.until(lambda text: re.search(rf"^{LEAVES}\d+$", text, re.M), "-S", "-200")
         self.until(lambda _: (self.dir / "after").exists() and (self.dir / "after").read_text())
         self.assertEqual((self.dir / "after").read_text(), (self.dir / "before").read_text())
-        flags = self.tmux("display-message", "-p", "#{alternate_on} #{cursor_flag}")
+        flags = self.tmux("display-message", *self.on(), "-p", "#{alternate_on} #{cursor_flag}")
         self.assertEqual(flags.split(), ["0", "1"])
         self.status = int(re.search(rf"^{LEAVES}(\d+)$", shown, re.M)[1])
         return shown
@@ -125,11 +133,11 @@ class LiveView(TracerCase):
         self.shows("PAUSED")
         self.keys("Space")
         self.until(lambda text: "PAUSED" not in text)
-        self.tmux("resize-window", "-x", 40, "-y", 8)
+        self.tmux("resize-window", *self.on(), "-x", 40, "-y", 8)
         self.shows("mlbcc", "q quit")
-        self.tmux("resize-window", "-x", 9, "-y", 2)
+        self.tmux("resize-window", *self.on(), "-x", 9, "-y", 2)
         self.until(lambda text: text.startswith("mlbcc"))
-        self.tmux("resize-window", "-x", 110, "-y", 40)
+        self.tmux("resize-window", *self.on(), "-x", 110, "-y", 40)
         self.until(lambda text: len(names(text)) == 3)
         self.keys("q")
         shown = self.ended()
@@ -139,9 +147,9 @@ class LiveView(TracerCase):
     def test_other_ends(self):
         for end, status in (("C-c", 130), ("-TERM", 143), ("-HUP", 129), ("-QUIT", 131), ("-KILL", 137)):
             with self.subTest(end):
-                for name in ("before", "after"):
-                    (self.dir / name).unlink(missing_ok=True)
-                self.open()
+                for file in ("before", "after"):
+                    (self.dir / file).unlink(missing_ok=True)
+                name = self.open()
                 self.until(lambda text: self.calls(text, "getppid") == 1234)
                 if end == "C-c":
                     self.keys(end)
@@ -149,9 +157,7 @@ class LiveView(TracerCase):
                     subprocess.run(["kill", end, str(self.tracer())], check=True)
                 self.ended()
                 self.assertEqual(self.status, status)
-                (self.dir / "stop").touch()  # a killed tracer leaves its command
-                self.tmux("kill-server")
-                (self.dir / "stop").unlink()
+                self.tmux("kill-session", "-t", name)
 
     def test_where_there_is_no_screen(self):
         done = self.mlbcc("--live", "--rules", self.dir / "test.rules", "--", "true")
