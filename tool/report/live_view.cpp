@@ -266,7 +266,8 @@ LiveView::Screen LiveView::draw(size_t height, size_t width,
             ? fmt::format("filter: {}{}", filter_, edits_filter_ ? "_" : "   Esc shows all")
             : "q quit  < > sort  / filter  p pause  h help");
     if (lines.size() > height) lines.resize(height);
-    for (std::string& line : lines) line = sink::shortened(line, width);
+    for (std::string& line : lines)
+        line = width < 4 ? line.substr(0, width) : sink::shortened(line, width);  // "a..."
     return screen;
 }
 
