@@ -11,11 +11,12 @@ set -euo pipefail
 
 build=(g++ cmake ninja-build pkg-config python3
        libbpfcc-dev libbpf-dev libclang-14-dev llvm-14-dev libelf-dev libdw-dev
-       libzstd-dev zlib1g-dev libprotobuf-dev protobuf-compiler libcli11-dev libxxhash-dev rapidjson-dev libfmt-dev libgtest-dev libgmock-dev)
+       libncurses-dev libzstd-dev zlib1g-dev libprotobuf-dev protobuf-compiler libcli11-dev libxxhash-dev rapidjson-dev libfmt-dev libgtest-dev libgmock-dev)
 tests=(ccache mold clang libclang-rt-14-dev clang-format clang-tidy git jq sqlite3 strace time
        bpftool bpftrace mount procps util-linux python3-clang-14 python3-numba
        python3-jsonschema
        chromium  # tests/page
+       tmux  # the live view
        # a virtual machine, its kernel, and a module for it
        qemu-system-x86 busybox-static cpio kmod xz-utils zstd
        dpkg debian-archive-keyring gcc-12 make libelf1 pahole binutils

@@ -39,7 +39,7 @@ PUBLIC = {
     "bpf": {"abilities.h", "bundle.h", "kernel.h", "compiler.h", "remembering_compiler.h"},
     "event": {"event.h", "pipeline.h", "record.h"},
     "sink": {"sink.h", "summary_text.h", "json.h", "buffer.h", "output_file.h", "folded.h"},
-    "report": {"saved_trace.h", "json_line.h", "profile.h", "progress.h", "requests.h"},
+    "report": {"saved_trace.h", "json_line.h", "live_view.h", "profile.h", "progress.h", "requests.h"},
     "system": None,
     "trace": {"trace.h", "commands.h", "doctor.h", "headers.h", "report.h", "profile.h", "serve.h",
               "convert.h", "options.h"},

@@ -20,6 +20,7 @@ constexpr const char* kDescription =
     "       mlbcc report FILE\n"
     "       mlbcc convert FILE --to chrome|perfetto|folded|csv|html [-o FILE]\n"
     "       mlbcc profile [options] [--json FILE] [--fail-on high] -- COMMAND [ARGS]\n"
+    "       mlbcc top [--rules FILE|NAME] [options] --pid N | -- COMMAND [ARGS]\n"
     "       mlbcc serve [options] [--interval 5s] [--json FILE] --pid N | -- COMMAND [ARGS]\n"
     "       mlbcc doctor [--rules FILE|NAME] [--json]\n"
     "       mlbcc headers [--json] [--link] [--synthesize DIR]\n"
@@ -111,6 +112,7 @@ void add_options(CLI::App& app, CommandLine& line, Texts& texts) {
     app.add_option("--keep", o.keep,
                    "Keep all that a bug report needs in this folder: trace, check --compile, emit")
         ->type_name("DIR");
+    app.add_flag("--live", o.live, "Fill the terminal with what was counted so far, while tracing");
     app.add_flag("-q,--quiet", texts.quiet, "No summary, no notes: errors only");
     app.add_flag("-v,--verbose", texts.verbose, "Tell how long each step takes");
 }
@@ -133,6 +135,8 @@ void add_subcommands(CLI::App& app, CommandLine& line, Texts& texts) {
     emit->add_flag("--annotate", line.emit.annotate, "With the rules' text above what does it");
     emit->add_flag("--asm", line.emit.assembly,
                    "The BPF instructions, with their lines of C and of the rules");
+    add("top", "Trace with a live view: --live, of rules cuda unless others are given",
+        Command::top);
     CLI::App* report = add("report", "Summarise a saved trace", Command::report);
     report->add_option("file", line.file, "Trace file; - is standard input")->required();
     CLI::App* profile = add("profile", "Trace a job and say what it did", Command::profile);
@@ -304,7 +308,9 @@ int check_use(const CommandLine& line) {
     if (!o.report_json.empty() && is_same_file(o.report_json, other))
         return usage_error(fmt::format("--json would overwrite {}", other));
     const bool traces = line.command == Command::trace || line.command == Command::profile ||
-                        line.command == Command::serve;
+                        line.command == Command::serve || line.command == Command::top;
+    if (o.live && line.command != Command::trace && line.command != Command::top)
+        return usage_error("--live is for a trace", "leave it out, or use `mlbcc top`");
     bool can_keep =
         traces || line.command == Command::emit || (line.command == Command::check && line.compile);
     if (!o.keep.empty() && !can_keep)
@@ -366,6 +372,10 @@ Parsed parse_command_line(int argc, char** argv) {
         return {{}, status};
     if (int status = read_max_size(texts, line.convert); status != 0) return {{}, status};
     if (int status = read_serve(texts, line.options.serve); status != 0) return {{}, status};
+    if (line.command == Command::top) {
+        line.options.live = true;
+        if (line.options.rules.rules.empty()) line.options.rules.rules.emplace_back("cuda");
+    }
     if (int status = check_use(line); status != 0) return {{}, status};
     return {std::move(line), 0};
 }

@@ -14,6 +14,7 @@ enum class Command {
     trace,
     profile,
     serve,
+    top,
     check,
     list,
     explain,

@@ -14,7 +14,8 @@ int main(int argc, char** argv) {
     if (!parsed.line) return parsed.status;
     const mlbcc::CommandLine& line = *parsed.line;
     switch (line.command) {
-    case mlbcc::Command::trace: return mlbcc::trace::run_trace(line.options);
+    case mlbcc::Command::trace:
+    case mlbcc::Command::top: return mlbcc::trace::run_trace(line.options);
     case mlbcc::Command::profile: return mlbcc::trace::run_profile(line.options);
     case mlbcc::Command::serve: return mlbcc::trace::run_serve(line.options);
     case mlbcc::Command::check: return mlbcc::trace::run_check(line.options, line.compile);

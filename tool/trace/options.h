@@ -58,6 +58,7 @@ struct TraceOptions {
     bool profile = false;  // at the end a profile, not a summary
     bool serves = false;   // requests to a server; no trace file unless `output` names one
     ServeOptions serve;
+    bool live = false;     // a screen of what was counted so far fills the terminal
     bool progress = true;  // of a profile, on a terminal
     int marks = -1;        // descriptor that the program marks its phases on, -1 is none
     std::string

@@ -166,6 +166,7 @@ void Session::sweep() {
     pipeline_.advance(now);
     periodically(now);
     if (progress_) progress_->work(now);
+    if (screen_ != nullptr) attend_screen(now);
     if (options_.reloadable) attend_reload(now);
 }
 
@@ -195,21 +196,6 @@ bool Session::command_ended() {
     if (!command_) return false;
     if (!command_status_) command_status_ = command_->try_wait();
     return command_status_.has_value();
-}
-
-// Ctrl-C at a terminal reaches the command, too; a signal that only the tracer got is passed on.
-void Session::handle_interrupts() {
-    while (auto interrupt = signals_->next()) {
-        if (options_.reloadable && interrupt->signal == SIGHUP && !interrupt->from_terminal) {
-            reloader_.ask("SIGHUP");
-            continue;
-        }
-        ++interrupts_;
-        interrupted_ns_ = monotonic_ns();
-        if (command_ && !command_status_ && !interrupt->from_terminal) {
-            ::kill(command_->pid(), interrupt->signal);
-        }
-    }
 }
 
 void Session::take_late() {
@@ -301,9 +287,11 @@ int Session::run() {
     now_->looks->start(monotonic_ns(), !command_);
     now_->sums.start(start_ns_);
     progress_ = LiveProgress::open(options_, start_ns_);
+    if (screen_ != nullptr) screen_->start(start_ns_);
     reloader_.watch(now_->frontend.files);
     End end = End::none;
     while (end == End::none) end = poll();
+    leave_screen();
     progress_.reset();  // a second Ctrl-C may end the tracer at once
     if (auto done = finish(end); !done) failure_ = done.error();
     return status(end);
@@ -377,6 +365,9 @@ int Session::status(End end) {
         tell_note(options_.verbosity, "the command goes on, untraced");
         signals_->let_through(false);
         command_status_ = command_->wait();
+    } else if (screen_ != nullptr && command_ && !command_status_) {
+        tell_note(options_.verbosity,
+                  "what the command goes on writing is in " + screen_->output().path());
     }
     if (failure_) return kExitFailure;
     if (has_findings_) return kExitFindings;

@@ -14,6 +14,7 @@
 #include "trace/generation.h"
 #include "trace/kernel_names.h"
 #include "trace/live_progress.h"
+#include "trace/live_screen.h"
 #include "trace/options.h"
 #include "trace/reload.h"
 #include "trace/signals.h"
@@ -27,6 +28,8 @@ public:
                                                  std::unique_ptr<Generation> generation,
                                                  const bpf::Map& threads, Steps& steps);
     void hold(system::ChildProcess command) { command_.emplace(std::move(command)); }
+    // `screen` may be null; it outlives the session.
+    void show_on(LiveScreen* screen) { screen_ = screen; }
     // The probes, which nothing records until run().
     Result<void> attach();
     Result<void> open_sinks(const std::string& output);
@@ -55,6 +58,8 @@ private:
     void add_losses(uint64_t now_ns);
     Result<void> flush();
     void handle_interrupts();
+    void attend_screen(uint64_t now_ns);
+    void leave_screen();
     bool command_ended();
     Result<void> finish(End end);
     sink::TraceEnd trace_end(End end);
@@ -84,6 +89,7 @@ private:
     std::optional<system::ChildProcess> command_;
     std::vector<std::unique_ptr<sink::Sink>> sinks_;
     std::unique_ptr<LiveProgress> progress_;  // null: none is shown
+    LiveScreen* screen_ = nullptr;            // null: none
     std::string output_;
     std::optional<Error> failure_;
     std::optional<int> command_status_;

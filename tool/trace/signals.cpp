@@ -31,7 +31,9 @@ Result<Signals> Signals::block() {
 std::optional<Interrupt> Signals::next() {
     signalfd_siginfo info{};
     if (::read(fd_.get(), &info, sizeof info) != sizeof info) return std::nullopt;
-    return Interrupt{static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL};
+    const bool is_of_group =
+        info.ssi_code == SI_KERNEL || info.ssi_pid == static_cast<uint32_t>(::getpid());
+    return Interrupt{static_cast<int>(info.ssi_signo), is_of_group};
 }
 
 void Signals::let_through(bool forgive_one) {

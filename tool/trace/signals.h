@@ -10,7 +10,8 @@ namespace mlbcc::trace {
 
 struct Interrupt {
     int signal = 0;
-    bool from_terminal = false;  // the whole foreground group got it, not only the tracer
+    bool from_terminal = false;  // the whole foreground group got it, not only the tracer; also
+                                 // where the tracer itself sent it
 };
 
 class Signals {

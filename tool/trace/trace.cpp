@@ -12,6 +12,7 @@
 #include "system/process.h"
 #include "system/process_view.h"
 #include "trace/keep.h"
+#include "trace/live_screen.h"
 #include "trace/messages.h"
 #include "trace/rights.h"
 #include "trace/session.h"
@@ -55,6 +56,8 @@ Result<std::string> output_path(const TraceOptions& options) {
 int run_trace(const TraceOptions& options) {
     Steps steps(options.verbosity == Verbosity::verbose);
     if (auto missing = why_not_trace(own_standing())) return tell(*missing);
+    Result<std::unique_ptr<LiveScreen>> screen = LiveScreen::open(options);
+    if (!screen) return tell(screen.error());
     std::optional<system::ChildProcess> command;
     if (!options.command.empty()) {  // first: a fork takes as long as there is memory
         Result<system::ChildProcess> child = system::ChildProcess::start(launch_options(options));
@@ -83,6 +86,7 @@ int run_trace(const TraceOptions& options) {
     Result<std::unique_ptr<Session>> session =
         Session::open(options, std::move(generation), *threads, steps);
     if (!session) return tell(session.error());
+    (*session)->show_on(screen->get());
     if (command) (*session)->hold(std::move(*command));
     system::allow_all_files();  // the command, which is there already, keeps its limit
     if (auto done = (*session)->attach(); !done) return tell(done.error());

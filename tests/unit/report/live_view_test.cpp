@@ -1,0 +1,64 @@
+#include "report/live_view.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace mlbcc::report {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+sink::TraceEnd counted(uint64_t calls) {
+    sink::TraceEnd end;
+    end.events = calls;
+    end.metrics.functions.push_back({"slow", "libc.so.6", "userspace", calls, calls * 1000, 2000});
+    end.metrics.functions.push_back({"fast", "libc.so.6", "userspace", calls * 2, calls, 2});
+    return end;
+}
+
+TEST(LiveView, Rows) {
+    LiveView view("job");
+    view.take(counted(100), 1'000'000'000, 0);
+    view.take(counted(150), 2'000'000'000, 0);
+    const LiveView::Screen screen = view.draw(10, 80, {});
+    ASSERT_EQ(screen.lines.size(), 10u);
+    EXPECT_THAT(screen.lines[0], HasSubstr("50 events/s"));
+    EXPECT_THAT(screen.lines[1], HasSubstr("[total]"));
+    EXPECT_EQ(screen.lines[2].substr(0, 40), "slow                        50       150");
+    EXPECT_THAT(screen.lines[3], StartsWith("fast"));
+}
+
+TEST(LiveView, KeysSortFilterAndPause) {
+    LiveView view("job");
+    view.take(counted(100), 1'000'000'000, 0);
+    EXPECT_TRUE(view.press('c'));
+    EXPECT_THAT(view.draw(10, 80, {}).lines[2], StartsWith("fast"));
+    for (char c : {'/', 'L', 'O', 'q'}) EXPECT_TRUE(view.press(c));
+    view.press(LiveKey::backspace);
+    view.press(LiveKey::enter);
+    EXPECT_THAT(view.draw(10, 80, {}).lines[2], StartsWith("slow"));
+    EXPECT_TRUE(view.press('p'));
+    view.take(counted(900), 2'000'000'000, 0);
+    EXPECT_THAT(view.draw(10, 80, {}).lines[2], Not(HasSubstr("900")));
+    EXPECT_FALSE(view.press('q'));
+}
+
+TEST(LiveView, FitsAnySizeAndSteersNoTerminal) {
+    LiveView view("j\033[2Jb");
+    view.take(counted(1), 1'000'000'000, 0);
+    for (size_t height = 1; height < 30; ++height) {
+        for (size_t width = 1; width < 100; width += 7) {
+            const LiveView::Screen screen = view.draw(height, width, {"a\033b"});
+            EXPECT_LE(screen.lines.size(), height);
+            for (const std::string& line : screen.lines) {
+                EXPECT_LE(line.size(), width);
+                EXPECT_EQ(line.find('\033'), std::string::npos);
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace mlbcc::report

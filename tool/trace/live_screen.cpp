@@ -1,0 +1,166 @@
+#include "trace/live_screen.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <clocale>
+#include <cstdlib>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <curses.h>
+#include <term.h>
+#undef lines
+
+namespace mlbcc::trace {
+namespace {
+
+uint64_t cpu_ns() {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    auto ns = [](const timeval& time) {
+        return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 +
+               static_cast<uint64_t>(time.tv_usec) * 1000;
+    };
+    return ns(usage.ru_utime) + ns(usage.ru_stime);
+}
+
+std::string title_of(const TraceOptions& options) {
+    if (!options.command.empty()) return fmt::format("{}", fmt::join(options.command, " "));
+    if (options.everyone) return "all processes";
+    return fmt::format("pid {}", fmt::join(options.pids, ", "));
+}
+
+// What leaves the alternate screen, shows the cursor and ends all attributes.
+std::string leaving() {
+    std::string text;
+    for (const char* name : {"rmcup", "cnorm", "sgr0", "rmkx"}) {
+        const char* found = ::tigetstr(const_cast<char*>(name));
+        if (found != nullptr && found != reinterpret_cast<const char*>(-1)) text += found;
+    }
+    return text;
+}
+
+std::optional<report::LiveKey> key_of(int code) {
+    using report::LiveKey;
+    switch (code) {
+    case KEY_UP: return LiveKey::up;
+    case KEY_DOWN: return LiveKey::down;
+    case KEY_PPAGE: return LiveKey::page_up;
+    case KEY_NPAGE: return LiveKey::page_down;
+    case KEY_HOME: return LiveKey::home;
+    case KEY_END: return LiveKey::end;
+    case KEY_BACKSPACE:
+    case 127:
+    case 8: return LiveKey::backspace;
+    case KEY_ENTER:
+    case '\n':
+    case '\r': return LiveKey::enter;
+    case 27: return LiveKey::escape;
+    default: return {};
+    }
+}
+
+}  // namespace
+
+LiveScreen::LiveScreen(const TraceOptions& options, UniqueFd terminal, CapturedOutput output)
+    : terminal_(std::move(terminal)), output_(std::move(output)), view_(title_of(options)) {}
+
+Result<std::unique_ptr<LiveScreen>> LiveScreen::open(const TraceOptions& options) {
+    if (!options.live) return std::unique_ptr<LiveScreen>();
+    UniqueFd terminal(::open("/dev/tty", O_RDWR | O_CLOEXEC));
+    if (!terminal || ::isatty(STDERR_FILENO) != 1) {
+        return Error{"a live view needs a terminal, and standard error is none", 0,
+                     "run it in a terminal (ssh -t, docker run -it), or leave --live out"};
+    }
+    if (::tcgetpgrp(terminal.get()) != ::getpgrp())
+        return Error{"a live view cannot be shown from the background", 0, "leave out the `&`"};
+    const char* term = std::getenv("TERM");
+    int found = 0;
+    const bool known = term != nullptr && ::setupterm(term, terminal.get(), &found) == OK;
+    const char* moves = known ? ::tigetstr(const_cast<char*>("cup")) : nullptr;
+    if (moves == nullptr || moves == reinterpret_cast<const char*>(-1)) {
+        return Error{fmt::format("nothing is known of how to fill a terminal of the kind `{}`",
+                                 term == nullptr ? "" : term),
+                     0, "set TERM, for example to xterm, or install ncurses-term"};
+    }
+    Result<CapturedOutput> output = CapturedOutput::begin();
+    if (!output) return output.error();
+    return std::unique_ptr<LiveScreen>(
+        new LiveScreen(options, std::move(terminal), std::move(*output)));
+}
+
+void LiveScreen::start(uint64_t start_ns) {
+    start_ns_ = start_ns;
+    next_ns_ = start_ns + kFirstNs;
+    std::setlocale(LC_CTYPE, "");
+    guard_.emplace(terminal_.get(), leaving());
+    stream_ = ::fdopen(terminal_.get(), "r+");
+    if (stream_ == nullptr) return;
+    [[maybe_unused]] int owned_by_stream = terminal_.release();
+    ::set_escdelay(25);
+    screen_ = ::newterm(nullptr, stream_, stream_);
+    if (screen_ == nullptr) return;
+    ::cbreak();  // Ctrl-C stays a signal
+    ::noecho();
+    ::nonl();
+    ::keypad(stdscr, true);
+    ::nodelay(stdscr, true);
+    ::curs_set(0);
+    draw();
+}
+
+bool LiveScreen::take_keys(bool& changed) {
+    for (int code = ::wgetch(stdscr); code != ERR; code = ::wgetch(stdscr)) {
+        changed = true;
+        if (auto key = key_of(code)) {
+            view_.press(*key);
+        } else if (code < 256 && !view_.press(static_cast<char>(code))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool LiveScreen::work(uint64_t now_ns, const Count& count) {
+    if (screen_ == nullptr) return true;
+    bool changed = false;
+    const bool goes_on = take_keys(changed);
+    if (now_ns >= next_ns_) {
+        next_ns_ = now_ns + kEveryNs;
+        view_.take(count(), now_ns - start_ns_, cpu_ns());
+        changed = true;
+    }
+    if (changed) draw();
+    return goes_on;
+}
+
+void LiveScreen::draw() {
+    const int height = getmaxy(stdscr), width = getmaxx(stdscr);
+    if (height <= 0 || width <= 0) return;
+    const auto screen_text =
+        view_.draw(static_cast<size_t>(height), static_cast<size_t>(width), output_.last_lines());
+    werase(stdscr);
+    for (size_t i = 0; i < screen_text.lines.size(); ++i) {
+        wattrset(stdscr, static_cast<int>(i == screen_text.titles ? A_REVERSE : A_NORMAL));
+        wmove(stdscr, static_cast<int>(i), 0);
+        waddstr(stdscr, screen_text.lines[i].c_str());
+    }
+    ::wrefresh(stdscr);
+}
+
+void LiveScreen::end() {
+    if (screen_ != nullptr) {
+        ::endwin();
+        ::delscreen(screen_);
+        screen_ = nullptr;
+    }
+    guard_.reset();
+    if (stream_ != nullptr) std::fclose(stream_);
+    stream_ = nullptr;
+    output_.give_back();
+}
+
+}  // namespace mlbcc::trace

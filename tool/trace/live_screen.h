@@ -1,0 +1,55 @@
+// The terminal, filled with what a trace has counted so far, by ncurses.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "base/result.h"
+#include "report/live_view.h"
+#include "trace/captured_output.h"
+#include "trace/options.h"
+#include "trace/terminal_guard.h"
+
+struct screen;
+
+namespace mlbcc::trace {
+
+class LiveScreen {
+public:
+    using Count = std::function<sink::TraceEnd()>;
+
+    // Null unless options.live. From here on what is written to the terminal is kept; the screen
+    // itself comes with start(). Errors: standard output is no terminal, or one that TERM does not
+    // say how to fill; the tracer is in the background.
+    static Result<std::unique_ptr<LiveScreen>> open(const TraceOptions& options);
+    ~LiveScreen() { end(); }
+    LiveScreen(const LiveScreen&) = delete;
+    LiveScreen& operator=(const LiveScreen&) = delete;
+
+    void start(uint64_t start_ns);  // CLOCK_MONOTONIC
+    // To be called often. False: the user wants the trace to end.
+    bool work(uint64_t now_ns, const Count& count);
+    void end();  // the terminal is as it was, and what was kept is shown
+    CapturedOutput& output() { return output_; }
+
+private:
+    LiveScreen(const TraceOptions& options, UniqueFd terminal, CapturedOutput output);
+    bool take_keys(bool& changed);
+    void draw();
+
+    static constexpr uint64_t kEveryNs = 1'000'000'000;
+    static constexpr uint64_t kFirstNs = 200'000'000;
+
+    UniqueFd terminal_;
+    std::FILE* stream_ = nullptr;  // the terminal, for ncurses
+    struct screen* screen_ = nullptr;
+    std::optional<TerminalGuard> guard_;
+    CapturedOutput output_;
+    report::LiveView view_;
+    uint64_t start_ns_ = 0, next_ns_ = 0;
+};
+
+}  // namespace mlbcc::trace

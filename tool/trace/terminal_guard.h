@@ -1,0 +1,23 @@
+// A process of its own that puts a terminal in order where the tracer, which fills it, was killed.
+#pragma once
+
+#include <string>
+
+#include "base/unique_fd.h"
+
+namespace mlbcc::trace {
+
+class TerminalGuard {
+public:
+    // `terminal` is as it is to be; `leave` is what makes it show the usual screen.
+    TerminalGuard(int terminal, const std::string& leave);
+    ~TerminalGuard();  // the terminal is in order
+    TerminalGuard(const TerminalGuard&) = delete;
+    TerminalGuard& operator=(const TerminalGuard&) = delete;
+
+private:
+    UniqueFd alive_;
+    int pid_ = -1;
+};
+
+}  // namespace mlbcc::trace
