@@ -75,6 +75,7 @@ int run_trace(const TraceOptions& options) {
     Result<std::unique_ptr<Session>> session =
         Session::open(options, std::move(generation), *threads, steps);
     if (!session) return tell(session.error());
+    if (auto done = (*session)->open_exporter(); !done) return tell(done.error());
     if (!options.command.empty()) {
         if (auto done = (*session)->hold_command(launch_options(options)); !done)
             return tell(done.error());
