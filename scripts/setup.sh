@@ -11,7 +11,7 @@ set -euo pipefail
 
 build=(g++ cmake ninja-build pkg-config python3
        libbpfcc-dev libbpf-dev libclang-14-dev llvm-14-dev libelf-dev libdw-dev
-       libncurses-dev libzstd-dev zlib1g-dev libprotobuf-dev protobuf-compiler libcli11-dev libxxhash-dev rapidjson-dev libfmt-dev libgtest-dev libgmock-dev)
+       libncurses-dev libzstd-dev zlib1g-dev libprotobuf-dev protobuf-compiler libcli11-dev libxxhash-dev rapidjson-dev prometheus-cpp-dev libfmt-dev libgtest-dev libgmock-dev)
 tests=(ccache mold clang libclang-rt-14-dev clang-format clang-tidy git jq sqlite3 strace time
        bpftool bpftrace mount procps util-linux python3-clang-14 python3-numba
        python3-jsonschema
@@ -22,6 +22,7 @@ tests=(ccache mold clang libclang-rt-14-dev clang-format clang-tidy git jq sqlit
        dpkg debian-archive-keyring gcc-12 make libelf1 pahole binutils
        patchelf  # tests/gpu/bundle.sh
        python3-flask gunicorn python3-fastapi python3-uvicorn apache2-utils  # real servers, and load for them
+       prometheus  # and promtool
        bpfcc-tools python3-bpfcc  # other users of a header tree
        # real libraries to trace; without a GPU their calls fail, but they are called
        python3-torch python3-sklearn python3-joblib libamdhip64-5)

@@ -117,6 +117,13 @@ void add_options(CLI::App& app, CommandLine& line, Texts& texts) {
     app.add_flag("-v,--verbose", texts.verbose, "Tell how long each step takes");
 }
 
+void add_export(CLI::App& app, CommandLine& line) {
+    app.add_option("--prometheus", line.options.prometheus,
+                   "While tracing, serve the numbers to Prometheus here; without an address, to "
+                   "this machine alone")
+        ->type_name("[ADDR]:PORT");
+}
+
 void add_subcommands(CLI::App& app, CommandLine& line, Texts& texts) {
     auto add = [&](const char* name, const char* description, Command command) {
         CLI::App* sub = app.add_subcommand(name, description);
@@ -349,6 +356,7 @@ Parsed parse_command_line(int argc, char** argv) {
     app.set_version_flag("-V,--version", "mlbcc " MLBCC_VERSION);
     app.require_subcommand(0, 1);
     add_options(app, line, texts);
+    add_export(app, line);
     add_subcommands(app, line, texts);
     add_serve(app, line, texts);
     add_convert(app, line, texts);

@@ -36,6 +36,13 @@ void Latency::add(uint64_t ns) {
     max_ = std::max(max_, ns);
 }
 
+uint64_t Latency::at_most(uint64_t ns) const {
+    uint64_t seen = 0;
+    const size_t end = std::min(buckets_.size(), bucket_of(ns) + 1);
+    for (size_t i = 0; i < end; ++i) seen += buckets_[i];
+    return seen;
+}
+
 uint64_t Latency::quantile(double q) const {
     auto wanted = static_cast<uint64_t>(std::ceil(q * static_cast<double>(count_)));
     uint64_t seen = 0;

@@ -13,6 +13,8 @@ public:
     void add(uint64_t ns);
     uint64_t count() const { return count_; }
     uint64_t max() const { return max_; }
+    // How many took at most `ns`, to the width of a bucket.
+    uint64_t at_most(uint64_t ns) const;
     // The time that a share `q` of all took at most; 0 if there are none.
     uint64_t quantile(double q) const;
 

@@ -33,6 +33,12 @@ public:
     void add(const Happening& one);
     void finish();  // no more comes
 
+    const Endpoints& endpoints() const { return endpoints_; }
+    const Parts& parts() const { return connections_.parts(); }
+    OpenRequests open(uint64_t time_ns) const {
+        return connections_.open(time_ns, options_.overdue_ns);
+    }
+
     // For a terminal; `time_ns`, since the trace began, is when it is.
     std::string text(uint64_t time_ns) const;
     std::string json(uint64_t time_ns,

@@ -72,7 +72,8 @@ struct TraceOptions {
     bool reloadable = false;  // SIGHUP has the rules read anew
     // How long calls that are open when the rules change are waited for.
     std::chrono::nanoseconds reload_wait = std::chrono::seconds(2);
-    std::string keep;  // folder for all that a bug report needs, "" is none
+    std::string prometheus;  // [ADDR]:PORT where metrics are served, "" is nowhere
+    std::string keep;        // folder for all that a bug report needs, "" is none
     Verbosity verbosity = Verbosity::normal;
 };
 

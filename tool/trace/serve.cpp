@@ -15,13 +15,14 @@
 namespace mlbcc::trace {
 namespace {
 
-class LiveRequests : public sink::Sink {
+class LiveRequests : public RequestSink {
 public:
     LiveRequests(const TraceOptions& options, uint64_t start_ns, ReportFile json)
         : requests_(options.serve.requests), json_(std::move(json)),
           is_quiet_(options.verbosity == Verbosity::quiet), start_ns_(start_ns),
           shown_ns_(start_ns), interval_ns_(options.serve.interval_ns) {}
 
+    const report::Requests& requests() const override { return requests_; }
     void event(const event::Event& one) override { requests_.add(reader_.read(one, start_ns_)); }
 
     Result<void> flush() override {
@@ -69,11 +70,11 @@ int run_serve(TraceOptions options) {
     return run_trace(options);
 }
 
-Result<std::unique_ptr<sink::Sink>> open_requests(const TraceOptions& options,
-                                                  const sink::TraceInfo& info) {
+Result<std::unique_ptr<RequestSink>> open_requests(const TraceOptions& options,
+                                                   const sink::TraceInfo& info) {
     Result<ReportFile> json = ReportFile::create(options.report_json);
     if (!json) return json.error();
-    return std::unique_ptr<sink::Sink>(
+    return std::unique_ptr<RequestSink>(
         std::make_unique<LiveRequests>(options, info.start_ns, std::move(*json)));
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "report/requests.h"
 #include "report/saved_trace.h"
 #include "sink/sink.h"
 #include "trace/options.h"
@@ -14,10 +15,14 @@ namespace mlbcc::trace {
 
 // A trace with rules/serve.rules, besides those of `options`. Returns the exit status.
 int run_serve(TraceOptions options);
+class RequestSink : public sink::Sink {
+public:
+    virtual const report::Requests& requests() const = 0;
+};
 // The sink that shows the table on standard error, unless quiet, at the end and at each
 // options.serve.interval, and writes options.report_json at the end. Errors: cannot create that.
-Result<std::unique_ptr<sink::Sink>> open_requests(const TraceOptions& options,
-                                                  const sink::TraceInfo& info);
+Result<std::unique_ptr<RequestSink>> open_requests(const TraceOptions& options,
+                                                   const sink::TraceInfo& info);
 // Nothing if the trace in `file` is not one of a server; else the exit status.
 // Then nothing of it has been read.
 std::optional<int> report_saved_requests(report::TraceFile& trace, const std::string& file,

@@ -32,7 +32,7 @@ Session::Session(const TraceOptions& options, std::unique_ptr<Generation> genera
       pipeline_(now_->frontend.plan, *this,
                 {.python_names = [this](uint64_t frame) { return now_->pythons.name(frame); },
                  .kernel_names = [this](uint64_t at) { return kernel_names_.find(at); }}),
-      reloader_(options, threads) {}
+      reloader_(options, threads), page_(options.serve.requests.top) {}
 
 Result<std::unique_ptr<Session>> Session::open(const TraceOptions& options,
                                                std::unique_ptr<Generation> generation,
@@ -64,8 +64,9 @@ Result<void> Session::open_sinks(const std::string& output) {
         if (!profile) return profile.error();
         sinks_.push_back(std::move(*profile));
     } else if (options_.serves) {
-        Result<std::unique_ptr<sink::Sink>> requests = open_requests(options_, info);
+        Result<std::unique_ptr<RequestSink>> requests = open_requests(options_, info);
         if (!requests) return requests.error();
+        requests_ = requests->get();
         sinks_.push_back(std::move(*requests));
     } else if (options_.verbosity != Verbosity::quiet) {
         sinks_.push_back(sink::make_summary(STDERR_FILENO, info, plan));
@@ -167,6 +168,7 @@ void Session::sweep() {
     periodically(now);
     if (progress_) progress_->work(now);
     if (screen_ != nullptr) attend_screen(now);
+    give_page();
     if (options_.reloadable) attend_reload(now);
 }
 

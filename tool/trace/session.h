@@ -11,12 +11,15 @@
 #include "event/pipeline.h"
 #include "sink/sink.h"
 #include "system/process.h"
+#include "trace/export_page.h"
+#include "trace/exporter.h"
 #include "trace/generation.h"
 #include "trace/kernel_names.h"
 #include "trace/live_progress.h"
 #include "trace/live_screen.h"
 #include "trace/options.h"
 #include "trace/reload.h"
+#include "trace/serve.h"
 #include "trace/signals.h"
 
 namespace mlbcc::trace {
@@ -33,7 +36,8 @@ public:
     // The probes, which nothing records until run().
     Result<void> attach();
     Result<void> open_sinks(const std::string& output);
-    int run();  // to the end; the exit status
+    Result<void> open_exporter();  // where options.prometheus says
+    int run();                     // to the end; the exit status
 
 private:
     enum class End { none, command, processes, interrupted, duration, failed };
@@ -66,6 +70,7 @@ private:
     static const char* reason(End end);
     int status(End end);
     void use_realtime();
+    void give_page();  // to the exporter, if one is wanted (session_export.cpp)
     void give_up_rights();
 
     // The rules change (session_reload.cpp): the new ones are prepared, then both are in place and
@@ -90,6 +95,9 @@ private:
     std::vector<std::unique_ptr<sink::Sink>> sinks_;
     std::unique_ptr<LiveProgress> progress_;  // null: none is shown
     LiveScreen* screen_ = nullptr;            // null: none
+    const RequestSink* requests_ = nullptr;   // one of the sinks
+    ExportPage page_;
+    std::unique_ptr<Exporter> exporter_;  // null: nobody asks
     std::string output_;
     std::optional<Error> failure_;
     std::optional<int> command_status_;

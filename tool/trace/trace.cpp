@@ -88,6 +88,7 @@ int run_trace(const TraceOptions& options) {
     if (!session) return tell(session.error());
     (*session)->show_on(screen->get());
     if (command) (*session)->hold(std::move(*command));
+    if (auto done = (*session)->open_exporter(); !done) return tell(done.error());
     system::allow_all_files();  // the command, which is there already, keeps its limit
     if (auto done = (*session)->attach(); !done) return tell(done.error());
     Result<std::string> output = output_path(options);

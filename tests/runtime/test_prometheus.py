@@ -1,0 +1,97 @@
+"""--prometheus: a real Prometheus reads what rules count and how many requests there were."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import unittest
+import urllib.parse
+import urllib.request
+
+from harness import ROOT, TracerCase, machine
+
+TARGETS = ROOT / "tests/runtime/targets"
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def read(url):
+    with urllib.request.urlopen(url, timeout=10) as answer:
+        return answer.read().decode()
+
+
+@unittest.skipUnless(shutil.which("prometheus") and shutil.which("ab"), "there is no prometheus, or no ab")
+class Prometheus(TracerCase):
+    def until(self, done, what):
+        """What `done` gives once it gives something."""
+        end = time.monotonic() + 60 * machine.SLOWNESS
+        while time.monotonic() < end:
+            try:
+                if found := done():
+                    return found
+            except OSError:
+                pass
+            time.sleep(0.05)
+        self.fail(what + "\n" + (self.dir / "said.txt").read_text())
+
+    def start(self, *command, **options):
+        with open(self.dir / "said.txt", "ab") as said:
+            process = subprocess.Popen(command, cwd=self.dir, stdin=subprocess.DEVNULL, stdout=said, stderr=said, **options)
+        self.addCleanup(process.wait)
+        self.addCleanup(lambda: process.poll() is None and process.send_signal(signal.SIGINT))
+        return process
+
+    def check_page(self, page):
+        done = subprocess.run(["promtool", "check", "metrics"], input=page, text=True, capture_output=True)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
+    def test_requests(self):
+        port, page_port, own_port = free_port(), free_port(), free_port()
+        (self.dir / "data").write_bytes(b"x" * 4096)
+        server = self.start("/usr/bin/python3", "-m", "gunicorn", "-b", f"127.0.0.1:{port}", "--chdir", str(TARGETS),
+                            "serve_app:flask_app", env={**os.environ, "SERVE_LOG": str(self.dir / "log.txt"),
+                                                        "SERVE_KIND": "flask", "SERVE_DATA": str(self.dir / "data")})
+        self.until(lambda: read(f"http://127.0.0.1:{port}/fast"), "the server does not answer")
+        self.start(str(machine.MLBCC), "serve", "--prometheus", f":{page_port}", "--pid", str(server.pid))
+        self.until(lambda: "Ctrl-C ends" in (self.dir / "said.txt").read_text(), "no trace")
+        (self.dir / "prometheus.yml").write_text(
+            "scrape_configs: [{job_name: mlbcc, scrape_interval: 1s, static_configs: "
+            f"[{{targets: ['127.0.0.1:{page_port}']}}]}}]\n")
+        self.start("prometheus", "--config.file=prometheus.yml", f"--storage.tsdb.path={self.dir}/tsdb",
+                   f"--web.listen-address=127.0.0.1:{own_port}")
+        subprocess.run(["ab", "-q", "-n", "150", "-c", "4", f"http://127.0.0.1:{port}/fast"], check=True,
+                       stdout=subprocess.DEVNULL, timeout=200)
+
+        def requests():
+            query = urllib.parse.quote('mlbcc_request_duration_seconds_count{endpoint="GET /fast"}')
+            found = json.loads(read(f"http://127.0.0.1:{own_port}/api/v1/query?query={query}"))["data"]["result"]
+            return found and found[0]["value"][1] == "150"
+        self.until(requests, "Prometheus does not have all requests")
+        page = read(f"http://127.0.0.1:{page_port}/metrics")
+        self.check_page(page)
+        self.assertIn('mlbcc_requests_total{endpoint="GET /fast"} 150\n', page)
+
+    def test_a_rule_of_an_odd_name(self):
+        port = free_port()
+        (self.dir / "odd.rules").write_text(
+            'library c = "libc.so.6"\nvoid *malloc(size_t size);\n'
+            'on c:malloc { sum size by function as "a \\"b\\" é"  hist size }\n')
+        self.start(str(machine.MLBCC), "--rules", "odd.rules", "-o", "t.jsonl", "--prometheus", f":{port}", "--",
+                   "sh", "-c", "for i in $(seq 400); do /bin/ls; sleep 0.05; done")
+        page = self.until(lambda: (text := read(f"http://127.0.0.1:{port}/metrics")).count("rule_sum") and text, "no page")
+        self.check_page(page)
+        self.assertIn(r'name="a \"b\" é"', page)
+        taken = self.mlbcc("--rules", "odd.rules", "--prometheus", f":{port}", "--", "touch", "ran")
+        self.assertIn("cannot listen at 127.0.0.1", taken.stderr)
+        self.assertFalse((self.dir / "ran").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
