@@ -153,6 +153,7 @@ Result<void> Session::watch_mappings(const plan::Plan& plan) {
 }
 
 void Session::sweep() {
+    const uint64_t now = monotonic_ns();  // before: what came until then is in the pipeline
     now_->stream->sweep();
     now_->take_given([this] { pipeline_.grow(); });
     if (change_) {
@@ -160,7 +161,6 @@ void Session::sweep() {
         change_->coming->take_given([] {});
     }
     if (mappings_) mappings_->sweep();
-    uint64_t now = monotonic_ns();
     now_->looks->work(
         now, [this] { return now_->follower.processes(); }, pipeline_);
     if (!change_) now_->sums.work(now, pipeline_);
