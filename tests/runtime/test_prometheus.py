@@ -13,6 +13,7 @@ import urllib.request
 
 from harness import ROOT, TracerCase, machine
 
+LOW_PORTS = 1 << 10  # CAP_NET_BIND_SERVICE
 TARGETS = ROOT / "tests/runtime/targets"
 
 
@@ -91,6 +92,25 @@ class Prometheus(TracerCase):
         taken = self.mlbcc("--rules", "odd.rules", "--prometheus", f":{port}", "--", "touch", "ran")
         self.assertIn("cannot listen at 127.0.0.1", taken.stderr)
         self.assertFalse((self.dir / "ran").exists())
+
+    def test_its_threads_may_do_nothing(self):
+        port = free_port()
+        (self.dir / "any.rules").write_text("on syscall:getppid { count }\n")
+        tracer = self.start(str(machine.MLBCC), "--rules", "any.rules", "-o", "t.jsonl", "--prometheus", f":{port}", "--",
+                            "sleep", "1000")
+        self.until(lambda: read(f"http://127.0.0.1:{port}/metrics"), "no page")
+
+        def permitted():
+            """Of each thread but the first."""
+            found = []
+            for thread in os.listdir(f"/proc/{tracer.pid}/task"):
+                with open(f"/proc/{tracer.pid}/task/{thread}/status", encoding="utf-8") as file:
+                    rights = next(line.split()[1] for line in file if line.startswith("CapPrm:"))
+                if int(thread) != tracer.pid:
+                    found.append(int(rights, 16))
+            return found
+        self.until(lambda: len(permitted()) > 4 and not any(rights & ~LOW_PORTS for rights in permitted()),
+                   "threads have rights")  # those of the start end soon
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -85,7 +86,7 @@ std::optional<uint64_t> mean_of(const LiveRow& row) {
 
 std::string rate_text(double rate) {
     return rate > 0 && rate < 10 ? fmt::format("{:.1f}", rate)
-                                 : sink::grouped(static_cast<uint64_t>(rate + 0.5));
+                                 : sink::grouped(static_cast<uint64_t>(std::llround(rate)));
 }
 
 std::string line_of(const LiveRow& row, size_t name_width) {
@@ -256,7 +257,7 @@ LiveView::Screen LiveView::draw(size_t height, size_t width,
     }
     lines.resize(std::max<size_t>(height > pane + 1 ? height - pane - 1 : 0, 2));
     if (pane > 0) {
-        lines.push_back("--- the program's output; all of it is shown at the end ---");
+        lines.emplace_back("--- the program's output; all of it is shown at the end ---");
         const size_t first = output.size() > kOutputLines ? output.size() - kOutputLines : 0;
         for (size_t i = 0; i < kOutputLines; ++i)
             lines.push_back(first + i < output.size() ? plain(output[first + i]) : "");

@@ -14,6 +14,7 @@
 #include <prometheus/exposer.h>
 
 #include "system/capabilities.h"
+#include "trace/threads.h"
 
 namespace mlbcc::trace {
 namespace {
@@ -92,18 +93,17 @@ Result<std::unique_ptr<Exporter>> Exporter::open(const std::string& address) {
         return Error{fmt::format("--prometheus: `{}` is not an address", address), 0,
                      "write :9435, or 0.0.0.0:9435 for other machines, too"};
     }
-    // The server's threads take over what is in use when they begin.
-    const system::Capabilities own = system::effective_capabilities();
-    (void)system::use_capabilities(system::Capabilities{CAP_NET_BIND_SERVICE} & own);
     std::unique_ptr<Server> server;
-    try {
-        server = std::make_unique<Server>(*at);
+    try {  // its threads may do what the one may that makes them
+        server = on_a_thread([&at] {
+                     (void)system::keep_capabilities(system::Capabilities{CAP_NET_BIND_SERVICE} &
+                                                     system::effective_capabilities());
+                     return std::make_unique<Server>(*at);
+                 }).get();
     } catch (const std::exception& e) {
-        (void)system::use_capabilities(own);
         return Error{fmt::format("--prometheus: cannot listen at {}: {}", *at, e.what()), 0,
                      "if another program has this port, choose another: --prometheus :9436"};
     }
-    (void)system::use_capabilities(own);
     return std::unique_ptr<Exporter>(
         new Exporter(std::make_shared<PageShelf>(), std::move(server)));
 }
