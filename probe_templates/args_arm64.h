@@ -34,6 +34,7 @@ struct mlbcc_syscall_rest {
 // Of the call that a thread is in; the number is -1 where it came into the kernel otherwise.
 #define MLBCC_CALL_NUMBER syscallno
 #define MLBCC_CALL_FIRST orig_x0
+#define MLBCC_CALL_FOURTH regs[3]
 #define MLBCC_IS_FORK(number) ((number) == 220 || (number) == 435)  // clone, clone3
 #define MLBCC_ENTRY_SP(ctx) ((u64)(ctx)->sp)
 #define MLBCC_RETURN_SP(ctx) ((u64)(ctx)->sp)

@@ -29,6 +29,7 @@ struct mlbcc_syscall_rest {
 // Of the call that a thread is in; the number is -1 where it came into the kernel otherwise.
 #define MLBCC_CALL_NUMBER orig_ax
 #define MLBCC_CALL_FIRST di
+#define MLBCC_CALL_FOURTH r10
 // clone, fork, vfork, clone3
 #define MLBCC_IS_FORK(number) (((number) >= 56 && (number) <= 58) || (number) == 435)
 // The same number at both ends of a call: `ret` has taken the return address off the stack.

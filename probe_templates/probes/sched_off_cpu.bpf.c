@@ -32,18 +32,19 @@ enum open_kind {
 struct sched_off_cpu {
     enum sched_state state;
     char waker[16];
-    unsigned int waker_pid;
+    unsigned int waker_pid, waker_tid;
     unsigned long long queued;  // ns from the waking to running
     int system_call;            // that it was in, its number; -1: none
     enum open_kind file;        // of the call's first argument, if that is a descriptor
+    unsigned int timed;         // 1: its fourth argument, futex's time limit, is not 0
 };
 //= programs
 struct off_cpu_thread {
     u64 left, woken, taken;
     struct identity id;
-    u32 state, waker_pid;
+    u32 state, waker_pid, waker_tid;
     s32 system_call;
-    u32 file;
+    u32 file, timed;
     char waker[16];
 };
 // Made beforehand: the scheduler is no place to ask for memory.
@@ -71,7 +72,7 @@ static __always_inline u32 off_cpu_open_kind(u64 descriptor) {
 // The thread that leaves is the running one.
 static __always_inline void off_cpu_look_at_call(struct off_cpu_thread *left) {
     struct pt_regs *registers = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
-    u64 first = 0;
+    u64 first = 0, fourth = 0;
     __typeof__(registers->MLBCC_CALL_NUMBER) number = -1;
     bpf_probe_read_kernel(&number, sizeof(number),
                           (char *)registers +
@@ -79,7 +80,11 @@ static __always_inline void off_cpu_look_at_call(struct off_cpu_thread *left) {
     bpf_probe_read_kernel(&first, sizeof(first),
                           (char *)registers +
                               __builtin_offsetof(struct pt_regs, MLBCC_CALL_FIRST));
+    bpf_probe_read_kernel(&fourth, sizeof(fourth),
+                          (char *)registers +
+                              __builtin_offsetof(struct pt_regs, MLBCC_CALL_FOURTH));
     left->system_call = number;
+    left->timed = fourth != 0;
     if (left->system_call >= 0) left->file = off_cpu_open_kind(first);
 }
 
@@ -96,8 +101,10 @@ static __always_inline void off_cpu_arrives(void *ctx, u32 thread) {
     struct sched_off_cpu fields = {};
     fields.state = it->state & 0xf;
     fields.waker_pid = it->waker_pid;
+    fields.waker_tid = it->waker_tid;
     fields.system_call = it->system_call;
     fields.file = it->file;
+    fields.timed = it->timed;
     fields.queued = it->woken ? call.now - it->woken : 0;
     __builtin_memcpy(fields.waker, it->waker, 16);
     off_cpu_threads.delete(&thread);
@@ -131,7 +138,9 @@ int off_cpu_waking(struct bpf_raw_tracepoint_args *at) {
     struct off_cpu_thread *it = off_cpu_threads.lookup(&thread);
     if (!it || it->woken) return 0;
     it->woken = bpf_ktime_get_ns();
-    it->waker_pid = bpf_get_current_pid_tgid() >> 32;
+    u64 waker = bpf_get_current_pid_tgid();
+    it->waker_pid = waker >> 32;
+    it->waker_tid = waker;
     bpf_get_current_comm(&it->waker, sizeof(it->waker));
     return 0;
 }

@@ -154,6 +154,17 @@ class FastApi(ServeCase):
         endpoints, own = self.serve("fast", "uvicorn", "--port", "{port}", "--app-dir", "{targets}", "--log-level",
                                     "warning", "serve_app:fast_app")
         self.check_counts(endpoints, own)
+        for name, times in own.items():
+            self.assertGreaterEqual(endpoints[name]["latency_ns"]["p50"], statistics.median_low(times) * 0.99, name)
+        # All of them work in threads of a pool, whose time is that of the requests. Threads that compute
+        # wait for the interpreter's lock, too.
+        for name, made in {"GET /cpu": {"cpu", "lock"}, "GET /disk": {"disk"}, "GET /lock": {"lock"}}.items():
+            parts = endpoints[name]["parts_ns"]
+            at_work = {part: ns for part, ns in parts.items() if part not in ("run queue", "event loop")}
+            self.assertIn(max(at_work, key=at_work.get), made, (name, parts))
+            self.assertLess(parts.get("poll", 0) + parts.get("shared", 0) + parts.get("handed over", 0),
+                            0.25 * endpoints[name]["total_time_ns"], (name, parts))
+
 
 
 if __name__ == "__main__":

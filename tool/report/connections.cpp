@@ -23,6 +23,7 @@ void Connections::add(const ServeEvent& one) {
     case Kind::accept: return accept(one);
     case Kind::close: return close({one.pid, one.fd});
     case Kind::exit: return exit(one);
+    case Kind::born: return born(one);
     case Kind::receive: return receive(one);
     case Kind::send: return send(one);
     case Kind::wait: return wait(one);
@@ -33,6 +34,7 @@ void Connections::finish() {
     for (auto& [place, on] : connections_) {
         while (!on.requests.empty() && on.requests.front()->answered) end_first(on);
     }
+    for (auto& [tid, thread] : threads_) thread.finish();
 }
 
 OpenRequests Connections::open(uint64_t now_ns, uint64_t limit_ns) const {
@@ -66,14 +68,54 @@ void Connections::exit(const ServeEvent& one) {
         auto at = connections_.lower_bound({one.pid, INT64_MIN});
         while (at != connections_.end() && at->first.first == one.pid) close((at++)->first);
     }
+    stop_working(one);
     auto thread = threads_.find(one.tid);
-    if (thread != threads_.end() && thread->second.is_idle()) threads_.erase(thread);
+    if (thread == threads_.end()) return;
+    thread->second.finish();
+    if (!thread->second.is_idle()) return;  // another one may answer
+    std::erase_if(callers_, [&](const auto& of) { return of.second == one.tid; });
+    threads_.erase(thread);
+}
+
+void Connections::stop_working(const ServeEvent& one) {
+    ThreadTime* caller = caller_of(one.tid, one.pid);
+    if (caller) caller->worker_exits(one.tid, one.end_ns);
+    callers_.erase(one.tid);
+}
+
+// Null where it is not known to work for another.
+ThreadTime* Connections::caller_of(uint32_t tid, uint32_t pid) {
+    auto caller = callers_.find(tid);
+    if (caller == callers_.end()) return nullptr;
+    auto thread = threads_.find(caller->second);
+    return thread != threads_.end() && thread->second.pid() == pid ? &thread->second : nullptr;
+}
+
+void Connections::born(const ServeEvent& one) {
+    auto thread = threads_.find(one.tid);
+    if (thread == threads_.end()) return;
+    thread->second.has_made(one.other_tid, one.end_ns);
+    callers_[one.other_tid] = one.tid;
 }
 
 void Connections::wait(const ServeEvent& one) {
     auto thread = threads_.find(one.tid);
-    if (thread == threads_.end()) return;
-    thread->second.wait(one.begin_ns, one.end_ns, one.queued_ns, parts_.index(one.text));
+    if (thread == threads_.end()) return wait_of_other(one);
+    thread->second.wait(one, parts_.index(one.text));
+}
+
+// Who waits for work has no time limit; that it came tells who has woken it.
+void Connections::wait_of_other(const ServeEvent& one) {
+    auto waker = threads_.find(one.other_tid);
+    bool is_call = one.text == "lock" && !one.timed && waker != threads_.end() &&
+                   waker->second.pid() == one.pid;
+    ThreadTime* caller = caller_of(one.tid, one.pid);
+    if (is_call && (!caller || caller == &waker->second)) {
+        callers_[one.tid] = one.other_tid;
+        waker->second.has_called(one);
+    } else if (caller) {
+        caller->worker_waits(one, parts_.index(one.text));
+    }
 }
 
 void Connections::receive(const ServeEvent& one) {
@@ -145,15 +187,26 @@ Request& Connections::begin(Connection& on, const ServeEvent& one, uint64_t begi
     request->pid = one.pid;
     request->tid = one.tid;
     request->begin_ns = request->end_ns = begin_ns;
-    threads_[one.tid].begin(*request, one.end_ns);
+    stop_working(one);  // it has requests of its own
+    thread(*request, one.end_ns).begin(*request, one.end_ns);
     request->parts[Parts::other] += one.end_ns - begin_ns;  // between the parts of its first line
     on.requests.push_back(std::move(request));
     return *on.requests.back();
 }
 
+// Of the one that received it.
+ThreadTime& Connections::thread(const Request& request, uint64_t now_ns) {
+    return threads_.try_emplace(request.tid, request.pid, now_ns, take_).first->second;
+}
+
 void Connections::send(const ServeEvent& one) {
     auto found = connections_.find({one.pid, one.fd});
-    if (found == connections_.end() || found->second.requests.empty()) return;
+    if (found == connections_.end()) {
+        ThreadTime* caller = caller_of(one.tid, one.pid);
+        if (caller) caller->worker_sent(one.tid, one.end_ns);
+        return;
+    }
+    if (found->second.requests.empty()) return;
     Connection& on = found->second;
     on.by_turns ? sent(on, one) : send_http(on, one);
 }
@@ -162,7 +215,7 @@ void Connections::send(const ServeEvent& one) {
 void Connections::sent(Connection& on, const ServeEvent& one) {
     Request& request = *on.requests.front();
     // Of a thread that did not send it, it is not known what it did meanwhile.
-    if (one.tid == request.tid) threads_[request.tid].sent(request, one.end_ns);
+    if (one.tid == request.tid) thread(request, one.end_ns).sent(request, one.end_ns);
     request.answered = true;
     request.handed_over |= one.tid != request.tid;
     request.end_ns = one.end_ns;
@@ -224,12 +277,9 @@ void Connections::end_first(Connection& on) {
     std::unique_ptr<Request> request = std::move(on.requests.front());
     on.requests.pop_front();
     on.answer_left = 0;
-    threads_[request->tid].end(*request);
-    if (request->handed_over) {
-        request->parts = {};
-        request->parts[Parts::handed_over] = request->duration_ns();
-    }
-    take_.request(*request, request->answered ? RequestEnd::answered : RequestEnd::closed);
+    RequestEnd how = request->answered ? RequestEnd::answered : RequestEnd::closed;
+    ThreadTime& its = thread(*request, request->end_ns);
+    its.end(std::move(request), how);
 }
 
 }  // namespace mlbcc::report

@@ -52,7 +52,12 @@ private:
     void accept(const ServeEvent& one);
     void close(const Place& place);
     void exit(const ServeEvent& one);
+    void born(const ServeEvent& one);
     void wait(const ServeEvent& one);
+    void wait_of_other(const ServeEvent& one);
+    void stop_working(const ServeEvent& one);
+    ThreadTime* caller_of(uint32_t tid, uint32_t pid);
+    ThreadTime& thread(const Request& request, uint64_t now_ns);
 
     void receive(const ServeEvent& one);
     void receive_turn(Connection& on, const ServeEvent& one);
@@ -70,7 +75,8 @@ private:
     TakeRequest& take_;
     Parts parts_;
     std::map<Place, Connection> connections_;
-    std::map<uint32_t, ThreadTime> threads_;
+    std::map<uint32_t, ThreadTime> threads_;  // that received requests
+    std::map<uint32_t, uint32_t> callers_;    // of others, by whom they may work for
 };
 
 }  // namespace mlbcc::report

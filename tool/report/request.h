@@ -14,23 +14,26 @@ namespace mlbcc::report {
 class Parts {
 public:
     static constexpr size_t kMost = 16;
-    enum : size_t { cpu, run_queue, shared, handed_over, poll, other, first_reason };
+    enum : size_t { cpu, run_queue, shared, handed_over, poll, other, event_loop, first_reason };
 
     size_t index(std::string_view name);
     const std::vector<std::string>& names() const { return names_; }
 
 private:
-    std::vector<std::string> names_{"cpu", "run queue", "shared", "handed over", "poll", "other"};
+    std::vector<std::string> names_{"cpu",  "run queue", "shared",    "handed over",
+                                    "poll", "other",     "event loop"};
 };
 
 using PartTimes = std::array<uint64_t, Parts::kMost>;  // ns, by Parts::index
 
 struct Request {
+    uint64_t id = 0;  // grows among those of a thread, from 1
     uint32_t pid = 0, tid = 0;  // of who received its first byte
     std::string endpoint;       // "GET /items"; "(TLS)" where only turns are known
     bool is_head = false;       // its answer has no body
     unsigned status = 0;        // 0: not known
     uint64_t begin_ns = 0;      // the first byte was there
+    uint64_t opened_ns = 0;     // its first line was: the thread knows what it is about
     uint64_t end_ns = 0;        // the last byte that is known was sent
     uint64_t bytes_in = 0, bytes_out = 0;
     bool answered = false;     // at least its first byte

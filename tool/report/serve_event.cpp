@@ -8,7 +8,7 @@ namespace {
 
 using Kind = ServeEvent::Kind;
 constexpr std::pair<std::string_view, Kind> kKinds[] = {
-    {"accept", Kind::accept},   {"close", Kind::close}, {"exit", Kind::exit},
+    {"accept", Kind::accept},   {"close", Kind::close}, {"exit", Kind::exit}, {"born", Kind::born},
     {"receive", Kind::receive}, {"send", Kind::send},   {"wait", Kind::wait},
 };
 
@@ -28,6 +28,9 @@ std::optional<ServeEvent> serve_event(const Happening& one) {
     made.fd = one.number("fd");
     made.bytes = one.natural("bytes");
     made.queued_ns = std::min(one.natural("queued"), one.duration_ns);
+    made.other_tid =
+        static_cast<uint32_t>(one.natural(made.kind == Kind::born ? "child" : "waker"));
+    made.timed = one.natural("timed") != 0;
     made.text = one.text(made.kind == Kind::wait ? "reason" : "head");
     if (made.kind != Kind::wait && made.text.size() > made.bytes) made.text.resize(made.bytes);
     return made;

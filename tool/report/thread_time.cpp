@@ -2,7 +2,18 @@
 
 #include <algorithm>
 
+#include "report/time_split.h"
+
 namespace mlbcc::report {
+namespace {
+
+constexpr size_t kMostPieces = 512;  // that are kept while no request ends
+
+bool goes_on_after(const Request& one, uint64_t time_ns) {
+    return !one.answered || time_ns < one.end_ns;
+}
+
+}  // namespace
 
 size_t Parts::index(std::string_view name) {
     auto found = std::ranges::find(names_, name);
@@ -12,39 +23,145 @@ size_t Parts::index(std::string_view name) {
     return names_.size() - 1;
 }
 
-void ThreadTime::pass(uint64_t until_ns, size_t part) {
-    if (until_ns <= now_ns_) return;
-    uint64_t passed = until_ns - now_ns_;
-    now_ns_ = until_ns;
-    auto unanswered =
-        std::ranges::count_if(open_, [](const Request* one) { return !one->answered; });
-    for (Request* one : open_) {
-        auto others = unanswered - (one->answered ? 0 : 1);
-        size_t of = others > 0 && part != Parts::poll ? size_t{Parts::shared} : part;
-        (one->answered ? one->unsure : one->parts)[of] += passed;
-    }
-}
-
 void ThreadTime::begin(Request& request, uint64_t now_ns) {
-    pass(now_ns, Parts::cpu);
-    now_ns_ = std::max(now_ns_, now_ns);
+    line_.pass(now_ns, Parts::cpu);
+    request.opened_ns = now_ns;
+    request.id = ++requests_;
     open_.push_back(&request);
+    catch_up(now_ns);
 }
 
 void ThreadTime::sent(Request& request, uint64_t now_ns) {
-    pass(now_ns, Parts::cpu);
+    line_.pass(now_ns, Parts::cpu);
     for (size_t i = 0; i < Parts::kMost; ++i) request.parts[i] += request.unsure[i];
     request.unsure = {};
 }
 
-void ThreadTime::end(Request& request) {
-    std::erase(open_, &request);
+void ThreadTime::end(std::unique_ptr<Request> request, RequestEnd how) {
+    if (how == RequestEnd::answered && !request->handed_over) {
+        uint64_t now = std::max(line_.known_ns(), request->end_ns);
+        ended_.push_back(std::move(request));
+        return catch_up(now);
+    }
+    std::erase(open_, request.get());
+    if (request->handed_over) {
+        request->parts = {};
+        request->parts[Parts::handed_over] = request->duration_ns();
+    }
+    take_.request(*request, how);
 }
 
-void ThreadTime::wait(uint64_t begin_ns, uint64_t end_ns, uint64_t queued_ns, size_t part) {
-    pass(begin_ns, Parts::cpu);
-    pass(end_ns - queued_ns, part);
-    pass(end_ns, Parts::run_queue);
+void ThreadTime::wait(const ServeEvent& wait, size_t part) {
+    line_.pass(wait.begin_ns, Parts::cpu);
+    line_.pass(wait.end_ns - wait.queued_ns, part);
+    line_.pass(wait.end_ns, Parts::run_queue);
+    auto waker = workers_.find(wait.other_tid);
+    if (waker != workers_.end() && part == Parts::poll) {
+        waker->second.gave_back_to_caller(wait.end_ns - wait.queued_ns);
+    }
+    catch_up(wait.end_ns);
+}
+
+void ThreadTime::has_made(uint32_t worker, uint64_t now_ns) {
+    workers_.insert_or_assign(worker, Worker(now_ns));
+}
+
+void ThreadTime::has_called(const ServeEvent& wait) {
+    auto [worker, is_new] = workers_.try_emplace(wait.tid, wait.end_ns - wait.queued_ns);
+    worker->second.called(wait);
+    catch_up(wait.end_ns);
+}
+
+void ThreadTime::worker_waits(const ServeEvent& wait, size_t part) {
+    workers_.at(wait.tid).wait(wait, part);
+    catch_up(wait.end_ns);
+}
+
+void ThreadTime::worker_sent(uint32_t worker, uint64_t now_ns) {
+    workers_.at(worker).gave_back(now_ns);
+}
+
+void ThreadTime::worker_exits(uint32_t worker, uint64_t now_ns) {
+    workers_.at(worker).exit(now_ns);
+    catch_up(now_ns);
+    std::erase_if(workers_, [&](const auto& of) {
+        return of.second.has_ended() && (open_.empty() || of.second.known_ns() <= swept_ns_);
+    });
+}
+
+void ThreadTime::finish() {
+    uint64_t end = swept_ns_;
+    for (const auto& one : ended_) end = std::max(end, one->end_ns);
+    sweep(end);
+    drop_ended();
+}
+
+void ThreadTime::catch_up(uint64_t now_ns) {
+    if (ended_.empty() && line_.size() < kMostPieces) return;
+    sweep(settled_ns(now_ns));
+    drop_ended();
+}
+
+uint64_t ThreadTime::settled_ns(uint64_t now_ns) const {
+    uint64_t settled = line_.known_ns();
+    for (const auto& [tid, worker] : workers_) {
+        bool works_for_one = !open_.empty() && open_.front()->opened_ns <= worker.since_ns();
+        if (works_for_one) settled = std::min(settled, worker.settled_ns(now_ns));
+    }
+    return settled;
+}
+
+void ThreadTime::sweep(uint64_t until_ns) {
+    if (open_.empty()) swept_ns_ = std::max(swept_ns_, until_ns);
+    while (swept_ns_ < until_ns) swept_ns_ = sweep_piece(until_ns);
+    line_.at(swept_ns_);
+}
+
+// From swept_ns_ to where something changes, which is returned.
+uint64_t ThreadTime::sweep_piece(uint64_t until_ns) {
+    uint64_t from = swept_ns_, to = until_ns;
+    auto changes_at = [&](uint64_t time_ns) {
+        if (time_ns > from) to = std::min(to, time_ns);
+    };
+    std::vector<Request*> open, unsure;
+    for (Request* one : open_) {
+        changes_at(one->opened_ns);
+        if (one->answered) changes_at(one->end_ns);
+        if (one->opened_ns <= from) (goes_on_after(*one, from) ? open : unsure).push_back(one);
+    }
+    std::optional<ThreadLine::Piece> own = line_.at(from);
+    if (own) changes_at(own->until_ns);
+    size_t own_part = own ? own->part : size_t{Parts::other};
+    for (auto& [tid, worker] : workers_) changes_at(worker.at(from).until_ns);
+    split(to - from, own_part, open);
+    bool is_theirs = own_part == Parts::poll || open.empty();
+    for (Request* one : unsure)
+        one->unsure[is_theirs ? own_part : size_t{Parts::shared}] += to - from;
+    return to;
+}
+
+// What is done at swept_ns_ goes on for so long.
+void ThreadTime::split(uint64_t duration_ns, size_t own_part, const std::vector<Request*>& open) {
+    std::vector<WorkerNow> now;
+    for (auto& [tid, worker] : workers_) {
+        ThreadLine::Piece piece = worker.at(swept_ns_);
+        if (piece.part == ThreadLine::kIdle) continue;
+        auto came_later = std::ranges::upper_bound(open, piece.since_ns, {}, &Request::opened_ns);
+        auto candidates = static_cast<size_t>(came_later - open.begin());
+        uint64_t known = worker.request(piece.since_ns);
+        if (candidates > 0) now.push_back({candidates, piece.part, known, piece.since_ns, &worker});
+    }
+    split_time(duration_ns, own_part, open, now);
+    for (const WorkerNow& one : now) one.worker->found(one.since_ns, one.request);
+}
+
+void ThreadTime::drop_ended() {
+    std::erase_if(ended_, [&](const std::unique_ptr<Request>& one) {
+        if (one->end_ns > swept_ns_) return false;
+        std::erase(open_, one.get());
+        take_.request(*one, RequestEnd::answered);
+        return true;
+    });
 }
 
 }  // namespace mlbcc::report

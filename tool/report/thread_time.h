@@ -1,29 +1,58 @@
-// A thread's time to the requests that it works for. Of several at once it is not known which it
-// works for: then it is `shared`, but for its waiting for all of them in poll().
+// The time of a thread that receives requests, and of the threads that work for it, to the requests
+// that they worked for (report/time_split.h). A request is taken when all of its time is known.
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <vector>
 
 #include "report/request.h"
+#include "report/serve_event.h"
+#include "report/worker.h"
 
 namespace mlbcc::report {
 
 // Calls come in the order of their times; requests stay where they are until they ended.
 class ThreadTime {
 public:
+    ThreadTime(uint32_t pid, uint64_t now_ns, TakeRequest& take)
+        : pid_(pid), line_(now_ns), swept_ns_(now_ns), take_(take) {}
+
+    uint32_t pid() const { return pid_; }
     void begin(Request& request, uint64_t now_ns);
     // Has sent a byte of its answer.
     void sent(Request& request, uint64_t now_ns);
-    void end(Request& request);
-    // `queued_ns`: at its end it waited for a CPU.
-    void wait(uint64_t begin_ns, uint64_t end_ns, uint64_t queued_ns, size_t part);
-    bool is_idle() const { return open_.empty(); }
+    void end(std::unique_ptr<Request> request, RequestEnd how);
+    void wait(const ServeEvent& wait, size_t part);
+    // When no more comes.
+    void finish();
+    bool is_idle() const { return open_.empty() && ended_.empty(); }
+
+    // A thread that may work for it, from then on.
+    void has_made(uint32_t worker, uint64_t now_ns);
+    // Has ended the worker's wait: it may be one from then on.
+    void has_called(const ServeEvent& wait);
+    void worker_waits(const ServeEvent& wait, size_t part);
+    void worker_sent(uint32_t worker, uint64_t now_ns);
+    void worker_exits(uint32_t worker, uint64_t now_ns);
 
 private:
-    void pass(uint64_t until_ns, size_t part);
-    std::vector<Request*> open_;
-    uint64_t now_ns_ = 0;
+    void catch_up(uint64_t now_ns);
+    uint64_t settled_ns(uint64_t now_ns) const;
+    void sweep(uint64_t until_ns);
+    uint64_t sweep_piece(uint64_t until_ns);
+    void split(uint64_t duration_ns, size_t own_part, const std::vector<Request*>& open);
+    void drop_ended();
+
+    uint32_t pid_;
+    ThreadLine line_;
+    uint64_t swept_ns_;  // until then all time was given to requests
+    TakeRequest& take_;
+    std::vector<Request*> open_;  // and ended ones whose time is not known
+    std::vector<std::unique_ptr<Request>> ended_;
+    std::map<uint32_t, Worker> workers_;
+    uint64_t requests_ = 0;  // that there were
 };
 
 }  // namespace mlbcc::report

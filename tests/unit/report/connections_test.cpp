@@ -30,8 +30,9 @@ struct Server : testing::Test {
         one.text = std::move(text);
         on.add(one);
     }
-    void waits(uint64_t begin, uint64_t end, uint64_t queued, uint32_t tid, std::string reason) {
-        on.add({Kind::wait, begin, end, 1, tid, -1, 0, queued, std::move(reason)});
+    void waits(uint64_t begin, uint64_t end, uint64_t queued, uint32_t tid, std::string reason,
+               uint32_t waker = 0, bool timed = false) {
+        on.add({Kind::wait, begin, end, 1, tid, -1, 0, queued, std::move(reason), waker, timed});
     }
     uint64_t part(const Request& one, std::string_view name) {
         Parts parts = on.parts();
@@ -40,6 +41,7 @@ struct Server : testing::Test {
 };
 
 const std::string kGet = "GET /a?x=1 HTTP/1.1\r\nHost: a\r\n\r\n";
+const std::string kOther = "GET /b HTTP/1.1\r\n\r\n";
 const std::string kOk = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n";
 
 uint64_t sum(const PartTimes& parts) {
@@ -137,7 +139,7 @@ TEST_F(Server, two_workers_with_the_same_descriptor) {
 TEST_F(Server, two_at_once_on_a_thread_share_but_for_its_idle_time) {
     for (int64_t fd : {5, 6}) happens(Kind::accept, 10, 1, fd);
     happens(Kind::receive, 100, 1, 5, kGet);
-    happens(Kind::receive, 120, 1, 6, kGet);
+    happens(Kind::receive, 120, 1, 6, kOther);
     waits(130, 150, 0, 1, "poll");
     happens(Kind::send, 160, 1, 5, kOk + "ok");
     happens(Kind::send, 190, 1, 6, kOk + "ok");
@@ -147,6 +149,117 @@ TEST_F(Server, two_at_once_on_a_thread_share_but_for_its_idle_time) {
     EXPECT_EQ(part(taken.answered[0], "cpu"), 20u);
     EXPECT_EQ(part(taken.answered[1], "shared"), 20u);
     EXPECT_EQ(part(taken.answered[1], "cpu"), 30u);
+}
+
+TEST_F(Server, two_of_an_endpoint_have_the_same_share) {
+    for (int64_t fd : {5, 6}) happens(Kind::accept, 10, 1, fd);
+    happens(Kind::receive, 100, 1, 5, kGet);
+    happens(Kind::receive, 120, 1, 6, kGet);
+    happens(Kind::send, 160, 1, 5, kOk + "ok");
+    happens(Kind::send, 190, 1, 6, kOk + "ok");
+    ASSERT_EQ(taken.answered.size(), 2u);
+    EXPECT_EQ(part(taken.answered[0], "cpu"), 20u + 20u);
+    EXPECT_EQ(part(taken.answered[0], "event loop"), 20u);
+    EXPECT_EQ(part(taken.answered[1], "cpu"), 20u + 30u);
+    EXPECT_EQ(part(taken.answered[1], "event loop"), 20u);
+}
+
+// Thread 1 receives and sends, thread 7 works: it is woken by the one and wakes it from poll().
+struct Pool : Server {
+    void SetUp() override {
+        for (int64_t fd : {5, 6}) happens(Kind::accept, 10, 1, fd);
+        round(5, 100, kGet);  // since then 7 is known to be one
+    }
+    // 10 cpu, 5 run queue of 7, 20 disk, 25 cpu, 5 run queue of 1, 5 cpu.
+    void round(int64_t fd, uint64_t at, const std::string& request, uint32_t worker = 7) {
+        happens(Kind::receive, at, 1, fd, request);
+        waits(50, at + 15, 5, worker, "lock", 1);
+        waits(at + 20, at + 40, 0, worker, "disk");
+        happens(Kind::send, at + 60, 1, 99, "x", worker);
+        waits(at + 12, at + 65, 5, 1, "poll", worker);
+        happens(Kind::send, at + 70, 1, fd, kOk + "ok");
+    }
+};
+
+TEST_F(Pool, what_the_worker_does_is_the_requests_time) {
+    round(5, 1000, kGet);
+    waits(1062, 1090, 0, 7, "lock", 3, true);  // an interpreter's lock, and idle from then on
+    round(5, 2000, kGet);
+    on.finish();
+    ASSERT_EQ(taken.answered.size(), 3u);
+    for (const Request& one : taken.answered) {
+        EXPECT_EQ(part(one, "disk"), 20u);
+        EXPECT_EQ(part(one, "run queue"), 5u + 5u);
+        EXPECT_EQ(part(one, "cpu"), 10u + 5u + 20u + 5u);
+        EXPECT_EQ(part(one, "poll"), 0u);
+        EXPECT_EQ(sum(one.parts), 70u);
+    }
+}
+
+TEST_F(Pool, work_goes_on_after_its_request_for_nobody) {
+    happens(Kind::receive, 1000, 1, 5, kGet);
+    waits(500, 1010, 0, 7, "lock", 1);
+    waits(1005, 1050, 0, 1, "poll");
+    happens(Kind::send, 1060, 1, 5, kOk + "ok");  // 7 goes on
+    happens(Kind::receive, 2000, 1, 6, kGet);
+    waits(2005, 2090, 0, 1, "poll");
+    happens(Kind::send, 2100, 1, 6, kOk + "ok");
+    waits(1500, 3000, 0, 7, "disk");
+    ASSERT_EQ(taken.answered.size(), 3u);
+    EXPECT_EQ(part(taken.answered[1], "cpu"), 5u + 50u);
+    EXPECT_EQ(part(taken.answered[1], "poll"), 5u);
+    EXPECT_EQ(part(taken.answered[2], "disk"), 0u);
+    EXPECT_EQ(part(taken.answered[2], "poll"), 85u);
+}
+
+TEST_F(Pool, whose_work_it_is_is_known_where_the_other_request_is_with_another_worker) {
+    round(5, 300, kGet, 8);
+    happens(Kind::receive, 1000, 1, 5, kGet);
+    waits(900, 1000, 0, 7, "lock", 1);
+    happens(Kind::receive, 1010, 1, 6, kOther);
+    waits(900, 1010, 0, 8, "lock", 1);
+    waits(1000, 1100, 0, 7, "disk");
+    waits(1010, 1100, 0, 1, "poll", 7);  // 7 has done its work, 8 goes on
+    waits(1010, 1200, 0, 8, "sleep");
+    waits(1110, 1200, 0, 1, "poll", 8);
+    happens(Kind::send, 1200, 1, 5, kOk + "ok");
+    happens(Kind::send, 1200, 1, 6, kOk + "ok");
+    on.finish();
+    ASSERT_EQ(taken.answered.size(), 4u);
+    EXPECT_EQ(part(taken.answered[2], "disk"), 100u);
+    EXPECT_EQ(part(taken.answered[2], "cpu"), 10u);
+    EXPECT_EQ(part(taken.answered[2], "poll"), 90u);
+    EXPECT_EQ(part(taken.answered[3], "sleep"), 190u);
+}
+
+TEST_F(Pool, of_several_requests_it_is_known_whose_only_if_they_are_alike) {
+    happens(Kind::receive, 1000, 1, 5, kGet);
+    happens(Kind::receive, 1000, 1, 6, kOther);
+    waits(500, 1010, 0, 7, "lock", 1);
+    waits(1010, 1110, 0, 7, "disk");
+    waits(1010, 1110, 0, 1, "poll", 7);
+    happens(Kind::send, 1110, 1, 5, kOk + "ok");
+    happens(Kind::send, 1110, 1, 6, kOk + "ok");
+    happens(Kind::receive, 2000, 1, 5, kGet);
+    happens(Kind::receive, 2000, 1, 6, kGet);
+    waits(1110, 2010, 0, 7, "lock", 1);
+    waits(2010, 2110, 0, 7, "disk");
+    waits(2010, 2110, 0, 1, "poll", 7);
+    happens(Kind::send, 2110, 1, 5, kOk + "ok");
+    happens(Kind::send, 2110, 1, 6, kOk + "ok");
+    on.finish();
+    ASSERT_EQ(taken.answered.size(), 5u);
+    for (size_t i : {1, 2}) {
+        EXPECT_EQ(part(taken.answered[i], "disk"), 0u);
+        EXPECT_EQ(part(taken.answered[i], "shared"), 10u + 50u);
+        EXPECT_EQ(part(taken.answered[i], "poll"), 50u);
+    }
+    for (size_t i : {3, 4}) {
+        EXPECT_EQ(part(taken.answered[i], "disk"), 50u);
+        EXPECT_EQ(part(taken.answered[i], "poll"), 50u);
+        EXPECT_EQ(part(taken.answered[i], "shared"), 0u);
+        EXPECT_EQ(sum(taken.answered[i].parts), 110u);
+    }
 }
 
 TEST_F(Server, answered_by_another_thread_is_handed_over) {

@@ -1,0 +1,35 @@
+#include "report/thread_line.h"
+
+namespace mlbcc::report {
+
+void ThreadLine::pass(uint64_t until_ns, size_t part, uint64_t since_ns) {
+    if (until_ns <= known_ns()) return;
+    bool goes_on =
+        !pieces_.empty() && pieces_.back().part == part && pieces_.back().since_ns == since_ns;
+    if (goes_on) {
+        pieces_.back().until_ns = until_ns;
+    } else {
+        pieces_.push_back({until_ns, part, since_ns});
+    }
+}
+
+void ThreadLine::forget_since(uint64_t time_ns) {
+    while (!pieces_.empty()) {
+        uint64_t begin = pieces_.size() > 1 ? pieces_[pieces_.size() - 2].until_ns : from_ns_;
+        if (begin < time_ns) break;
+        pieces_.pop_back();
+    }
+    if (!pieces_.empty() && pieces_.back().until_ns > time_ns) pieces_.back().until_ns = time_ns;
+}
+
+std::optional<ThreadLine::Piece> ThreadLine::at(uint64_t time_ns) {
+    while (!pieces_.empty() && pieces_.front().until_ns <= time_ns) {
+        from_ns_ = pieces_.front().until_ns;
+        pieces_.pop_front();
+    }
+    if (time_ns < from_ns_) return Piece{from_ns_, kIdle, 0};
+    if (pieces_.empty()) return {};
+    return pieces_.front();
+}
+
+}  // namespace mlbcc::report

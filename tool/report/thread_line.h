@@ -1,0 +1,37 @@
+// What a thread did, piece after piece. The oldest are dropped when they were counted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+namespace mlbcc::report {
+
+class ThreadLine {
+public:
+    static constexpr size_t kIdle = SIZE_MAX;  // a part: it worked for nobody
+
+    struct Piece {
+        uint64_t until_ns;
+        size_t part;        // Parts::index, or kIdle
+        uint64_t since_ns;  // when the work was handed to it
+    };
+
+    explicit ThreadLine(uint64_t from_ns) : from_ns_(from_ns) {}
+
+    uint64_t known_ns() const { return pieces_.empty() ? from_ns_ : pieces_.back().until_ns; }
+    size_t size() const { return pieces_.size(); }
+    // Nothing if it is known until then.
+    void pass(uint64_t until_ns, size_t part, uint64_t since_ns = 0);
+    // It was otherwise: the thread is known until then only.
+    void forget_since(uint64_t time_ns);
+    // What it did behind `time_ns`, if that is known. Drops what was before.
+    std::optional<Piece> at(uint64_t time_ns);
+
+private:
+    uint64_t from_ns_;  // where the first piece begins
+    std::deque<Piece> pieces_;
+};
+
+}  // namespace mlbcc::report

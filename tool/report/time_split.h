@@ -1,0 +1,31 @@
+// A moment of a server to the requests that are open then.
+//
+// A worker works for one of the requests that were open when it was called, and each request is
+// with one worker, or with the thread of its connection. That works for one of those, unless it
+// waits in poll(). Where this leaves one possibility, it is known. Where it leaves several requests
+// of one endpoint, they get the same: the sum over the endpoint is right. Else what was done is
+// `shared`.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "report/request.h"
+#include "report/worker.h"
+
+namespace mlbcc::report {
+
+struct WorkerNow {
+    size_t candidates;         // it works for one of the first so many
+    size_t part;               // what it does
+    uint64_t request;          // Request::id: it works for that one; 0: not known
+    uint64_t since_ns = 0;     // when it was called
+    Worker* worker = nullptr;  // who it is
+};
+
+// `open` are in the order in which they came; `own_part` is what their thread does. Tells of
+// `workers` what was found out.
+void split_time(uint64_t duration_ns, size_t own_part, const std::vector<Request*>& open,
+                std::vector<WorkerNow>& workers);
+
+}  // namespace mlbcc::report

@@ -1,0 +1,69 @@
+#include "report/worker.h"
+
+#include <algorithm>
+
+#include "report/request.h"
+
+namespace mlbcc::report {
+namespace {
+
+// A wait is told of when it is over.
+constexpr uint64_t kPatienceToTell = 10'000'000'000;   // what it is that it does
+constexpr uint64_t kPatienceToSettle = 1'000'000'000;  // whether it works at all
+
+}  // namespace
+
+void Worker::called(const ServeEvent& wait) {
+    uint64_t woken_ns = wait.end_ns - wait.queued_ns;
+    if (done_ns_ != 0) {
+        line_.forget_since(done_ns_);
+    } else {
+        line_.pass(wait.begin_ns, Parts::cpu, since_ns_);
+    }
+    line_.pass(woken_ns, ThreadLine::kIdle);
+    done_ns_ = 0;
+    since_ns_ = woken_ns;
+    line_.pass(wait.end_ns, Parts::run_queue, since_ns_);
+}
+
+void Worker::wait(const ServeEvent& wait, size_t part) {
+    // On its way to the next wait for work it may wait for an interpreter's lock: CPython's has a
+    // time limit.
+    if (done_ns_ != 0 && wait.timed) return;
+    if (done_ns_ != 0) {
+        line_.forget_since(done_ns_);
+        since_ns_ = done_ns_;  // it had its next work already
+        done_ns_ = 0;
+    }
+    line_.pass(wait.begin_ns, Parts::cpu, since_ns_);
+    line_.pass(wait.end_ns - wait.queued_ns, part, since_ns_);
+    line_.pass(wait.end_ns, Parts::run_queue, since_ns_);
+}
+
+void Worker::gave_back(uint64_t time_ns) {
+    if (done_ns_ != 0) return;
+    line_.pass(time_ns, Parts::cpu, since_ns_);
+    done_ns_ = std::min(time_ns, line_.known_ns());
+}
+
+void Worker::exit(uint64_t time_ns) {
+    if (done_ns_ == 0) line_.pass(time_ns, Parts::cpu, since_ns_);
+    has_ended_ = true;
+}
+
+uint64_t Worker::settled_ns(uint64_t now_ns) const {
+    if (has_ended_) return UINT64_MAX;
+    uint64_t known = done_ns_ != 0 ? done_ns_ : line_.known_ns();
+    uint64_t patience = is_known_ && done_ns_ == 0 ? kPatienceToTell : kPatienceToSettle;
+    return std::max(known, now_ns > patience ? now_ns - patience : 0);
+}
+
+ThreadLine::Piece Worker::at(uint64_t time_ns) {
+    std::optional<ThreadLine::Piece> piece = line_.at(time_ns);
+    if (!is_known_) return {UINT64_MAX, ThreadLine::kIdle, 0};
+    if (piece) return *piece;
+    bool is_idle = done_ns_ != 0 || has_ended_;
+    return {UINT64_MAX, is_idle ? ThreadLine::kIdle : size_t{Parts::handed_over}, since_ns_};
+}
+
+}  // namespace mlbcc::report
