@@ -318,6 +318,8 @@ int check_use(const CommandLine& line) {
                         line.command == Command::serve || line.command == Command::top;
     if (o.live && line.command != Command::trace && line.command != Command::top)
         return usage_error("--live is for a trace", "leave it out, or use `mlbcc top`");
+    if (!o.prometheus.empty() && !traces)
+        return usage_error("--prometheus is for a trace", "leave it out");
     bool can_keep =
         traces || line.command == Command::emit || (line.command == Command::check && line.compile);
     if (!o.keep.empty() && !can_keep)
@@ -355,6 +357,10 @@ Parsed parse_command_line(int argc, char** argv) {
     app.footer(kFooter);
     app.set_version_flag("-V,--version", "mlbcc " MLBCC_VERSION);
     app.require_subcommand(0, 1);
+    app.set_config("--config", "",
+                   "Options from this file (TOML); those of a subcommand in a section of its name")
+        ->type_name("FILE");
+    app.allow_config_extras(CLI::config_extras_mode::error);
     add_options(app, line, texts);
     add_export(app, line);
     add_subcommands(app, line, texts);

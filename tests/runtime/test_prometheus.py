@@ -28,8 +28,7 @@ def read(url):
         return answer.read().decode()
 
 
-@unittest.skipUnless(shutil.which("prometheus") and shutil.which("ab"), "there is no prometheus, or no ab")
-class Prometheus(TracerCase):
+class PageCase(TracerCase):
     def until(self, done, what):
         """What `done` gives once it gives something."""
         end = time.monotonic() + 60 * machine.SLOWNESS
@@ -53,6 +52,9 @@ class Prometheus(TracerCase):
         done = subprocess.run(["promtool", "check", "metrics"], input=page, text=True, capture_output=True)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
 
+
+@unittest.skipUnless(shutil.which("prometheus") and shutil.which("ab"), "there is no prometheus, or no ab")
+class Prometheus(PageCase):
     def test_requests(self):
         port, page_port, own_port = free_port(), free_port(), free_port()
         (self.dir / "data").write_bytes(b"x" * 4096)
