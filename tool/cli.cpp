@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "cli_saved.h"
 #include "cli_units.h"
 
 namespace mlbcc {
@@ -44,15 +45,10 @@ constexpr const char* kFooter =
     "the\n"
     "command line or the rules are wrong. The manual: man mlbcc, or docs/ in the source tree.";
 
-int usage_error(const std::string& message, const std::string& help = {}) {
-    fmt::print(stderr, "error: {}\n", message);
-    if (!help.empty()) fmt::print(stderr, "   = help: {}\n", help);
-    return trace::kExitUsage;
-}
-
 struct Texts {  // options that CLI11 takes as text and are read afterwards
-    std::string duration, reload_wait, buffer, to, max_size, attach = "auto", folded_by, fail_on;
+    std::string duration, reload_wait, buffer, attach = "auto", folded_by, fail_on;
     std::string interval, min_duration, timeout;
+    SavedTexts saved;
     bool quiet = false, verbose = false, no_realtime = false, no_cache = false;
 };
 
@@ -145,10 +141,10 @@ void add_subcommands(CLI::App& app, CommandLine& line, Texts& texts) {
     add("top", "Trace with a live view: --live, of rules cuda unless others are given",
         Command::top);
     CLI::App* report = add("report", "Summarise a saved trace", Command::report);
-    report->add_option("file", line.file, "Trace file; - is standard input")->required();
+    add_report_options(*report, line, texts.saved);
     CLI::App* profile = add("profile", "Trace a job and say what it did", Command::profile);
     for (CLI::App* sub : {profile, report}) {
-        sub->add_option("--json", line.options.report_json, "Write the profile to this file")
+        sub->add_option("--json", line.options.report_json, "Write it to this file, as JSON")
             ->type_name("FILE");
         sub->add_option("--fail-on", texts.fail_on,
                         "End with status 97 if the profile has a finding so severe")
@@ -185,21 +181,6 @@ void add_serve(CLI::App& app, CommandLine& line, Texts& texts) {
     serve->add_option("--top", requests.top, "Show so many endpoints; default 20")
         ->type_name("N")
         ->check(CLI::PositiveNumber);
-}
-
-void add_convert(CLI::App& app, CommandLine& line, Texts& texts) {
-    CLI::App* sub = app.add_subcommand("convert", "Write a saved trace in another program's form");
-    sub->fallthrough();
-    sub->callback([&line] { line.command = Command::convert; });
-    sub->add_option("file", line.file, "Trace file; - is standard input")->required();
-    sub->add_option("--to", texts.to,
-                    "The form: chrome, perfetto, folded, csv, or html, a page of its own")
-        ->required()
-        ->type_name("FORM")
-        ->check(CLI::IsMember({"chrome", "perfetto", "folded", "csv", "html"}));
-    sub->add_option("--max-size", texts.max_size,
-                    "Of perfetto: the latest that fits into a file of this size")
-        ->type_name("SIZE");
 }
 
 void add_headers(CLI::App& app, CommandLine& line) {
@@ -274,26 +255,6 @@ bool is_same_file(const std::string& a, const std::string& b) {
            (std::filesystem::is_regular_file(b, code) && std::filesystem::equivalent(a, b, code));
 }
 
-trace::ViewFormat format_of(const std::string& name) {
-    if (name == "perfetto") return trace::ViewFormat::perfetto;
-    if (name == "folded") return trace::ViewFormat::folded;
-    if (name == "html") return trace::ViewFormat::html;
-    return name == "csv" ? trace::ViewFormat::csv : trace::ViewFormat::chrome;
-}
-
-int read_max_size(const Texts& texts, trace::ConvertOptions& convert) {
-    if (texts.max_size.empty()) return 0;
-    if (convert.to != trace::ViewFormat::perfetto)
-        return usage_error("--max-size is for `--to perfetto`");
-    convert.max_size = parse_size(texts.max_size);
-    if (!convert.max_size)
-        return usage_error(fmt::format("`{}` is not a size", texts.max_size),
-                           "write 100MiB or 512KiB; at most 4GiB");
-    if (*convert.max_size >= trace::kLeastMaxSize) return 0;
-    return usage_error(fmt::format("`{}` is too small a file", texts.max_size),
-                       "write 64KiB or more");
-}
-
 int check_use(const CommandLine& line) {
     const trace::TraceOptions& o = line.options;
     bool lists_pattern =
@@ -306,7 +267,9 @@ int check_use(const CommandLine& line) {
         return usage_error("no rules are given",
                            "add --rules FILE, or the name of a bundled file: --rules cuda");
     }
-    const std::string& other = line.command == Command::report ? line.file : o.output;
+    const bool reads_input = line.command == Command::report && line.file == "-";
+    const std::string other =
+        reads_input ? "" : line.command == Command::report ? line.file : o.output;
     if (line.command == Command::convert && line.file != "-" && is_same_file(o.output, line.file))
         return usage_error(fmt::format("convert would overwrite {}", line.file),
                            "name another file with -o");
@@ -365,7 +328,7 @@ Parsed parse_command_line(int argc, char** argv) {
     add_export(app, line);
     add_subcommands(app, line, texts);
     add_serve(app, line, texts);
-    add_convert(app, line, texts);
+    add_convert(app, line, texts.saved);
     add_headers(app, line);
     try {
         app.parse(static_cast<int>(dashes - argv), argv);
@@ -380,11 +343,11 @@ Parsed parse_command_line(int argc, char** argv) {
             {},
             usage_error(e.what(), "mlbcc --help lists the options; a command goes behind `--`")};
     }
-    line.convert.to = format_of(texts.to);
-    bool writes_folded = texts.to == "folded";
+    if (int status = read_saved(texts.saved, line); status != 0) return {{}, status};
+    bool writes_folded =
+        line.command == Command::convert && line.convert.to == trace::ViewFormat::folded;
     if (int status = read_texts(texts, line.options, writes_folded); status != 0)
         return {{}, status};
-    if (int status = read_max_size(texts, line.convert); status != 0) return {{}, status};
     if (int status = read_serve(texts, line.options.serve); status != 0) return {{}, status};
     if (line.command == Command::top) {
         line.options.live = true;

@@ -7,6 +7,7 @@
 
 #include "trace/convert.h"
 #include "trace/options.h"
+#include "trace/report.h"
 
 namespace mlbcc {
 
@@ -35,6 +36,7 @@ struct CommandLine {
     trace::EmitOptions emit;
     trace::HeadersOptions headers;
     trace::ConvertOptions convert;
+    std::optional<view::CallSelection> calls;  // report
 };
 
 // Either a command line to run, or the status to exit with (after --help, or a mistake that has

@@ -10,11 +10,39 @@
 #include "trace/messages.h"
 #include "trace/profile.h"
 #include "trace/progress.h"
+#include "trace/report_file.h"
 #include "trace/serve.h"
 
 namespace mlbcc::trace {
+namespace {
 
-int run_report(const std::string& file, const TraceOptions& options) {
+int report_calls(const std::string& file, const view::CallSelection& wanted,
+                 const TraceOptions& options) {
+    ProgressBar bar(options.verbosity);
+    Result<report::TraceFile> trace = report::TraceFile::open(file, bar.progress());
+    if (!trace) return tell(trace.error());
+    Result<ReportFile> json = ReportFile::create(options.report_json);
+    if (!json) return tell(json.error());
+    std::unique_ptr<view::CallReport> calls = view::report_calls(wanted);
+    Result<report::ReadLines> read = view::convert(*trace, *calls);
+    bar.end();
+    if (!read) return tell(read.error());
+    tell_unread(*read, file, options.verbosity);
+    if (calls->is_empty()) {
+        tell_note(options.verbosity,
+                  "no call in " + file + " is of that type and name, and began then");
+    }
+    Result<void> done = json->write(calls->json());
+    if (done && options.report_json != "-")
+        done = write_report(STDOUT_FILENO, calls->text(), "the report");
+    return done ? 0 : tell(done.error());
+}
+
+}  // namespace
+
+int run_report(const std::string& file, const std::optional<view::CallSelection>& calls,
+               const TraceOptions& options) {
+    if (calls) return report_calls(file, *calls, options);
     if (!options.folded.empty()) return fold_saved_trace(file, options);
     ProgressBar bar(options.verbosity);
     Result<report::TraceFile> opened = report::TraceFile::open(file, bar.progress());

@@ -83,4 +83,12 @@ Result<report::ReadLines> convert(report::TraceFile& trace, const OpenWriter& op
     return read;
 }
 
+Result<report::ReadLines> convert(report::TraceFile& trace, Writer& writer) {
+    Converter converter(writer);
+    Result<report::ReadLines> read =
+        trace.each_line([&](const Json& line) { return converter.take(line); });
+    if (auto done = converter.finish(); !done) return done.error();
+    return read;
+}
+
 }  // namespace mlbcc::view

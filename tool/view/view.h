@@ -49,6 +49,22 @@ Opened open_csv(const std::string& path);
 // `profile`: JSON of the trace's profile, or "". What is drawn is held in memory until the end.
 Opened open_html(const std::string& path, const Origin& origin, std::string profile);
 
+// Which calls a report is of.
+struct CallSelection {
+    std::vector<std::string> types;            // globs; none: all
+    std::string name;                          // glob, of the name or of the function; "": all
+    uint64_t from_ns = 0, to_ns = UINT64_MAX;  // that began then, since the trace began
+    size_t top = 10;                           // names, and longest calls, that the text shows
+};
+// Of calls and instants: how many of each name, how long they took, and the longest ones.
+class CallReport : public Writer {
+public:
+    virtual bool is_empty() const = 0;
+    virtual std::string text() const = 0;
+    virtual std::string json() const = 0;  // docs/viewers.md
+};
+std::unique_ptr<CallReport> report_calls(const CallSelection& wanted);
+
 // An event of the type `counter` is the value of one: its arguments that are numbers are drawn as
 // lines over time.
 bool is_counter(const Record& record);
@@ -57,5 +73,7 @@ bool is_counter(const Record& record);
 // left out of the trace. Errors: of both files.
 using OpenWriter = std::function<Opened(const Origin&)>;
 Result<report::ReadLines> convert(report::TraceFile& trace, const OpenWriter& open);
+// The same to a writer that is there.
+Result<report::ReadLines> convert(report::TraceFile& trace, Writer& writer);
 
 }  // namespace mlbcc::view

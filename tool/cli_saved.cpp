@@ -1,0 +1,107 @@
+#include "cli_saved.h"
+
+#include <fmt/format.h>
+
+#include "cli_units.h"
+
+namespace mlbcc {
+namespace {
+
+trace::ViewFormat format_of(const std::string& name) {
+    if (name == "perfetto") return trace::ViewFormat::perfetto;
+    if (name == "folded") return trace::ViewFormat::folded;
+    if (name == "html") return trace::ViewFormat::html;
+    return name == "csv" ? trace::ViewFormat::csv : trace::ViewFormat::chrome;
+}
+
+int read_max_size(const SavedTexts& texts, trace::ConvertOptions& convert) {
+    if (texts.max_size.empty()) return 0;
+    if (convert.to != trace::ViewFormat::perfetto)
+        return usage_error("--max-size is for `--to perfetto`");
+    convert.max_size = parse_size(texts.max_size);
+    if (!convert.max_size)
+        return usage_error(fmt::format("`{}` is not a size", texts.max_size),
+                           "write 100MiB or 512KiB; at most 4GiB");
+    if (*convert.max_size >= trace::kLeastMaxSize) return 0;
+    return usage_error(fmt::format("`{}` is too small a file", texts.max_size),
+                       "write 64KiB or more");
+}
+
+// Nothing where the text is none: the default stays.
+int read_moment(const std::string& text, uint64_t& ns) {
+    if (text.empty()) return 0;
+    auto read = parse_duration(text);
+    if (!read)
+        return usage_error(fmt::format("`{}` is no time since the trace began", text),
+                           "write 1.5s, 250ms or 2m");
+    ns = static_cast<uint64_t>(read->count());
+    return 0;
+}
+
+int read_calls(const SavedTexts& texts, CommandLine& line) {
+    bool is_wanted = false;
+    for (const char* option : {"--top", "--type", "--name", "--from", "--to"}) {
+        is_wanted |= texts.report->count(option) > 0;
+    }
+    if (!is_wanted) return 0;
+    view::CallSelection calls = texts.calls;
+    if (int status = read_moment(texts.from, calls.from_ns); status != 0) return status;
+    if (int status = read_moment(texts.until, calls.to_ns); status != 0) return status;
+    if (calls.from_ns >= calls.to_ns)
+        return usage_error("--from is not before --to", "nothing lies between them");
+    if (!line.options.folded.empty())
+        return usage_error("--folded has all calls",
+                           "leave --top, --type, --name, --from and --to out");
+    line.calls = std::move(calls);
+    return 0;
+}
+
+}  // namespace
+
+int usage_error(const std::string& message, const std::string& help) {
+    fmt::print(stderr, "error: {}\n", message);
+    if (!help.empty()) fmt::print(stderr, "   = help: {}\n", help);
+    return trace::kExitUsage;
+}
+
+void add_report_options(CLI::App& report, CommandLine& line, SavedTexts& texts) {
+    texts.report = &report;
+    report.add_option("file", line.file, "Trace file; - is standard input")->required();
+    report
+        .add_option("--top", texts.calls.top,
+                    "Show the calls: so many names, and so many of the longest; default 10")
+        ->type_name("N")
+        ->check(CLI::PositiveNumber);
+    report.add_option("--type", texts.calls.types, "Show the calls of these types: memory,file")
+        ->type_name("GLOB,...")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    report.add_option("--name", texts.calls.name, "Show the calls of this name: cuMem*")
+        ->type_name("GLOB");
+    report.add_option("--from", texts.from, "Show the calls that began then or later")
+        ->type_name("1.5s");
+    report.add_option("--to", texts.until, "Show the calls that began before")->type_name("2s");
+}
+
+void add_convert(CLI::App& app, CommandLine& line, SavedTexts& texts) {
+    CLI::App* sub = app.add_subcommand("convert", "Write a saved trace in another program's form");
+    sub->fallthrough();
+    sub->callback([&line] { line.command = Command::convert; });
+    sub->add_option("file", line.file, "Trace file; - is standard input")->required();
+    sub->add_option("--to", texts.to,
+                    "The form: chrome, perfetto, folded, csv, or html, a page of its own")
+        ->required()
+        ->type_name("FORM")
+        ->check(CLI::IsMember({"chrome", "perfetto", "folded", "csv", "html"}));
+    sub->add_option("--max-size", texts.max_size,
+                    "Of perfetto: the latest that fits into a file of this size")
+        ->type_name("SIZE");
+}
+
+int read_saved(const SavedTexts& texts, CommandLine& line) {
+    line.convert.to = format_of(texts.to);
+    if (line.command == Command::report) return read_calls(texts, line);
+    return line.command == Command::convert ? read_max_size(texts, line.convert) : 0;
+}
+
+}  // namespace mlbcc

@@ -1,0 +1,25 @@
+// Options of the subcommands that read a saved trace.
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "cli.h"
+
+namespace mlbcc {
+
+// Tells a mistake; returns the status for it.
+int usage_error(const std::string& message, const std::string& help = {});
+
+struct SavedTexts {  // what CLI11 takes as text
+    std::string to, max_size, from, until;
+    view::CallSelection calls;
+    CLI::App* report = nullptr;
+};
+void add_report_options(CLI::App& report, CommandLine& line, SavedTexts& texts);
+void add_convert(CLI::App& app, CommandLine& line, SavedTexts& texts);
+// After parsing. Returns the status of a mistake, or 0.
+int read_saved(const SavedTexts& texts, CommandLine& line);
+
+}  // namespace mlbcc
