@@ -268,8 +268,9 @@ int check_use(const CommandLine& line) {
                            "add --rules FILE, or the name of a bundled file: --rules cuda");
     }
     const bool reads_input = line.command == Command::report && line.file == "-";
-    const std::string other =
-        reads_input ? "" : line.command == Command::report ? line.file : o.output;
+    const std::string other = reads_input                       ? ""
+                              : line.command == Command::report ? line.file
+                                                                : o.output;
     if (line.command == Command::convert && line.file != "-" && is_same_file(o.output, line.file))
         return usage_error(fmt::format("convert would overwrite {}", line.file),
                            "name another file with -o");

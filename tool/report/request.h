@@ -27,7 +27,7 @@ private:
 using PartTimes = std::array<uint64_t, Parts::kMost>;  // ns, by Parts::index
 
 struct Request {
-    uint64_t id = 0;  // grows among those of a thread, from 1
+    uint64_t id = 0;            // grows among those of a thread, from 1
     uint32_t pid = 0, tid = 0;  // of who received its first byte
     std::string endpoint;       // "GET /items"; "(TLS)" where only turns are known
     bool is_head = false;       // its answer has no body
