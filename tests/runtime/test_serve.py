@@ -156,14 +156,19 @@ class FastApi(ServeCase):
         self.check_counts(endpoints, own)
         for name, times in own.items():
             self.assertGreaterEqual(endpoints[name]["latency_ns"]["p50"], statistics.median_low(times) * 0.99, name)
-        # All of them work in threads of a pool, whose time is that of the requests. Threads that compute
-        # wait for the interpreter's lock, too.
-        for name, made in {"GET /cpu": {"cpu", "lock"}, "GET /disk": {"disk"}, "GET /lock": {"lock"}}.items():
-            parts = endpoints[name]["parts_ns"]
-            at_work = {part: ns for part, ns in parts.items() if part not in ("run queue", "event loop")}
-            self.assertIn(max(at_work, key=at_work.get), made, (name, parts))
+        # All of them work in threads of a pool, whose time is that of the requests. On a busy machine such threads
+        # wait most of all for the interpreter's lock; for a disk only those that read one.
+        for name, one in endpoints.items():
+            parts, total = one["parts_ns"], one["total_time_ns"]
+            at_work = total - parts.get("run queue", 0) - parts.get("event loop", 0)
+            if name == "GET /disk":
+                self.assertGreater(parts["disk"], 0.15 * at_work, parts)
+            else:
+                self.assertLess(parts.get("disk", 0), 0.05 * total, (name, parts))
+            if name == "GET /lock":
+                self.assertGreater(parts["lock"], 0.5 * at_work, parts)
             self.assertLess(parts.get("poll", 0) + parts.get("shared", 0) + parts.get("handed over", 0),
-                            0.25 * endpoints[name]["total_time_ns"], (name, parts))
+                            0.25 * total, (name, parts))
 
 
 
