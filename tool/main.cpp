@@ -23,7 +23,8 @@ int main(int argc, char** argv) {
     case mlbcc::Command::explain: return mlbcc::trace::run_explain(line.options, line.pattern);
     case mlbcc::Command::emit: return mlbcc::trace::run_emit(line.options, line.emit);
     case mlbcc::Command::headers: return mlbcc::trace::run_headers(line.options, line.headers);
-    case mlbcc::Command::report: return mlbcc::trace::run_report(line.file, line.calls, line.options);
+    case mlbcc::Command::report:
+        return mlbcc::trace::run_report(line.file, line.calls, line.options);
     case mlbcc::Command::convert:
         return mlbcc::trace::run_convert(line.file, line.convert, line.options);
     case mlbcc::Command::doctor: return mlbcc::trace::run_doctor(line.options, line.json);
