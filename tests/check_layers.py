@@ -51,7 +51,9 @@ RESERVED = [
     ("libbcc, clang or LLVM", r'#\s*include\s*[<"](bcc/|bcc_|clang-c/|clang/|llvm-c/|llvm/)',
      {"compiler"}),
     ("BPF system calls", r'#\s*include\s*<(bpf/bpf\.h|bpf/libbpf\.h|linux/bpf\.h)>|'
-     r"\b(__NR_bpf|SYS_bpf|__NR_perf_event_open|SYS_perf_event_open)\b", {"bpf", "compiler"}),
+     r"\b(__NR_bpf|SYS_bpf)\b", {"bpf", "compiler"}),
+    # system/ has the counters of a process, which no BPF program sees.
+    ("perf events", r"\b(__NR_perf_event_open|SYS_perf_event_open)\b", {"bpf", "compiler", "system"}),
     ("threads", r"#\s*include\s*<(thread|mutex|shared_mutex|condition_variable|future|stop_token|"
      r"pthread\.h)>|\bpthread_create\b", {"trace", "compiler"}),
     # system/ puts the dispositions of a launched command back; compiler/ answers a stack overflow of

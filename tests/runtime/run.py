@@ -47,7 +47,9 @@ class Result(unittest.TestResult):
 
     def fault(self, test, error):
         if isinstance(test, unittest.suite._ErrorHolder):  # of a class or a module
-            self.tally.fail(str(test), self._exc_info_to_string(error, test))
+            text = self._exc_info_to_string(error, test)
+            self.tally.fail(str(test), text)
+            print(f"FAIL {test}\n    " + text.replace("\n", "\n    "), flush=True)
         else:
             self.faults.append(self._exc_info_to_string(error, test))
 
@@ -96,8 +98,9 @@ def main():
         print("\n".join(name(test) for test in chosen))
         return 0
     result = Result()
-    if main_is_missing():
-        result.tally.fail("runtime tests", main_is_missing())
+    if missing := main_is_missing():
+        result.tally.fail("runtime tests", missing)
+        print(missing, flush=True)
     else:
         unittest.TestSuite(chosen).run(result)
     if options.result:

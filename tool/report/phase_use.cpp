@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 namespace mlbcc::report {
 namespace {
@@ -19,10 +20,16 @@ uint64_t between(uint64_t a, uint64_t b, double part) {
 }  // namespace
 
 void LookHistory::add(const Happening& one) {
+    constexpr std::array<std::string_view, kSums> kNames{
+        "cpu_time",     "read_chars",   "written_chars", "cycles",
+        "instructions", "cache_misses", "branch_misses"};
     if (!one.has("resident") || seen_++ % every_ != 0) return;
-    looks_.push_back({one.time_ns, one.natural("resident"), one.natural("anonymous"),
-                      one.natural("cpu_time"), one.natural("read_chars"),
-                      one.natural("written_chars")});
+    Look look{one.time_ns, one.natural("resident"), one.natural("anonymous"), {}};
+    for (size_t i = 0; i < kSums; ++i) {
+        look.sums.at(i) = one.natural(kNames.at(i));
+        known_.at(i) = known_.at(i) || one.has(kNames.at(i));
+    }
+    looks_.push_back(look);
     if (looks_.size() <= most_) return;
     every_ *= 2;
     size_t kept = 0;
@@ -34,27 +41,29 @@ LookHistory::Look LookHistory::at(uint64_t time_ns, std::optional<uint64_t> begi
     auto after = std::ranges::lower_bound(looks_, time_ns, {}, &Look::time_ns);
     if (after == looks_.end()) return looks_.back();
     if (after == looks_.begin() && !begin_ns) return looks_.front();
-    Look before = after == looks_.begin() ? Look{*begin_ns, 0, 0, 0, 0, 0} : *(after - 1);
-    if (time_ns <= before.time_ns) return before;
-    double part = static_cast<double>(time_ns - before.time_ns) /
-                  static_cast<double>(after->time_ns - before.time_ns);
-    return {time_ns,
-            before.resident,
-            before.anonymous,
-            between(before.cpu_ns, after->cpu_ns, part),
-            between(before.read, after->read, part),
-            between(before.written, after->written, part)};
+    Look found = after == looks_.begin() ? Look{*begin_ns, 0, 0, {}} : *(after - 1);
+    if (time_ns <= found.time_ns) return found;
+    double part = static_cast<double>(time_ns - found.time_ns) /
+                  static_cast<double>(after->time_ns - found.time_ns);
+    found.time_ns = time_ns;
+    for (size_t i = 0; i < kSums; ++i)
+        found.sums.at(i) = between(found.sums.at(i), after->sums.at(i), part);
+    return found;
 }
 
 std::optional<PhaseUse> LookHistory::used(const Span& time,
                                           std::optional<uint64_t> begin_ns) const {
     if (looks_.empty()) return {};
-    Look first = at(time.begin_ns, begin_ns), last = at(time.end_ns, begin_ns);
-    PhaseUse use{more(first.cpu_ns, last.cpu_ns),
-                 more(first.read, last.read),
-                 more(first.written, last.written),
-                 {},
-                 {}};
+    const Look first = at(time.begin_ns, begin_ns), last = at(time.end_ns, begin_ns);
+    auto grown = [&](Sum sum) { return more(first.sums.at(sum), last.sums.at(sum)); };
+    auto counted = [&](Sum sum) {
+        return known_.at(sum) ? std::optional(grown(sum)) : std::nullopt;
+    };
+    PhaseUse use{grown(cpu), grown(read), grown(written), {}, {}, {}};
+    CpuCounters counters{counted(cycles), counted(instructions), counted(cache_misses),
+                         counted(branch_misses)};
+    if (std::find(known_.begin() + cycles, known_.end(), true) != known_.end())
+        use.counters = counters;
     auto from = std::ranges::lower_bound(looks_, time.begin_ns, {}, &Look::time_ns);
     auto to = std::ranges::lower_bound(looks_, time.end_ns, {}, &Look::time_ns);
     if (from == to) return use;

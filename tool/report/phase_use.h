@@ -3,6 +3,7 @@
 // at each of its ends.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,6 +14,11 @@
 
 namespace mlbcc::report {
 
+// The CPU's own; those that the machine has.
+struct CpuCounters {
+    std::optional<uint64_t> cycles, instructions, cache_misses, branch_misses;
+};
+
 struct PhaseUse {
     uint64_t cpu_ns = 0;                         // all threads together
     uint64_t read_bytes = 0, written_bytes = 0;  // whatever they were read from and written to
@@ -20,6 +26,7 @@ struct PhaseUse {
     // two: what is next to a boundary belongs to no side for sure.
     std::optional<int64_t> memory_growth_bytes;
     std::optional<uint64_t> peak_resident_bytes;  // the most that a look in it saw
+    std::optional<CpuCounters> counters;          // nothing where no look had any
 };
 
 class LookHistory {
@@ -33,15 +40,27 @@ public:
     std::vector<MemoryLook> anonymous() const;
 
 private:
+    enum Sum : size_t {
+        cpu,
+        read,
+        written,
+        cycles,
+        instructions,
+        cache_misses,
+        branch_misses,
+        kSums
+    };
     struct Look {
         uint64_t time_ns = 0;
-        uint64_t resident = 0, anonymous = 0, cpu_ns = 0, read = 0, written = 0;
+        uint64_t resident = 0, anonymous = 0;
+        std::array<uint64_t, kSums> sums{};  // what only grows, since the process began
     };
     Look at(uint64_t time_ns, std::optional<uint64_t> begin_ns) const;
 
     size_t most_;
     uint64_t every_ = 1, seen_ = 0;  // of too many looks every second, fourth, ... is kept
     std::vector<Look> looks_;
+    std::array<bool, kSums> known_{};  // some look had it
 };
 
 }  // namespace mlbcc::report

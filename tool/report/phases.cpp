@@ -30,7 +30,8 @@ void begin_phase(PhaseReport& report, std::string name, uint64_t time_ns, std::s
         report.phases.back().time.end_ns = time_ns;
         report.phases.back().end_evidence = evidence;
     }
-    report.phases.push_back({std::move(name), {time_ns, time_ns}, std::move(evidence), {}, {}, {}});
+    report.phases.push_back(
+        {std::move(name), {time_ns, time_ns}, std::move(evidence), {}, {}, {}, {}});
 }
 
 uint64_t length_of(const Span& span) {
@@ -129,10 +130,11 @@ void Phases::add_file(const Happening& one) {
     reading.last_ns = std::max(reading.last_ns, one.time_ns + one.duration_ns);
 }
 
-// What was there before the trace cannot be told from code that is unloaded.
+// What was there before the trace cannot be told from code that is unloaded. The memory of devices
+// is mapped, too, with another size.
 void Phases::add_block(Process& process, const Happening& one) {
     bool taken = one.name == "map";
-    if (!taken && one.name != "unmap") return;
+    if ((!taken && one.name != "unmap") || !one.has("bytes")) return;
     uint64_t address = one.natural("address");
     if (taken)
         process.blocks[address] = one.number("bytes");

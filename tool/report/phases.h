@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/gpu_use.h"
 #include "report/happening.h"
 #include "report/phase_use.h"
 #include "report/repetitions.h"
@@ -30,6 +31,7 @@ struct Phase {
     std::string begin_evidence, end_evidence;  // sentences
     std::optional<PhaseUse> use;               // nothing where no look was
     std::optional<TimedSums> sums;             // of all processes; nothing without looks at sums
+    std::optional<GpuMemoryUse> gpu_memory;    // likewise; nothing where none was held
 };
 
 struct PhaseReport {

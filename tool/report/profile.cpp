@@ -52,6 +52,8 @@ void ProfileMaker::add(const Happening& one) {
     processes_.add(one);
     files_.add(one);
     memory_.add(one);
+    gpu_.add(one);
+    long_waits_.add(one);
     phases_.add(one);
     findings_.add(one);
 }
@@ -85,10 +87,14 @@ Profile ProfileMaker::make(const sink::TraceEnd& end, const Surroundings& surrou
     profile.memory = memory_.report();
     profile.phases = phases_.report(profile.duration_ns);
     profile.security = findings_.report(profile.processes, surroundings);
-    profile.calls = call_report(metrics);
+    profile.gpu = gpu_.report(metrics);
+    profile.long_waits = long_waits_.report();
+    profile.calls = call_report(metrics, CallsOf::system);
     profile.off_cpu = off_cpu_report(metrics);
     profile.time = time_report(profile.processes, profile.off_cpu);
     share_out(sums_, profile);
+    for (Phase& phase : profile.phases.phases)
+        phase.gpu_memory = memory_in(profile.gpu, phase.time);
     return profile;
 }
 

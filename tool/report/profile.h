@@ -12,7 +12,9 @@
 #include "base/result.h"
 #include "report/file_use.h"
 #include "report/findings.h"
+#include "report/gpu_use.h"
 #include "report/happening.h"
+#include "report/long_waits.h"
 #include "report/memory_use.h"
 #include "report/off_cpu.h"
 #include "report/phases.h"
@@ -36,8 +38,10 @@ struct Profile {
     FileReport files;
     CallReport calls;
     OffCpuReport off_cpu;
+    LongWaitReport long_waits;
     TimeReport time;
     MemoryReport memory;
+    GpuReport gpu;
     PhaseReport phases;
     FindingReport security;
 };
@@ -57,6 +61,8 @@ private:
     ProcessTree processes_;
     FileUses files_;
     MemoryUse memory_;
+    GpuUse gpu_;
+    LongWaits long_waits_;
     Phases phases_;
     Findings findings_;
     SumHistory sums_;

@@ -113,6 +113,7 @@ std::string profile_json(const Profile& profile) {
     member(json, "processes", profile.processes);
     member(json, "files", profile.files);
     write_times(json, profile);
+    write_gpu(json, profile);
     write_phases(json, profile);
     write_findings(json, profile);
     json.EndObject();

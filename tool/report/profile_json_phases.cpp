@@ -3,16 +3,30 @@
 
 namespace mlbcc::report {
 
+static void add_members(ProfileWriter& json, const CpuCounters& counters) {
+    member(json, "cycles", counters.cycles);
+    member(json, "instructions", counters.instructions);
+    member(json, "cache_misses", counters.cache_misses);
+    member(json, "branch_misses", counters.branch_misses);
+}
+
 static void add_members(ProfileWriter& json, const PhaseUse& use) {
     member(json, "cpu_ns", use.cpu_ns);
     member(json, "read_bytes", use.read_bytes);
     member(json, "written_bytes", use.written_bytes);
     member(json, "memory_growth_bytes", use.memory_growth_bytes);
     member(json, "peak_resident_bytes", use.peak_resident_bytes);
+    member(json, "counters", use.counters);
+}
+
+static void add_members(ProfileWriter& json, const GpuMemoryUse& use) {
+    member(json, "growth_bytes", use.growth_bytes);
+    member(json, "peak_bytes", use.peak_bytes);
 }
 
 static void add_sums(ProfileWriter& json, const std::optional<TimedSums>& sums) {
     write_calls(json, "system_calls", sums ? &sums->calls : nullptr);
+    write_gpu_calls(json, sums ? &sums->gpu : nullptr);
     member(json, "off_cpu_ns", sums ? std::optional(sums->off_cpu_ns) : std::nullopt);
     write_shares(json, "time", sums ? &sums->time : nullptr);
 }
@@ -33,6 +47,7 @@ static void add_members(ProfileWriter& json, const Phase& phase) {
     member(json, "end_evidence", phase.end_evidence);
     member(json, "used", phase.use);
     add_sums(json, phase.sums);
+    member(json, "gpu_memory", phase.gpu_memory);
 }
 
 static void add_members(ProfileWriter& json, const Growth& growth) {

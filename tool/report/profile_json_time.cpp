@@ -57,7 +57,21 @@ static void add_longest(ProfileWriter& json, const OffCpuReport& off) {
     json.EndArray();
 }
 
-static void add_members(ProfileWriter& json, const OffCpuReport& off) {
+static void add_members(ProfileWriter& json, const LongWait& wait) {
+    member(json, "waits", wait.waits);
+    member(json, "total_time_ns", wait.total_ns);
+    member(json, "max_time_ns", wait.max_ns);
+    member(json, "longest_end_ns", wait.longest_ns);
+    member(json, "pid", wait.pid);
+    member(json, "tid", wait.tid);
+    member(json, "threads", uint64_t{wait.threads.size()});
+    member(json, "stack", wait.stack);
+}
+
+static void write_off_cpu(ProfileWriter& json, const Profile& profile) {
+    const OffCpuReport& off = profile.off_cpu;
+    json.Key("off_cpu");
+    json.StartObject();
     add_members(json, off.time);
     member(json, "reasons_ns", off.reasons_ns);
     add_longest(json, off);
@@ -66,6 +80,9 @@ static void add_members(ProfileWriter& json, const OffCpuReport& off) {
     for (const auto& [id, thread] : off.threads) {
         member(json, fmt::format("{}:{}", id.first, id.second).c_str(), thread);
     }
+    json.EndObject();
+    member(json, "long_waits", profile.long_waits.waits);
+    member(json, "long_waits_left_out", profile.long_waits.left_out);
     json.EndObject();
 }
 
@@ -115,13 +132,23 @@ void write_calls(ProfileWriter& json, const char* name, const CallReport* calls)
     json.EndObject();
 }
 
+void write_gpu_calls(ProfileWriter& json, const CategoryUse* calls) {
+    json.Key("gpu_calls");
+    if (calls == nullptr) return void(json.Null());
+    json.StartObject();
+    member(json, "calls", calls->calls);
+    member(json, "total_time_ns", calls->time_ns);
+    member(json, "errors", calls->errors);
+    json.EndObject();
+}
+
 void write_shares(ProfileWriter& json, const char* name, const TimeShares* shares) {
     shares == nullptr ? (json.Key(name), void(json.Null())) : member(json, name, *shares);
 }
 
 void write_times(ProfileWriter& json, const Profile& profile) {
     member(json, "system_calls", profile.calls);
-    member(json, "off_cpu", profile.off_cpu);
+    write_off_cpu(json, profile);
     member(json, "time", profile.time);
     member(json, "memory", profile.memory);
 }

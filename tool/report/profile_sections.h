@@ -9,6 +9,7 @@ namespace mlbcc::report {
 void add_findings(sink::Rows& rows, const Profile& profile);
 void add_calls(sink::Rows& rows, const Profile& profile);
 void add_off_cpu(sink::Rows& rows, const Profile& profile);
+void add_gpu(sink::Rows& rows, const Profile& profile);
 void add_memory(sink::Rows& rows, const Profile& profile);
 void add_phases(sink::Rows& rows, const Profile& profile);
 void add_time(sink::Rows& rows, const Profile& profile);

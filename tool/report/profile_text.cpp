@@ -195,6 +195,7 @@ std::string profile_text(const Profile& profile, size_t width) {
     text += files_text(profile, width);
     text += section_of("SECURITY", profile, width, add_findings);
     text += section_of("MEMORY", profile, width, add_memory);
+    text += section_of("GPU", profile, width, add_gpu);
     text += section_of("SYSTEM CALLS", profile, width, add_calls);
     text += section_of("OFF THE CPU", profile, width, add_off_cpu);
     text += section_of("WHERE THE TIME WENT", profile, width, add_time);

@@ -28,6 +28,28 @@ std::string used(const PhaseUse& use) {
                               bytes(static_cast<uint64_t>(std::abs(growth))));
 }
 
+// "1.84 instructions a cycle, 3.10 branch misses in 1000 instructions, ..."
+std::string counted(const CpuCounters& counters) {
+    std::string text;
+    auto add = [&](const std::optional<uint64_t>& part, const std::optional<uint64_t>& of,
+                   double scale, int digits, const char* what) {
+        if (!part || !of || *of == 0) return;
+        text += fmt::format("{}{:.{}f} {}", text.empty() ? "" : ", ",
+                            scale * static_cast<double>(*part) / static_cast<double>(*of), digits,
+                            what);
+    };
+    add(counters.instructions, counters.cycles, 1, 2, "instructions a cycle");
+    add(counters.branch_misses, counters.instructions, 1000, 2,
+        "branch misses in 1000 instructions");
+    add(counters.cache_misses, counters.instructions, 1000, 2, "cache misses in 1000 instructions");
+    return text;
+}
+
+bool has_counters(const PhaseReport& report) {
+    return std::ranges::any_of(report.phases,
+                               [](const Phase& one) { return one.use && one.use->counters; });
+}
+
 // "1 234 in 12.1 ms, 30 failed: file_io 1 000, memory 200, ..."
 std::string calls_text(const CallReport& calls) {
     std::string text =
@@ -49,6 +71,18 @@ void add_sums(sink::Rows& rows, const TimedSums& sums) {
                           shares_text(sums.time)));
 }
 
+void add_gpu(sink::Rows& rows, const Phase& phase) {
+    const int64_t growth = phase.gpu_memory->growth_bytes;
+    std::string text = fmt::format("GPU memory {}{}, {} at most", growth < 0 ? "-" : "+",
+                                   bytes(static_cast<uint64_t>(std::abs(growth))),
+                                   bytes(phase.gpu_memory->peak_bytes));
+    if (phase.sums && phase.sums->gpu.calls > 0) {
+        text += fmt::format(", {} in {}", sink::plural(phase.sums->gpu.calls, "driver call"),
+                            duration(phase.sums->gpu.time_ns));
+    }
+    rows.line("    " + text);
+}
+
 void add_phase(sink::Rows& rows, const Phase& phase, bool has_peak) {
     rows.line(fmt::format(
         "  {:<10} {} to {}, {}{}{}", phase.name, duration(phase.time.begin_ns),
@@ -56,6 +90,11 @@ void add_phase(sink::Rows& rows, const Phase& phase, bool has_peak) {
         phase.use ? ": " + used(*phase.use) : "", has_peak ? "; the peak of memory is here" : ""));
     rows.line("    begins: " + phase.begin_evidence);
     if (phase.sums) add_sums(rows, *phase.sums);
+    if (phase.use && phase.use->counters) {
+        std::string text = counted(*phase.use->counters);
+        if (!text.empty()) rows.line("    " + text);
+    }
+    if (phase.gpu_memory) add_gpu(rows, phase);
 }
 
 void add_repetitions(sink::Rows& rows, const PhaseReport& report) {
@@ -83,6 +122,8 @@ void add_phases(sink::Rows& rows, const Profile& profile) {
     }
     if (report.phases.size() > kPhases)
         rows.line(fmt::format("  and {} more", report.phases.size() - kPhases));
+    if (!has_counters(report))
+        rows.line("  counters of the CPU (instructions a cycle, misses): not available here");
     add_repetitions(rows, report);
 }
 

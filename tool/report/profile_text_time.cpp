@@ -9,7 +9,7 @@
 namespace mlbcc::report {
 namespace {
 
-constexpr size_t kCalls = 10, kThreads = 5;
+constexpr size_t kCalls = 10, kThreads = 5, kWaits = 5, kFrames = 4;
 
 std::string duration(uint64_t ns) {
     return sink::short_duration(ns);
@@ -29,6 +29,31 @@ void add_call(sink::Rows& rows, size_t indent, const std::string& name, const T&
 const ProcessLife* life_of(const Profile& profile, uint32_t pid) {
     auto found = std::ranges::find(profile.processes, pid, &ProcessLife::pid);
     return found == profile.processes.end() ? nullptr : &*found;
+}
+
+// The function that waits, and behind it those of Python; without such the native ones.
+std::string short_stack(const std::vector<std::string>& stack) {
+    auto is_python = [](const std::string& frame) { return frame.find(".py:") != frame.npos; };
+    const bool has_python = std::ranges::any_of(stack, is_python);
+    std::string text;
+    size_t shown = 0;
+    for (size_t i = 0; i < stack.size(); ++i) {
+        if (i > 0 && has_python && !is_python(stack[i])) continue;
+        if (shown++ == kFrames) return text + " < ...";
+        text += (text.empty() ? "" : " < ") + stack[i];
+    }
+    return text;
+}
+
+// "4 times, 1.2 s, longest 400 ms: read+0x10 < app.py:step < app.py:main < ..."
+void add_wait(sink::Rows& rows, const LongWait& wait) {
+    std::string stack = short_stack(wait.stack);
+    rows.line(fmt::format("    {}{}, {}, longest {}: {}", sink::plural(wait.waits, "time"),
+                          wait.threads.size() > 1
+                              ? fmt::format(" in {}", sink::plural(wait.threads.size(), "thread"))
+                              : "",
+                          duration(wait.total_ns), duration(wait.max_ns),
+                          stack.empty() ? "the stack could not be read" : stack));
 }
 
 }  // namespace
@@ -76,6 +101,24 @@ void add_off_cpu(sink::Rows& rows, const Profile& profile) {
                               100.0 * static_cast<double>(thread.time.total_ns) /
                                   static_cast<double>(off.time.total_ns),
                               reasons));
+    }
+    if (profile.long_waits.waits.empty()) return;
+    rows.line("  long waits, by where:");
+    for (size_t i = 0; i < std::min(kWaits, profile.long_waits.waits.size()); ++i)
+        add_wait(rows, profile.long_waits.waits[i]);
+}
+
+void add_gpu(sink::Rows& rows, const Profile& profile) {
+    const GpuReport& gpu = profile.gpu;
+    if (gpu.calls.calls > 0) add_call(rows, 2, "calls of the driver", gpu.calls);
+    for (size_t i = 0; i < std::min(kCalls, gpu.calls.all.size()); ++i)
+        add_call(rows, 4, gpu.calls.all[i].name, gpu.calls.all[i]);
+    for (const GpuLedger& one : gpu.ledgers) {
+        rows.line(fmt::format(
+            "  memory of device {}, process {}: most at once {}, after {} in {}; {} at the end",
+            one.device.empty() ? "?" : one.device, one.pid,
+            sink::short_amount(one.peak_bytes, rules::Unit::bytes), duration(one.peak_ns),
+            one.peak_function, sink::short_amount(one.held_bytes, rules::Unit::bytes)));
     }
 }
 

@@ -81,13 +81,16 @@ void member(ProfileWriter& json, const char* name, const std::vector<T>& values)
 
 struct Profile;
 struct CallReport;
+struct CategoryUse;
 struct TimeShares;
 void write_findings(ProfileWriter& json, const Profile& profile);  // profile_json_findings.cpp
 // profile_json_time.cpp
 void write_times(ProfileWriter& json, const Profile& profile);
 // By category only, and of the time of threads; null where there is nothing to show.
 void write_calls(ProfileWriter& json, const char* name, const CallReport* calls);
+void write_gpu_calls(ProfileWriter& json, const CategoryUse* calls);
 void write_shares(ProfileWriter& json, const char* name, const TimeShares* shares);
+void write_gpu(ProfileWriter& json, const Profile& profile);  // profile_json_gpu.cpp
 // profile_json_phases.cpp
 void write_phases(ProfileWriter& json, const Profile& profile);
 

@@ -240,7 +240,9 @@ std::vector<TimedSums> SumHistory::shared(const std::vector<Span>& stretches,
     for (const auto& [key, parts] : shared_by_key(stretches, life_of_all(lives))) {
         for (size_t i = 0; i < parts.size(); ++i) {
             const Numbers& part = parts[i];
-            if (!key.is_wait) {
+            if (!key.is_wait && key.name == kGpuCategory) {
+                made[i].gpu = {key.name, part.calls, part.ns, part.errors};
+            } else if (!key.is_wait) {
                 add_category(made[i].calls, {key.name, part.calls, part.ns, part.errors});
             } else if (key.name.empty()) {
                 all_waits[key.thread].resize(made.size());

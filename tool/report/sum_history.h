@@ -24,7 +24,8 @@
 namespace mlbcc::report {
 
 struct TimedSums {
-    CallReport calls;                            // by category only
+    CallReport calls;                            // by category only, and without the GPU's
+    CategoryUse gpu;                             // calls of its driver
     std::map<std::string, uint64_t> off_cpu_ns;  // by reason, of all threads
     TimeShares time;                             // of threads that ended
 };

@@ -32,7 +32,7 @@ void sort_categories(CallReport& report) {
     sort_by_time(report.categories, &CategoryUse::category);
 }
 
-CallReport call_report(const sink::MetricSnapshot& metrics) {
+CallReport call_report(const sink::MetricSnapshot& metrics, CallsOf what) {
     std::map<std::string, CallUse> uses;
     std::map<std::string, CategoryUse> categories;
     CallReport report;
@@ -42,6 +42,7 @@ CallReport call_report(const sink::MetricSnapshot& metrics) {
         if ((!is_calls && !is_errors) || function.empty()) continue;
         std::string category(stat.label, 0,
                              stat.label.size() - (is_calls ? kCalls : kErrors).size());
+        if ((category == kGpuCategory) != (what == CallsOf::gpu)) continue;
         auto add_to = [&](auto& use) {
             use.category = category;
             use.calls += is_calls ? stat.calls : 0;

@@ -2,10 +2,13 @@
 // the categories:
 //
 //   sum duration by function as "file_io calls"    count by function as "file_io errors"
+//
+// Calls of the GPU's driver are told in the same way, in a category of their own.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sink/sink.h"
@@ -32,6 +35,8 @@ struct CallReport {
 void add_category(CallReport& report, CategoryUse use);
 void sort_categories(CallReport& report);
 
-CallReport call_report(const sink::MetricSnapshot& metrics);
+inline constexpr std::string_view kGpuCategory = "gpu";
+enum class CallsOf { system, gpu };
+CallReport call_report(const sink::MetricSnapshot& metrics, CallsOf what);
 
 }  // namespace mlbcc::report

@@ -13,19 +13,19 @@ namespace {
 const std::array<std::string, 4> kStatements{"on", "library", "header", "import"};
 
 // Does `word`, as the first of a statement, go together with what follows it?
-bool can_begin(std::string_view word, TokenKind behind) {
-    bool is_name = behind == TokenKind::name, is_string = behind == TokenKind::string;
+bool can_begin(std::string_view word, const Token& behind) {
+    bool is_name = behind.kind == TokenKind::name, is_string = behind.kind == TokenKind::string;
     if (word == "on") return is_name || is_string;
     if (word == "library") return is_name;
-    if (word == "import" || word == "header") return is_string;
-    return false;
+    if (word == "import") return is_string || behind.is_word("optional");
+    return word == "header" && is_string;
 }
 
 bool is_statement(Cursor& cursor) {
     if (!cursor.at(TokenKind::name)) return false;
     std::string_view word = cursor.token().text();
     bool known = std::find(kStatements.begin(), kStatements.end(), word) != kStatements.end();
-    return known && can_begin(word, cursor.peek().kind);
+    return known && can_begin(word, cursor.peek());
 }
 
 // To the next line: whatever is wrong with a statement is rarely more than a line of it.
@@ -92,10 +92,12 @@ void FileParser::keyword(Cursor& cursor, std::string_view word, uint32_t begin) 
     if (!right) skip_line(cursor);
 }
 
+// [optional] "FILE"
 bool FileParser::import(Cursor& cursor) {
+    const bool optional = cursor.accept_word("optional");
     auto name = cursor.expect_string("the name of a rule file in quotes");
     if (!name) return false;
-    import_file_(*name, cursor.last().span);
+    import_file_(*name, cursor.last().span, optional);
     return true;
 }
 
@@ -180,14 +182,14 @@ void FileParser::no_declaration(Cursor& cursor, uint32_t begin) {
     uint32_t stop = cursor.begin();
     cursor.rewind(begin);
     Token first = cursor.token();
-    TokenKind behind = cursor.peek().kind;
+    Token behind = cursor.peek();
     auto closest = closest_name(first.text(), kStatements);
     if (closest && can_begin(*closest, behind)) {
         cursor.error(first.span, fmt::format("`{}` is not a statement", first.text()))
             .help(fmt::format("a statement with a similar name exists: `{}`", *closest));
         return keyword(cursor, *closest, begin);
     }
-    if (behind == TokenKind::colon) {
+    if (behind.kind == TokenKind::colon) {
         cursor.error(first.span, "a rule begins with `on`")
             .help(fmt::format("write `on {}:`", first.text()));
         return parse_rule(cursor, begin, rules_);

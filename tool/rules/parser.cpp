@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "rules/parser.h"
 
@@ -19,13 +21,19 @@ public:
         : load_(load), rules_(rules), diagnostics_(diagnostics) {}
 
     // `place` is the string that names the file, no place for one of the command line.
-    void read(std::string_view name, std::string_view directory, Span place);
+    void read(std::string_view name, std::string_view directory, Span place, bool optional);
     void check_libraries(size_t first_rule);
     void check_titles();
+    void mark_optional(size_t first_rule);
 
 private:
     struct OpenFile {
         std::string identity, path;
+    };
+    // Files by what they import: of the rules of those that are nowhere imported without
+    // `optional`, none must find what it names.
+    struct Import {
+        std::string by, of;  // identities; `by` is "" for the command line
     };
     void fail(const Error& error, Span place);
     void report_cycle(const Loaded& loaded, Span place);
@@ -36,6 +44,7 @@ private:
     RuleSet& rules_;
     Diagnostics& diagnostics_;
     std::vector<OpenFile> open_;  // each imports the next
+    std::vector<Import> needed_;  // without `optional`
     bool incomplete_ = false;     // a file is missing, and what it defines
 };
 
@@ -45,7 +54,7 @@ void Reader::fail(const Error& error, Span place) {
     if (!error.help.empty()) diagnostic.help(error.help);
 }
 
-void Reader::read(std::string_view name, std::string_view directory, Span place) {
+void Reader::read(std::string_view name, std::string_view directory, Span place, bool optional) {
     if (open_.size() >= kMaxImports) {
         return fail(
             Error{fmt::format("more than {} files import each other in a chain", kMaxImports)},
@@ -57,6 +66,8 @@ void Reader::read(std::string_view name, std::string_view directory, Span place)
         return file.identity == loaded->identity;
     });
     if (is_open) return report_cycle(*loaded, place);
+    if (!optional)
+        needed_.push_back({open_.empty() ? "" : open_.back().identity, loaded->identity});
     auto& known = rules_.identities;
     if (std::find(known.begin(), known.end(), loaded->identity) != known.end()) return;
     if (auto error = check_text(loaded->path, loaded->text)) return fail(*error, place);
@@ -84,9 +95,10 @@ void Reader::parse_text(Loaded loaded) {
     const SourceFile& file = *rules_.files.back();
     warn_of_directives(file, diagnostics_);
     Cursor cursor(file, diagnostics_);
-    FileParser parser(loaded.directory, rules_, [&](const std::string& name, Span span) {
-        read(name, loaded.directory, span);
-    });
+    auto import = [&](const std::string& name, Span span, bool optional) {
+        read(name, loaded.directory, span, optional);
+    };
+    FileParser parser(loaded.directory, rules_, import);
     parser.parse(cursor);
     for (Cast& cast : cursor.take_casts()) rules_.casts.push_back(std::move(cast));
     open_.pop_back();
@@ -102,6 +114,24 @@ void Reader::check_libraries(size_t first_rule) {
                                      [&](const Library& l) { return l.name == function->library; });
             if (!known) unknown_library(*function);
         }
+    }
+}
+
+void Reader::mark_optional(size_t first_rule) {
+    std::set<std::string_view> needed{""};
+    for (size_t known = 0; known != needed.size();) {
+        known = needed.size();
+        for (const Import& one : needed_) {
+            if (needed.contains(one.by)) needed.insert(one.of);
+        }
+    }
+    for (size_t i = first_rule; i < rules_.rules.size(); ++i) {
+        Rule& rule = rules_.rules[i];
+        auto file =
+            std::ranges::find(rules_.files, rule.span.file, &std::unique_ptr<SourceFile>::get);
+        if (needed.contains(rules_.identities.at(static_cast<size_t>(file - rules_.files.begin()))))
+            continue;
+        rule.optional = rule.unsaid = true;
     }
 }
 
@@ -142,9 +172,10 @@ void parse(std::span<const std::string> names, const LoadFile& load, RuleSet& ru
            Diagnostics& diagnostics) {
     size_t first_rule = rules.rules.size();
     Reader reader(load, rules, diagnostics);
-    for (const std::string& name : names) reader.read(name, "", {});
+    for (const std::string& name : names) reader.read(name, "", {}, false);
     reader.check_libraries(first_rule);
     reader.check_titles();
+    reader.mark_optional(first_rule);
 }
 
 void parse(std::string_view name, const LoadFile& load, RuleSet& rules, Diagnostics& diagnostics) {

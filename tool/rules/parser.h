@@ -23,10 +23,11 @@ void warn_of_directives(const SourceFile& file, Diagnostics& diagnostics);
 
 // ---- statements (parse_statement.cpp)
 
-// What one file says goes to `rules`; `import_file` reads another file, named at `span`.
+// What one file says goes to `rules`; `import_file` reads another file, named at `span`, whose
+// rules are all `optional` if it is.
 class FileParser {
 public:
-    using ImportFile = std::function<void(const std::string& name, Span span)>;
+    using ImportFile = std::function<void(const std::string& name, Span span, bool optional)>;
     FileParser(std::string directory, RuleSet& rules, ImportFile import_file)
         : directory_(std::move(directory)), rules_(rules), import_file_(std::move(import_file)) {}
     void parse(Cursor& cursor);

@@ -246,7 +246,8 @@ struct Glob {
 struct Rule {
     uint32_t index = 0;  // position among all rules of the set; later files come later
     bool entry = false, optional = false;
-    bool all = false;  // of every process, traced or not
+    bool unsaid = false;  // `import optional`: what its libraries lack is not worth a word
+    bool all = false;     // of every process, traced or not
     std::vector<Target> targets;
     std::vector<Glob> except;
     std::vector<ExprPtr> where;  // all must hold

@@ -25,11 +25,7 @@ constexpr size_t kColumns = 52;                 // of /proc/PID/stat
 
 // The fields of one source that are wanted, as bits.
 uint64_t fields_of(ProcessSource source, uint64_t wanted) {
-    uint64_t bits = 0;
-    for (uint32_t i = 0; i < target::kProcessFieldCount; ++i) {
-        if (kProcessFields.at(i).source == source) bits |= uint64_t{1} << i;
-    }
-    return bits & wanted;
+    return target::fields_from(source) & wanted;
 }
 
 template <class Visit> void for_each_bit(uint64_t bits, Visit visit) {
@@ -116,6 +112,7 @@ std::optional<ProcessState> ProcessReader::read(int pid, uint64_t wanted) {
     read_descriptors(pid, wanted, state);
     read_clock(pid, wanted, state);
     read_tasks(pid, wanted, state);
+    read_counters(pid, wanted, state);
     return state;
 }
 
@@ -184,6 +181,18 @@ void ProcessReader::read_clock(int pid, uint64_t wanted, ProcessState& state) co
     }
     const int64_t ns = static_cast<int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
     for_each_bit(fields, [&](uint32_t i) { state.fields.at(i) = ns; });
+}
+
+void ProcessReader::read_counters(int pid, uint64_t wanted, ProcessState& state) {
+    for_each_bit(fields_of(ProcessSource::counters, wanted), [&](uint32_t i) {
+        auto value =
+            counters_.read(pid, state.started, {PERF_TYPE_HARDWARE, kProcessFields.at(i).column});
+        if (value) {
+            state.fields.at(i) = static_cast<int64_t>(*value);
+        } else {
+            state.unread |= uint64_t{1} << i;
+        }
+    });
 }
 
 void ProcessReader::read_descriptors(int pid, uint64_t wanted, ProcessState& state) const {

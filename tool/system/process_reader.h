@@ -11,7 +11,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "system/process_counters.h"
 #include "target/target.h"
 
 namespace mlbcc::system {
@@ -30,6 +32,8 @@ public:
     // Bit i of `wanted`: field i is. None where there is no such process any more, or where it is
     // one of the kernel's own, which have no memory and no files.
     std::optional<ProcessState> read(int pid, uint64_t wanted);
+    // What was kept of other processes goes. `pids` are sorted.
+    void keep_only(const std::vector<int>& pids) { counters_.keep_only(pids); }
 
 private:
     bool read_stat(int pid, uint64_t wanted, ProcessState& state);
@@ -37,6 +41,7 @@ private:
                     ProcessState& state);
     void read_tasks(int pid, uint64_t wanted, ProcessState& state);
     void read_clock(int pid, uint64_t wanted, ProcessState& state) const;
+    void read_counters(int pid, uint64_t wanted, ProcessState& state);
     void read_descriptors(int pid, uint64_t wanted, ProcessState& state) const;
     std::optional<std::string_view> text_of(const std::string& path);
     int64_t scaled(uint64_t value, target::ProcessUnit unit) const;
@@ -45,6 +50,7 @@ private:
     uint64_t page_bytes_, tick_ns_;
     bool counts_files_;  // the size of /proc/PID/fd is how many there are: Linux 6.2
     std::array<char, 8192> buffer_{};
+    ProcessCounters counters_;
 };
 
 }  // namespace mlbcc::system

@@ -85,7 +85,7 @@ bool may_be_one_file(const TracedLibrary& a, const TracedLibrary& b) {
 
 }  // namespace
 
-TracedLibrary* LibraryTable::use(const rules::FunctionTarget& target, bool optional) {
+TracedLibrary* LibraryTable::use(const rules::FunctionTarget& target, const rules::Rule& rule) {
     std::unique_ptr<TracedLibrary>& library = libraries_[key_of(target)];
     if (library == nullptr) {
         library = target.quoted ? make_quoted(target) : make_named(target);
@@ -93,7 +93,8 @@ TracedLibrary* LibraryTable::use(const rules::FunctionTarget& target, bool optio
         search(*library);
         in_order_.push_back(library.get());
     }
-    if (!optional) library->required = true;
+    if (!rule.optional) library->required = true;
+    if (!rule.unsaid) library->said = true;
     return library.get();
 }
 
@@ -229,20 +230,21 @@ std::vector<SoughtLibrary> LibraryTable::sought() const {
     std::vector<SoughtLibrary> all;
     for (const TracedLibrary* library : in_order_) {
         const bool found = !library->awaited && !library->files.empty();
-        all.push_back({title_of(library->names), library->names, found, !library->required});
+        all.push_back(
+            {title_of(library->names), library->names, found, !library->required, library->said});
     }
     return all;
 }
 
 void LibraryTable::report_problems() {
     for (const TracedLibrary* library : in_order_) {
+        const bool absent = library->files.empty() && library->unusable.empty();
+        if ((absent || library->awaited) && !library->said) continue;
         if (library->awaited) {
             library_awaited(*library, diagnostics_);
             continue;
         }
-        if (library->files.empty() && library->unusable.empty()) {
-            library_not_found(*library, diagnostics_);
-        }
+        if (absent) library_not_found(*library, diagnostics_);
         for (const LibraryFile* file : library->unusable) {
             file_not_usable(*library, *file, diagnostics_);
         }

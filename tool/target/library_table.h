@@ -37,6 +37,7 @@ struct TracedLibrary {
     Variants variants;
     Span span;              // its `library` line, or the quoted name
     bool required = false;  // a rule that is not `optional` wants it
+    bool said = false;      // its absence is worth a word: not all its rules are `unsaid`
     bool awaited = false;   // its one file is an expected one
     std::vector<LibraryFile*> files;
     std::vector<LibraryFile*> unusable;
@@ -49,7 +50,7 @@ public:
         : rules_(rules), host_(host), diagnostics_(diagnostics) {}
 
     // Null where no library has that name: the parser has said so.
-    TracedLibrary* use(const rules::FunctionTarget& target, bool optional);
+    TracedLibrary* use(const rules::FunctionTarget& target, const rules::Rule& rule);
     // Has the absent libraries of `optional` rules stand for those that will come; `targets` are
     // what rules want of them.
     void expect(const std::vector<std::pair<TracedLibrary*, const rules::FunctionTarget*>>& targets,

@@ -13,6 +13,7 @@ std::string_view source_text(ProcessSource source) {
     case ProcessSource::descriptors: return "/proc/PID/fd";
     case ProcessSource::clock: return "the CPU-time clock";
     case ProcessSource::tasks: return "/proc/PID/task/TID/status of each thread";
+    case ProcessSource::counters: return "the CPU's counters";
     }
     return "";
 }

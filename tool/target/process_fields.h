@@ -21,7 +21,8 @@ enum class ProcessSource {
     io,           // /proc/PID/io
     descriptors,  // /proc/PID/fd
     clock,        // the process's CPU-time clock, clock_getcpuclockid(3)
-    tasks         // /proc/PID/task/TID/status of each thread that lives
+    tasks,        // /proc/PID/task/TID/status of each thread that lives
+    counters      // the CPU's own, perf_event_open(2), from the first look at the process on
 };
 
 enum class ProcessUnit { one, bytes, pages, kibibytes, ticks, nanoseconds };
@@ -31,8 +32,9 @@ struct ProcessField {
     std::string_view name;
     ProcessSource source{};
     std::string_view key;  // status, io, tasks: the line's name
-    uint32_t column = 0;   // stat: counted from 1, as in the manual
-    ProcessUnit unit{};    // as it is read; shown are bytes and nanoseconds
+    // stat: counted from 1, as in the manual; counters: PERF_COUNT_HW_*, linux/perf_event.h
+    uint32_t column = 0;
+    ProcessUnit unit{};  // as it is read; shown are bytes and nanoseconds
 };
 
 inline constexpr auto kProcessFields = std::to_array<ProcessField>({
@@ -58,6 +60,10 @@ inline constexpr auto kProcessFields = std::to_array<ProcessField>({
     {"written_bytes", ProcessSource::io, "write_bytes", 0, ProcessUnit::bytes},
     {"read_chars", ProcessSource::io, "rchar", 0, ProcessUnit::bytes},
     {"written_chars", ProcessSource::io, "wchar", 0, ProcessUnit::bytes},
+    {"cycles", ProcessSource::counters, "", 0, ProcessUnit::one},
+    {"instructions", ProcessSource::counters, "", 1, ProcessUnit::one},
+    {"cache_misses", ProcessSource::counters, "", 3, ProcessUnit::one},
+    {"branch_misses", ProcessSource::counters, "", 5, ProcessUnit::one},
 });
 // As parameters of an interval's signature: all fields, then the change of each but the first.
 inline constexpr uint32_t kProcessFieldCount = kProcessFields.size();
@@ -69,6 +75,15 @@ inline constexpr uint32_t change_of(uint32_t field) {
 // The field that parameter `value` is, or is the change of.
 inline constexpr uint32_t field_of(uint32_t value) {
     return value < kProcessFieldCount ? value : value - kProcessFieldCount + 1;
+}
+
+// All fields of one source, as bits.
+inline constexpr uint64_t fields_from(ProcessSource source) {
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < kProcessFieldCount; ++i) {
+        if (kProcessFields[i].source == source) bits |= uint64_t{1} << i;
+    }
+    return bits;
 }
 
 std::string_view source_text(ProcessSource source);  // "/proc/PID/stat"

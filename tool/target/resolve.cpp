@@ -64,7 +64,7 @@ struct FindLibrary {
 
     template <class Other> void operator()(const Other&) {}  // point_table.h
     void operator()(const rules::FunctionTarget& target) {
-        TracedLibrary* library = libraries.use(target, rule.optional);
+        TracedLibrary* library = libraries.use(target, rule);
         if (library != nullptr) found.targets.push_back({&target, library});
     }
 };
@@ -153,6 +153,7 @@ private:
         if (matched == 0) {
             // What several rules can do without is said once.
             const auto missing = std::pair(target.library, target.target->pattern);
+            if (rule.unsaid) return;
             if (rule.optional && !missing_.insert(missing).second) return;
             no_match(rule, *target.target, *target.library, diagnostics_);
         } else if (wanted == 0) {

@@ -183,6 +183,7 @@ struct SoughtLibrary {
     std::vector<LibraryName> names;  // any of them is it
     bool found = false;              // some file of it is there
     bool optional = false;           // no rule needs it to be there
+    bool said = true;                // its absence is worth a word
     bool may_come() const;           // it is not there, or there may be more files of a glob
     bool may_come_anywhere() const;  // it is optional and named without a folder
 };

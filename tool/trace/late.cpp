@@ -183,7 +183,7 @@ void LateLibraries::let_go(const LateArrival& arrival) {
 std::vector<std::string> LateLibraries::never_came() const {
     std::vector<std::string> titles;
     for (const Awaited& one : awaited_) {
-        if (!one.came) titles.push_back(one.library->title);
+        if (!one.came && one.library->said) titles.push_back(one.library->title);
     }
     return titles;
 }

@@ -54,6 +54,7 @@ void ProcessLooks::begin_round(Interval& interval, uint64_t now_ns, const Proces
     ++interval.done;
     interval.waiting = processes();
     std::ranges::sort(interval.waiting);
+    reader_.keep_only(interval.waiting);
     std::erase_if(interval.last, [&](const auto& one) {
         return !std::ranges::binary_search(interval.waiting, one.first);
     });

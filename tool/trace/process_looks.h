@@ -51,7 +51,7 @@ private:
         uint64_t done = 0, missed = 0;
     };
 
-    static void begin_round(Interval& interval, uint64_t now_ns, const Processes& processes);
+    void begin_round(Interval& interval, uint64_t now_ns, const Processes& processes);
     void look(Interval& interval, int pid, event::Pipeline& pipeline);
 
     std::vector<Interval> intervals_;

@@ -18,13 +18,13 @@ TEST(IntervalPlan, IsNoProbeOfTheKernels) {
     EXPECT_EQ(probe.kind, plan::ProbeKind::interval);
     EXPECT_TRUE(p.plan().shapes.empty());
     EXPECT_EQ(p.entry("interval"),
-              "%1@56; comm@64+16; %29@80; %8@88; "
+              "%1@56; comm@64+16; %33@80; %8@88; "
               "condition<1 r0> (b9 0 #1048576); condition<1 r0> (b11 1 \"python3\"); "
               "event process.sample<1 r0> resident=0 comm=1 cpu_time_change=2; tally 0<1 r0> by 3");
     EXPECT_EQ(probe.entry->layout.unread, 48u);
     EXPECT_EQ(probe.entry->layout.fields[0].type.unit, rules::Unit::bytes);
     EXPECT_EQ(probe.entry->layout.fields[2].type.unit, rules::Unit::nanoseconds);
-    EXPECT_EQ(probe.asked_parameters(), 1ull << 1 | 1ull << 8 | 1ull << 29);
+    EXPECT_EQ(probe.asked_parameters(), 1ull << 1 | 1ull << 8 | 1ull << 33);
 }
 
 TEST(IntervalPlan, ArgsAreTheFieldsWithoutTheirChanges) {

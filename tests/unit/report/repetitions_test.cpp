@@ -138,6 +138,24 @@ TEST(LookHistory, sums_are_cut_between_looks_and_memory_is_that_of_looks) {
     EXPECT_FALSE(LookHistory().used({0, 50}, 0));
 }
 
+TEST(LookHistory, counters_are_those_that_looks_have) {
+    LookHistory looks;
+    for (int64_t i = 1; i <= 3; ++i) {
+        Happening one = look(static_cast<uint64_t>(100 * i), 1000, 0, 0);
+        one.arguments.push_back({"cycles", 50 * i});
+        one.arguments.push_back({"instructions", 100 * i});
+        looks.add(one);
+    }
+    std::optional<CpuCounters> counters = looks.used({150, 300}, 0)->counters;
+    ASSERT_TRUE(counters);
+    EXPECT_EQ(counters->cycles, 75u);
+    EXPECT_EQ(counters->instructions, 150u);
+    EXPECT_FALSE(counters->branch_misses);
+    LookHistory without;
+    without.add(look(100, 1000, 0, 0));
+    EXPECT_FALSE(without.used({0, 100}, 0)->counters);
+}
+
 TEST(LookHistory, of_too_many_looks_every_other_goes) {
     LookHistory looks(4);
     for (int64_t i = 0; i < 10; ++i) looks.add(look(static_cast<uint64_t>(i), 2 * i, i, 0));

@@ -55,6 +55,17 @@ TEST(SumHistories, a_look_is_shared_by_the_time_in_each_phase) {
     EXPECT_EQ(shared[2].calls.calls, 0u);
 }
 
+TEST(SumHistories, calls_of_the_gpu_are_told_apart) {
+    SumHistory history;
+    history.add(look(100, 200,
+                     {stat("file_io calls", function("\"read\""), 60, 10),
+                      stat("gpu calls", function("\"cuInit\""), 40, 4)}));
+    auto shared = history.shared({{0, 150}, {150, 1000}}, lives());
+    EXPECT_EQ(shared[0].gpu.calls, 2u);
+    EXPECT_EQ(shared[1].gpu.time_ns, 20u);
+    EXPECT_EQ(shared[0].calls.calls + shared[1].calls.calls, 10u);
+}
+
 TEST(SumHistories, a_long_call_took_its_time_before_the_look) {
     SumHistory history;
     history.add(look(800, 900, {stat("time calls", function("\"nanosleep\""), 600, 1)}));
@@ -104,7 +115,7 @@ TEST(SumHistories, add_up_whatever_the_cuts) {
     }
     std::vector<Span> stretches;
     for (uint64_t at = 3; at < 900; at += 37) stretches.push_back({at, at + 37});
-    CallReport whole = call_report(history.whole());
+    CallReport whole = call_report(history.whole(), CallsOf::system);
     OffCpuReport waits = off_cpu_report(history.whole());
     CallReport calls;
     Reasons reasons;

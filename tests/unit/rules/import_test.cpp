@@ -46,6 +46,43 @@ TEST(Import, FilesOfTheCommandLineAddUp) {
               "there is no library `x`");
 }
 
+std::vector<std::string> optional_ones(const RuleSet& rules) {
+    std::vector<std::string> made;
+    for (const Rule& rule : rules.rules) {
+        EXPECT_EQ(rule.optional, rule.unsaid) << rule.place();
+        if (rule.optional) made.push_back(rule.place());
+    }
+    return made;
+}
+
+TEST(Import, OptionalIsForAllRulesOfTheFileAndOfWhatItImports) {
+    Files files{{"a.rules", "import optional \"b.rules\"\non x:a { count }"},
+                {"b.rules", "import \"c.rules\"\non x:b { count }"},
+                {"c.rules", "library x = \"x.so\"\non x:c { count }"}};
+    Parsed parsed = parse_files(files, {"a.rules"});
+    EXPECT_EQ(parsed.messages(), "");
+    EXPECT_EQ(optional_ones(parsed.rules), (std::vector<std::string>{"c.rules:2", "b.rules:2"}));
+}
+
+TEST(Import, WhatIsNeededElsewhereIsNotOptional) {
+    Files files{{"a.rules", "import optional \"b.rules\" import \"c.rules\""},
+                {"b.rules", "import \"d.rules\"\non x:b { count }"},
+                {"c.rules", "import \"d.rules\"\non x:c { count }"},
+                {"d.rules", "library x = \"x.so\"\non x:d { count }"}};
+    EXPECT_EQ(optional_ones(parse_files(files, {"a.rules"}).rules),
+              std::vector<std::string>{"b.rules:2"});
+    EXPECT_EQ(optional_ones(parse_files(files, {"a.rules", "b.rules"}).rules),
+              std::vector<std::string>{});
+}
+
+TEST(Import, OptionalWithoutAFile) {
+    EXPECT_EQ(parse_text("import optional\n").diagnostics.all().at(0).message,
+              "expected the name of a rule file in quotes, found the end of the file");
+    Parsed missing = parse_text("import optional \"b.rules\"\n");
+    EXPECT_EQ(missing.diagnostics.all().at(0).message,
+              "cannot open b.rules: No such file or directory");
+}
+
 TEST(Import, Itself) {
     EXPECT_EQ(parse_text("# me\nimport \"a.rules\"").messages(), R"(error: `a.rules` imports itself
  --> a.rules:2:8

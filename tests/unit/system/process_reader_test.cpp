@@ -20,6 +20,7 @@ int64_t value(const ProcessState& state, std::string_view name) {
 }
 
 constexpr uint64_t kAll = (uint64_t{1} << target::kProcessFieldCount) - 1;
+constexpr uint64_t kCounters = target::fields_from(target::ProcessSource::counters);
 
 // A /proc with one process, 70, as proc(5) describes it.
 class FakeProc {
@@ -51,7 +52,7 @@ public:
 
 TEST(ProcessReader, ReadsEachSource) {
     FakeProc fake;
-    auto state = fake.read(kAll & ~bit("cpu_time"));
+    auto state = fake.read(kAll & ~bit("cpu_time") & ~kCounters);
     ASSERT_TRUE(state);
     EXPECT_EQ(state->comm, "a (b) c");
     EXPECT_EQ(state->parent, 69u);
@@ -118,7 +119,7 @@ TEST(ProcessReader, ThisProcess) {
     ProcessReader reader;
     auto state = reader.read(getpid(), kAll);
     ASSERT_TRUE(state);
-    EXPECT_EQ(state->unread, 0u);
+    EXPECT_EQ(state->unread & ~kCounters, 0u) << "not every machine has counters";
     EXPECT_EQ(state->parent, static_cast<uint32_t>(getppid()));
     EXPECT_GT(value(*state, "cpu_time"), 0);
     int64_t files = value(*state, "open_files");

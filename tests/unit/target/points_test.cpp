@@ -157,8 +157,8 @@ TEST(Intervals, HaveTheFieldsOfAProcessAndTheirChanges) {
     const std::string text = points("on interval:100ms { count }");
     EXPECT_TRUE(text.starts_with("100ms void(long elapsed, ssize_t resident, ssize_t virtual, "))
         << text;
-    EXPECT_NE(text.find("ssize_t written_chars, ssize_t resident_change, "), std::string::npos);
-    EXPECT_TRUE(text.ends_with("ssize_t written_chars_change) <- 0\n")) << text;
+    EXPECT_NE(text.find("ssize_t written_chars, long cycles, "), std::string::npos);
+    EXPECT_TRUE(text.ends_with("long branch_misses_change) <- 0\n")) << text;
     EXPECT_EQ(text.find("elapsed_change"), std::string::npos);
 }
 
