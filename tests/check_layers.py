@@ -42,7 +42,7 @@ PUBLIC = {
     "report": {"saved_trace.h", "json_line.h", "live_view.h", "profile.h", "progress.h", "requests.h"},
     "system": None,
     "trace": {"trace.h", "commands.h", "doctor.h", "headers.h", "report.h", "profile.h", "serve.h",
-              "convert.h", "options.h"},
+              "convert.h", "timeline.h", "options.h"},
     "": {"cli.h", "cli_units.h"},
 }
 

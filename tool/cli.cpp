@@ -19,6 +19,7 @@ constexpr const char* kDescription =
     "       mlbcc --rules FILE|NAME [OPTIONS] --pid N | --all\n"
     "       mlbcc check|list|explain|emit --rules FILE|NAME [OPTIONS]\n"
     "       mlbcc report FILE\n"
+    "       mlbcc timeline FILE [--from 1.5s] [--to 2s] [--type GLOB] [--name GLOB]\n"
     "       mlbcc convert FILE --to chrome|perfetto|folded|csv|html [-o FILE]\n"
     "       mlbcc profile [options] [--json FILE] [--fail-on high] -- COMMAND [ARGS]\n"
     "       mlbcc top [--rules FILE|NAME] [options] --pid N | -- COMMAND [ARGS]\n"
@@ -260,9 +261,9 @@ int check_use(const CommandLine& line) {
     bool lists_pattern =
         line.command == Command::list && line.pattern.find(':') != std::string::npos;
     bool needs_rules = line.command != Command::report && line.command != Command::convert &&
-                       line.command != Command::doctor && line.command != Command::headers &&
-                       line.command != Command::profile && line.command != Command::serve &&
-                       !lists_pattern;
+                       line.command != Command::timeline && line.command != Command::doctor &&
+                       line.command != Command::headers && line.command != Command::profile &&
+                       line.command != Command::serve && !lists_pattern;
     if (needs_rules && o.rules.rules.empty()) {
         return usage_error("no rules are given",
                            "add --rules FILE, or the name of a bundled file: --rules cuda");
@@ -330,6 +331,7 @@ Parsed parse_command_line(int argc, char** argv) {
     add_subcommands(app, line, texts);
     add_serve(app, line, texts);
     add_convert(app, line, texts.saved);
+    add_timeline(app, line, texts.saved);
     add_headers(app, line);
     try {
         app.parse(static_cast<int>(dashes - argv), argv);

@@ -8,6 +8,7 @@
 #include "trace/convert.h"
 #include "trace/options.h"
 #include "trace/report.h"
+#include "trace/timeline.h"
 
 namespace mlbcc {
 
@@ -22,6 +23,7 @@ enum class Command {
     emit,
     report,
     convert,
+    timeline,
     doctor,
     headers
 };
@@ -30,12 +32,13 @@ struct CommandLine {
     Command command = Command::trace;
     trace::TraceOptions options;
     std::string pattern;   // list
-    std::string file;      // report, convert
+    std::string file;      // report, convert, timeline
     bool json = false;     // doctor
     bool compile = false;  // check
     trace::EmitOptions emit;
     trace::HeadersOptions headers;
     trace::ConvertOptions convert;
+    trace::TimelineOptions timeline;
     std::optional<view::CallSelection> calls;  // report
 };
 

@@ -38,6 +38,13 @@ int read_moment(const std::string& text, uint64_t& ns) {
     return 0;
 }
 
+int read_window(const SavedTexts& texts, view::CallSelection& calls) {
+    if (int status = read_moment(texts.from, calls.from_ns); status != 0) return status;
+    if (int status = read_moment(texts.until, calls.to_ns); status != 0) return status;
+    if (calls.from_ns < calls.to_ns) return 0;
+    return usage_error("--from is not before --to", "nothing lies between them");
+}
+
 int read_calls(const SavedTexts& texts, CommandLine& line) {
     bool is_wanted = false;
     for (const char* option : {"--top", "--type", "--name", "--from", "--to"}) {
@@ -45,10 +52,7 @@ int read_calls(const SavedTexts& texts, CommandLine& line) {
     }
     if (!is_wanted) return 0;
     view::CallSelection calls = texts.calls;
-    if (int status = read_moment(texts.from, calls.from_ns); status != 0) return status;
-    if (int status = read_moment(texts.until, calls.to_ns); status != 0) return status;
-    if (calls.from_ns >= calls.to_ns)
-        return usage_error("--from is not before --to", "nothing lies between them");
+    if (int status = read_window(texts, calls); status != 0) return status;
     if (!line.options.folded.empty())
         return usage_error("--folded has all calls",
                            "leave --top, --type, --name, --from and --to out");
@@ -64,6 +68,18 @@ int usage_error(const std::string& message, const std::string& help) {
     return trace::kExitUsage;
 }
 
+namespace {
+
+void add_choice(CLI::App& sub, view::CallSelection& calls) {
+    sub.add_option("--type", calls.types, "Show the calls of these types: memory,file")
+        ->type_name("GLOB,...")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    sub.add_option("--name", calls.name, "Show the calls of this name: cuMem*")->type_name("GLOB");
+}
+
+}  // namespace
+
 void add_report_options(CLI::App& report, CommandLine& line, SavedTexts& texts) {
     texts.report = &report;
     report.add_option("file", line.file, "Trace file; - is standard input")->required();
@@ -72,12 +88,7 @@ void add_report_options(CLI::App& report, CommandLine& line, SavedTexts& texts) 
                     "Show the calls: so many names, and so many of the longest; default 10")
         ->type_name("N")
         ->check(CLI::PositiveNumber);
-    report.add_option("--type", texts.calls.types, "Show the calls of these types: memory,file")
-        ->type_name("GLOB,...")
-        ->delimiter(',')
-        ->allow_extra_args(false);
-    report.add_option("--name", texts.calls.name, "Show the calls of this name: cuMem*")
-        ->type_name("GLOB");
+    add_choice(report, texts.calls);
     report.add_option("--from", texts.from, "Show the calls that began then or later")
         ->type_name("1.5s");
     report.add_option("--to", texts.until, "Show the calls that began before")->type_name("2s");
@@ -98,9 +109,30 @@ void add_convert(CLI::App& app, CommandLine& line, SavedTexts& texts) {
         ->type_name("SIZE");
 }
 
+void add_timeline(CLI::App& app, CommandLine& line, SavedTexts& texts) {
+    trace::TimelineOptions& timeline = line.timeline;
+    timeline.calls.top = 30;
+    CLI::App* sub = app.add_subcommand("timeline", "Draw a saved trace on the terminal");
+    sub->fallthrough();
+    sub->callback([&line] { line.command = Command::timeline; });
+    sub->add_option("file", line.file, "Trace file; - is standard input")->required();
+    sub->add_option("--from", texts.from, "Draw from this moment on")->type_name("1.5s");
+    sub->add_option("--to", texts.until, "Draw up to this moment")->type_name("2s");
+    add_choice(*sub, timeline.calls);
+    sub->add_option("--top", timeline.calls.top,
+                    "Draw so many threads, those with the most calls; default 30")
+        ->type_name("N")
+        ->check(CLI::PositiveNumber);
+    sub->add_option("--width", timeline.width, "Characters of a line; default: the terminal's")
+        ->type_name("N")
+        ->check(CLI::Range(60, 1000));
+    sub->add_flag("--ascii", timeline.ascii, "Draw with characters of ASCII");
+}
+
 int read_saved(const SavedTexts& texts, CommandLine& line) {
     line.convert.to = format_of(texts.to);
     if (line.command == Command::report) return read_calls(texts, line);
+    if (line.command == Command::timeline) return read_window(texts, line.timeline.calls);
     return line.command == Command::convert ? read_max_size(texts, line.convert) : 0;
 }
 

@@ -19,6 +19,7 @@ struct SavedTexts {  // what CLI11 takes as text
 };
 void add_report_options(CLI::App& report, CommandLine& line, SavedTexts& texts);
 void add_convert(CLI::App& app, CommandLine& line, SavedTexts& texts);
+void add_timeline(CLI::App& app, CommandLine& line, SavedTexts& texts);
 // After parsing. Returns the status of a mistake, or 0.
 int read_saved(const SavedTexts& texts, CommandLine& line);
 

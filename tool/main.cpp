@@ -7,6 +7,7 @@
 #include "trace/profile.h"
 #include "trace/report.h"
 #include "trace/serve.h"
+#include "trace/timeline.h"
 #include "trace/trace.h"
 
 int main(int argc, char** argv) {
@@ -27,6 +28,8 @@ int main(int argc, char** argv) {
         return mlbcc::trace::run_report(line.file, line.calls, line.options);
     case mlbcc::Command::convert:
         return mlbcc::trace::run_convert(line.file, line.convert, line.options);
+    case mlbcc::Command::timeline:
+        return mlbcc::trace::run_timeline(line.file, line.timeline, line.options);
     case mlbcc::Command::doctor: return mlbcc::trace::run_doctor(line.options, line.json);
     }
     return mlbcc::trace::kExitUsage;

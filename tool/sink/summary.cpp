@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/write_all.h"
 #include "sink/layers.h"
@@ -38,6 +39,11 @@ size_t terminal_width(int fd) {
     winsize size{};
     if (::ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsualWidth;
     return std::clamp<size_t>(size.ws_col, kLeastWidth, kMostWidth);
+}
+
+bool wants_color(int fd) {
+    const char* none = std::getenv("NO_COLOR");
+    return ::isatty(fd) == 1 && (none == nullptr || *none == '\0');
 }
 
 std::unique_ptr<Sink> make_summary(int fd, const TraceInfo& info, const plan::Plan& plan) {

@@ -20,6 +20,8 @@ namespace mlbcc::sink {
 
 // Of the terminal that `fd` is, within what the summary is readable at; 100 if it is none.
 size_t terminal_width(int fd);
+// It is a terminal, and NO_COLOR (https://no-color.org) is not set.
+bool wants_color(int fd);
 
 // `width`: of the terminal, characters; at least 80 is assumed.
 std::string summary_text(const TraceEnd& end, uint64_t start_ns, const std::vector<Layer>& layers,

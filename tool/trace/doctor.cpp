@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 
 #include <fmt/format.h>
 
+#include "sink/summary_text.h"
 #include "trace/doctor_checks.h"
 #include "trace/doctor_text.h"
 
@@ -14,11 +14,6 @@ namespace mlbcc::trace {
 namespace {
 
 constexpr const char* kUsualRules = "cuda";
-
-bool wants_color() {
-    const char* none = std::getenv("NO_COLOR");  // https://no-color.org
-    return ::isatty(STDOUT_FILENO) == 1 && (none == nullptr || *none == '\0');
-}
 
 }  // namespace
 
@@ -28,7 +23,8 @@ int run_doctor(const TraceOptions& options, bool json) {
     Findings found = examine_machine(asked);
     examine_rules(asked, found);
     const std::vector<Row> rows = judge(found);
-    fmt::print("{}", json ? doctor_json(found, rows) : doctor_text(found, rows, wants_color()));
+    fmt::print("{}", json ? doctor_json(found, rows)
+                          : doctor_text(found, rows, sink::wants_color(STDOUT_FILENO)));
     return would_work(rows) ? 0 : kExitFailure;
 }
 

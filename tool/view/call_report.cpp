@@ -71,11 +71,7 @@ public:
 private:
     bool is_wanted(const Record& record, uint64_t begin_ns) const {
         if (begin_ns < wanted_.from_ns || begin_ns >= wanted_.to_ns) return false;
-        const auto& types = wanted_.types;
-        auto is_its = [&](const std::string& type) { return glob_match(type, record.type); };
-        if (!types.empty() && std::ranges::none_of(types, is_its)) return false;
-        return wanted_.name.empty() || glob_match(wanted_.name, record.name) ||
-               glob_match(wanted_.name, record.function);
+        return is_chosen(wanted_, record);
     }
     void keep_if_slow(const Slice& slice);
     std::vector<const Row*> rows() const;
@@ -92,12 +88,12 @@ private:
 void Report::keep_if_slow(const Slice& slice) {
     const Record& call = *slice.call;
     uint64_t duration = slice.end_ns - slice.begin_ns;
+    Slow one{duration, slice.begin_ns, call.id, call.pid, call.tid};
     if (slow_.size() == wanted_.top) {
-        if (slow_.empty() || slow_.front().duration_ns >= duration) return;
+        if (slow_.empty() || !(one < slow_.front())) return;
         std::pop_heap(slow_.begin(), slow_.end());
         slow_.pop_back();
     }
-    Slow one{duration, slice.begin_ns, call.id, call.pid, call.tid};
     one.comm = call.comm;
     one.type = call.type;
     one.name = call.name;
@@ -234,6 +230,13 @@ std::string Report::json() const {
 }
 
 }  // namespace
+
+bool is_chosen(const CallSelection& wanted, const Record& record) {
+    auto is_its = [&](const std::string& type) { return glob_match(type, record.type); };
+    if (!wanted.types.empty() && std::ranges::none_of(wanted.types, is_its)) return false;
+    return wanted.name.empty() || glob_match(wanted.name, record.name) ||
+           glob_match(wanted.name, record.function);
+}
 
 std::unique_ptr<CallReport> report_calls(const CallSelection& wanted) {
     return std::make_unique<Report>(wanted);

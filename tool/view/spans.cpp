@@ -18,7 +18,8 @@ Spans::Lane& Spans::lane_of(const Record& record) {
 void Spans::close_above(Lane& lane, size_t depth, uint64_t end_ns) {
     while (lane.depth > depth) {
         const Record& call = lane.open[--lane.depth].get();
-        take_({&call, nullptr, call.time_ns, std::max(end_ns, call.time_ns), Missing::end});
+        take_({&call, nullptr, call.time_ns, std::max(end_ns, call.time_ns), Missing::end,
+               lane.around[lane.depth]});
     }
 }
 
@@ -33,8 +34,19 @@ void Spans::begin(const Record& record) {
     }
     if (around >= kMaxDepth) around = 0;
     close_above(lane, around, record.time_ns);
-    if (lane.depth == lane.open.size()) lane.open.emplace_back();
+    if (lane.depth == lane.open.size()) {
+        lane.open.emplace_back();
+        lane.around.emplace_back();
+    }
+    lane.around[lane.depth] = around_of(lane, record.type);
     lane.open[lane.depth++].keep(record);
+}
+
+size_t Spans::around_of(const Lane& lane, std::string_view type) {
+    for (size_t i = lane.depth; i > 0; --i) {
+        if (lane.open[i - 1].get().type == type) return lane.around[i - 1] + 1;
+    }
+    return 0;
 }
 
 void Spans::end(const Record& record) {
@@ -43,12 +55,13 @@ void Spans::end(const Record& record) {
     while (record.begin && at > 0 && lane.open[at - 1].get().id != *record.begin) --at;
     if (!record.begin || at == 0) {
         uint64_t began = record.time_ns - std::min(record.time_ns, record.duration_ns);
-        return take_({&record, nullptr, began, record.time_ns, Missing::begin});
+        return take_({&record, nullptr, began, record.time_ns, Missing::begin, 0});
     }
     close_above(lane, at, record.time_ns);
     const Record& call = lane.open[at - 1].get();
     lane.depth = at - 1;
-    take_({&call, &record, call.time_ns, std::max(record.time_ns, call.time_ns), Missing::nothing});
+    take_({&call, &record, call.time_ns, std::max(record.time_ns, call.time_ns), Missing::nothing,
+           lane.around[at - 1]});
 }
 
 void Spans::add(const Record& record) {
@@ -57,7 +70,7 @@ void Spans::add(const Record& record) {
     case event::Phase::end: return end(record);
     case event::Phase::complete:
         return take_({&record, nullptr, record.time_ns, record.time_ns + record.duration_ns,
-                      Missing::nothing});
+                      Missing::nothing, 0});
     case event::Phase::instant: return;
     }
 }
@@ -74,7 +87,7 @@ void Spans::finish(uint64_t end_ns) {
         for (size_t i = 0; i < lane.depth; ++i) {
             const Record& call = lane.open[i].get();
             take_({&call, nullptr, call.time_ns, std::max(end_ns, call.time_ns),
-                   Missing::still_open});
+                   Missing::still_open, lane.around[i]});
         }
     }
     lanes_.clear();

@@ -23,11 +23,12 @@ struct Slice {
     const Record* end = nullptr;   // its E, where it has both
     uint64_t begin_ns = 0, end_ns = 0;
     Missing missing{};
+    size_t depth = 0;  // calls of its type around it; 0 where that is not known
 };
 
 // An instant as a call that takes no time: what it has is read as a call's is.
 inline Slice moment_of(const Record& instant) {
-    return {&instant, nullptr, instant.time_ns, instant.time_ns, Missing::nothing};
+    return {&instant, nullptr, instant.time_ns, instant.time_ns, Missing::nothing, 0};
 }
 
 class Spans {
@@ -44,11 +45,13 @@ public:
 private:
     struct Lane {
         std::vector<KeptRecord> open;  // outermost first; behind `depth` for use again
+        std::vector<size_t> around;    // of each: calls of its type that it is in
         size_t depth = 0;
     };
     static constexpr size_t kLanes = 4096;  // more: those of idle threads are forgotten
 
     void begin(const Record& record);
+    static size_t around_of(const Lane& lane, std::string_view type);
     void end(const Record& record);
     Lane& lane_of(const Record& record);
     void close_above(Lane& lane, size_t depth, uint64_t end_ns);

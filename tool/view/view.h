@@ -56,6 +56,8 @@ struct CallSelection {
     uint64_t from_ns = 0, to_ns = UINT64_MAX;  // that began then, since the trace began
     size_t top = 10;                           // names, and longest calls, that the text shows
 };
+bool is_chosen(const CallSelection& wanted, const Record& record);  // by type and name
+
 // Of calls and instants: how many of each name, how long they took, and the longest ones.
 class CallReport : public Writer {
 public:
@@ -64,6 +66,20 @@ public:
     virtual std::string json() const = 0;  // docs/viewers.md
 };
 std::unique_ptr<CallReport> report_calls(const CallSelection& wanted);
+
+// A trace as lines of characters: a lane for each thread and type, rows for calls in calls.
+struct TimelineLook {
+    size_t width = 100;  // characters
+    bool colors = false, ascii = false;
+};
+class Timeline : public Writer {
+public:
+    virtual bool is_empty() const = 0;
+    virtual std::string text(const TimelineLook& look) = 0;
+};
+// Of the calls that are there between `from_ns` and `to_ns`; `top`: threads, those with the most
+// calls.
+std::unique_ptr<Timeline> draw_timeline(const CallSelection& wanted);
 
 // An event of the type `counter` is the value of one: its arguments that are numbers are drawn as
 // lines over time.

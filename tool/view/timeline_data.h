@@ -1,0 +1,50 @@
+// What a timeline draws: of each thread the lanes of its types of calls, each with a row a nesting
+// level. Bounded: threads and levels beyond the most are counted only.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "view/call_table.h"
+#include "view/time_columns.h"
+#include "view/view.h"
+
+namespace mlbcc::view {
+
+struct TimelineLane {
+    std::vector<TimeRow> rows;  // by nesting level
+    std::vector<uint64_t>
+        open_to;  // ends of the calls that the last one is in, the outermost first
+};
+
+struct TimelineThread {
+    std::string comm;
+    uint64_t calls = 0;
+    std::map<std::string, TimelineLane, std::less<>> lanes;  // by type
+};
+
+struct TimelineData {
+    using ThreadId = std::pair<uint32_t, uint32_t>;  // process, thread
+
+    explicit TimelineData(const CallSelection& wanted)
+        : wanted(wanted), columns(wanted.from_ns, wanted.to_ns) {}
+    uint64_t to_ns() const { return std::min(wanted.to_ns, std::max(ending.time_ns, seen_ns)); }
+
+    CallSelection wanted;
+    TimeColumns columns;
+    std::map<ThreadId, TimelineThread> threads;
+    TimeRow losses;
+    CallTable table;
+    uint64_t calls = 0, moments = 0;
+    uint64_t seen_ns = 0;   // the end of the last call
+    uint64_t not_held = 0;  // calls of threads, or of levels, for which there was no room
+    Ending ending;
+};
+
+std::string timeline_text(TimelineData& data, const TimelineLook& look);
+
+}  // namespace mlbcc::view
