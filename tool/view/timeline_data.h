@@ -30,8 +30,8 @@ struct TimelineThread {
 struct TimelineData {
     using ThreadId = std::pair<uint32_t, uint32_t>;  // process, thread
 
-    explicit TimelineData(const CallSelection& wanted)
-        : wanted(wanted), columns(wanted.from_ns, wanted.to_ns) {}
+    explicit TimelineData(const CallSelection& which)
+        : wanted(which), columns(which.from_ns, which.to_ns) {}
     uint64_t to_ns() const { return std::min(wanted.to_ns, std::max(ending.time_ns, seen_ns)); }
 
     CallSelection wanted;

@@ -14,8 +14,8 @@ constexpr uint64_t kKernel = 0xffffffff80000000;
 // A kernel whose functions have 0x100 bytes each.
 class Kernel {
 public:
-    explicit Kernel(std::vector<std::pair<std::string, std::string>> functions)
-        : functions_(std::move(functions)) {}
+    Kernel(std::initializer_list<std::pair<std::string, std::string>> functions)
+        : functions_(functions) {}
     KernelNames names() {
         return [this](uint64_t address) -> std::optional<KernelName> {
             ++asked;
@@ -41,7 +41,7 @@ std::vector<std::string> frames(KernelFrames& kernel, const Addresses& addresses
 }
 
 TEST(KernelFrames, HaveTheirModuleAndTheirPlace) {
-    Kernel kernel({{"schedule", ""}, {"nvidia_ioctl", "nvidia"}});
+    Kernel kernel{{"schedule", ""}, {"nvidia_ioctl", "nvidia"}};
     KernelFrames all(kernel.names());
     EXPECT_THAT(frames(all, {kKernel + 0x2a, kKernel + 0x110, 0xffffffffc0000000}),
                 ElementsAre("[kernel]:schedule+0x2a", "[kernel:nvidia]:nvidia_ioctl+0x10",
@@ -49,7 +49,7 @@ TEST(KernelFrames, HaveTheirModuleAndTheirPlace) {
 }
 
 TEST(KernelFrames, AnAddressIsLookedUpOnce) {
-    Kernel kernel({{"schedule", ""}});
+    Kernel kernel{{"schedule", ""}};
     KernelFrames all(kernel.names());
     frames(all, {kKernel + 0x2a, kKernel + 0x30});
     frames(all, {kKernel + 0x2a, kKernel + 0x30});
@@ -57,7 +57,7 @@ TEST(KernelFrames, AnAddressIsLookedUpOnce) {
 }
 
 TEST(KernelFrames, ACallThatDoesNotReturnIsOfItsOwnFunction) {
-    Kernel kernel({{"do_exit", ""}, {"next", ""}});
+    Kernel kernel{{"do_exit", ""}, {"next", ""}};
     KernelFrames all(kernel.names());
     EXPECT_THAT(frames(all, {kKernel + 0x100, kKernel + 0x100}),
                 ElementsAre("[kernel]:next+0x0", "[kernel]:do_exit+0x100"));
@@ -78,7 +78,7 @@ TEST(KernelFrames, WhatBelongsToTheProbeIsLeftOut) {
 }
 
 TEST(KernelFrames, AFunctionsStackIsThatOfItsCaller) {
-    Kernel kernel({{"vfs_read", ""}, {"ksys_read", ""}});
+    Kernel kernel{{"vfs_read", ""}, {"ksys_read", ""}};
     KernelFrames all(kernel.names());
     plan::ProbePlan probe;
     probe.kind = plan::ProbeKind::kernel;
@@ -95,7 +95,7 @@ TEST(KernelFrames, WithoutNamesThereAreAddresses) {
 }
 
 TEST(KernelFrames, AStackThatIsFullMayGoOn) {
-    Kernel kernel({{"recursive", ""}});
+    Kernel kernel{{"recursive", ""}};
     KernelFrames all(kernel.names());
     auto shown = frames(all, Addresses(plan::kMaxKernelFrames, kKernel + 8));
     EXPECT_EQ(shown.size(), plan::kMaxKernelFrames + 1);
