@@ -53,3 +53,17 @@ class Python(VmCase):
             seen[event["tid"]].append(event.get("stack"))
         self.assertGreater(sum(map(len, said.values())), 150)
         self.assertEqual(seen, said)
+
+
+class Profile(VmCase):
+    def test_the_whole_of_it(self):
+        """All of its rules are more than any others ask of a kernel's verifier."""
+        script = self.write("job.py", "import time\ndef rest(): time.sleep(.5)\nrest()\nopen('/etc/hostname').read()\n")
+        done = self.mlbcc("profile", "-o", self.out, "--json", self.dir / "profile.json", "--", "/usr/bin/python3", "-S", script)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        profile = json.loads((self.dir / "profile.json").read_text())
+        self.assertEqual(profile["lost"], 0)
+        self.assertEqual(profile["processes"][0]["exit_status"], 0)
+        self.assertIn("/etc/hostname", [f["path"] for f in profile["files"]["files"]])
+        waits = [one for one in profile["off_cpu"]["long_waits"] if "job.py:rest" in one["stack"]]
+        self.assertGreaterEqual(sum(one["total_time_ns"] for one in waits), 500_000_000)
