@@ -15,6 +15,7 @@ packages=$(IFS=, && echo "${build[*]},${machine[*]}")
 
 echo "arm64: making the root $dest" >&2
 rm -rf "$dest"
+mkdir -p "$(dirname "$dest")"
 mmdebstrap --quiet --variant=extract --arch=arm64 --skip=check/qemu \
     --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr --include="$packages" \
     --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \

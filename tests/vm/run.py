@@ -142,6 +142,8 @@ def main():
     if options.result:
         tally.save(options.result)
     else:
+        for test, text in tally.failures:
+            print(f"FAIL {test}\n    " + text.replace("\n", "\n    "))
         print(tally.line())
     return 1 if tally.failures else 0
 

@@ -197,8 +197,11 @@ std::string Writer::read_text(const rules::TextNode& text) const {
 std::string Writer::load(const rules::LoadNode& node, const Typed& value) {
     std::string from = address(node.pointer, node.index, node.scale, node.offset);
     std::string name = temporary();
-    line(fmt::format("u{1} {0} = 0; u64 {0}_failed = MLBCC_FAILED({2});", name, node.size * 8,
-                     read("&" + name, node.size, from, rules::is_of_task(*node.pointer))));
+    // What is read has a place on the stack no longer than it is being read: BPF's is small.
+    line(fmt::format("u64 {0}_failed; u{1} {0} = ({{ u{1} place = 0; "
+                     "{0}_failed = MLBCC_FAILED({2}); place; }});",
+                     name, node.size * 8,
+                     read("&place", node.size, from, rules::is_of_task(*node.pointer))));
     known_["failed " + rules::to_text(value)] = name + "_failed";
     if (node.bit_width == 0) return converted(name, value, plan_);
     uint64_t mask = node.bit_width >= 64 ? ~0ull : (1ull << node.bit_width) - 1;

@@ -57,6 +57,9 @@ std::string Rows::text() const {
     };
     std::string out;
     for (const auto& one : rows_) out += std::visit(Visitor{label, end}, one) + "\n";
+    // Names are the traced programs': what steers terminals is shown as `?`.
+    std::ranges::replace_if(
+        out, [](unsigned char c) { return (c < 0x20 && c != '\n') || c == 0x7f; }, '?');
     return out;
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "sink/rows.h"
+
 namespace mlbcc::sink {
 namespace {
 
@@ -55,6 +57,16 @@ TEST(Format, CountsCharacters) {
     EXPECT_EQ(shortened("void gemm<float>()", 10), "void ge...");
     EXPECT_EQ(shortened("\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", 4), "\xc3\xa4...");
     EXPECT_EQ(shortened("short", 10), "short");
+}
+
+TEST(Rows, ShowWhatSteersTerminals) {
+    Rows rows(80);
+    rows.add(2, "a\x1b[2Jb", {"5", ""}, " calls\x7f");
+    rows.line("a\rb\tc");
+    std::string text = rows.text();
+    EXPECT_NE(text.find("  a?[2Jb "), text.npos) << text;
+    EXPECT_NE(text.find("5 calls?\n"), text.npos) << text;
+    EXPECT_NE(text.find("a?b?c\n"), text.npos) << text;
 }
 
 }  // namespace
