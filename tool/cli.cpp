@@ -292,6 +292,10 @@ int check_use(const CommandLine& line) {
     if (line.emit.annotate && line.emit.assembly)
         return usage_error("--annotate is of C, and --asm prints instructions",
                            "leave one out: --asm names the rules, too");
+    if (!o.formats.empty() && !traces)
+        return usage_error("--format is for a trace", "`mlbcc convert` has --to");
+    if (!o.formats.empty() && (o.output == "-" || (o.serves && o.output.empty())))
+        return usage_error("--format needs a trace file", "name one with -o FILE");
     if (!traces) return 0;
     int targets = (o.command.empty() ? 0 : 1) + (o.pids.empty() ? 0 : 1) + (o.everyone ? 1 : 0);
     if (targets == 0) {
@@ -328,6 +332,7 @@ Parsed parse_command_line(int argc, char** argv) {
     app.allow_config_extras(CLI::config_extras_mode::error);
     add_options(app, line, texts);
     add_export(app, line);
+    add_formats(app, texts.saved);
     add_subcommands(app, line, texts);
     add_serve(app, line, texts);
     add_convert(app, line, texts.saved);

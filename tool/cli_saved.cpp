@@ -7,6 +7,8 @@
 namespace mlbcc {
 namespace {
 
+const std::vector<std::string> kForms{"chrome", "perfetto", "folded", "csv", "html"};
+
 trace::ViewFormat format_of(const std::string& name) {
     if (name == "perfetto") return trace::ViewFormat::perfetto;
     if (name == "folded") return trace::ViewFormat::folded;
@@ -94,6 +96,15 @@ void add_report_options(CLI::App& report, CommandLine& line, SavedTexts& texts) 
     report.add_option("--to", texts.until, "Show the calls that began before")->type_name("2s");
 }
 
+void add_formats(CLI::App& app, SavedTexts& texts) {
+    app.add_option("--format", texts.formats,
+                   "Write the trace in these forms, too, at its end; as `mlbcc convert --to` does")
+        ->type_name("FORM,...")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check(CLI::IsMember(kForms));
+}
+
 void add_convert(CLI::App& app, CommandLine& line, SavedTexts& texts) {
     CLI::App* sub = app.add_subcommand("convert", "Write a saved trace in another program's form");
     sub->fallthrough();
@@ -103,7 +114,7 @@ void add_convert(CLI::App& app, CommandLine& line, SavedTexts& texts) {
                     "The form: chrome, perfetto, folded, csv, or html, a page of its own")
         ->required()
         ->type_name("FORM")
-        ->check(CLI::IsMember({"chrome", "perfetto", "folded", "csv", "html"}));
+        ->check(CLI::IsMember(kForms));
     sub->add_option("--max-size", texts.max_size,
                     "Of perfetto: the latest that fits into a file of this size")
         ->type_name("SIZE");
@@ -131,6 +142,7 @@ void add_timeline(CLI::App& app, CommandLine& line, SavedTexts& texts) {
 
 int read_saved(const SavedTexts& texts, CommandLine& line) {
     line.convert.to = format_of(texts.to);
+    for (const std::string& form : texts.formats) line.options.formats.push_back(format_of(form));
     if (line.command == Command::report) return read_calls(texts, line);
     if (line.command == Command::timeline) return read_window(texts, line.timeline.calls);
     return line.command == Command::convert ? read_max_size(texts, line.convert) : 0;

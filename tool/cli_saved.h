@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -14,10 +15,12 @@ int usage_error(const std::string& message, const std::string& help = {});
 
 struct SavedTexts {  // what CLI11 takes as text
     std::string to, max_size, from, until;
+    std::vector<std::string> formats;
     view::CallSelection calls;
     CLI::App* report = nullptr;
 };
 void add_report_options(CLI::App& report, CommandLine& line, SavedTexts& texts);
+void add_formats(CLI::App& app, SavedTexts& texts);
 void add_convert(CLI::App& app, CommandLine& line, SavedTexts& texts);
 void add_timeline(CLI::App& app, CommandLine& line, SavedTexts& texts);
 // After parsing. Returns the status of a mistake, or 0.

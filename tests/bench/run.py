@@ -19,13 +19,14 @@ import rows_cost
 import rows_kernel
 import rows_profile
 import rows_speed
+import rows_view
 
 BEGIN, END = "<!-- table: made by tests/bench/run.py -->", "<!-- end of table -->"
 
 
 def order(rows):
     wanted = ["attach", "start", "start_again", "push", "dear", "count", "stream", "accounting", "memory", "quick", "other",
-              "syscalls", "off_cpu", "profile"]
+              "syscalls", "off_cpu", "profile", "report", "convert"]
     return sorted(rows, key=lambda row: wanted.index(row.key) if row.key in wanted else len(wanted))
 
 
@@ -37,7 +38,7 @@ def options():
     parser.add_argument("--repetitions", type=int, default=7, metavar="N")
     parser.add_argument("--write", type=Path, metavar="FILE", help="put the table into this document")
     chosen = parser.parse_args()
-    rows = order(rows_speed.ROWS + rows_cost.ROWS + rows_kernel.ROWS + rows_profile.ROWS +
+    rows = order(rows_speed.ROWS + rows_cost.ROWS + rows_kernel.ROWS + rows_profile.ROWS + rows_view.ROWS +
                  (rows_speed.SLOW if chosen.slow else []))
     keys = chosen.only.split(",") if chosen.only else [row.key for row in rows]
     unknown = set(keys) - {row.key for row in rows}

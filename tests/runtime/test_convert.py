@@ -57,6 +57,45 @@ class Convert(InferenceCase):
         self.assertIs(made["otherData"]["complete"], True)
         self.assertEqual(made["otherData"]["command"][:2], ["python3", str(APP)])
 
+    def test_chrome_flows_from_launch_to_what_waited(self):
+        trace = self.inference()
+        events = self.chrome()["traceEvents"]
+        ends = {phase: {e["id"]: e for e in events if e["ph"] == phase} for phase in "sf"}
+        self.assertEqual(ends["s"].keys(), ends["f"].keys())
+        spans = {(b["pid"], b["tid"], microseconds(b["ts"])): (b, e) for b, e in trace.calls() if e is not b}
+        waits = [b for b, e in spans.values() if b["name"] in ("cuCtxSynchronize", "cuStreamSynchronize")]
+        launches = [b for b, e in spans.values() if b["name"].startswith("cuLaunch")]
+        waited = [one for one in launches if any(
+            wait["pid"] == one["pid"] and wait["ts"] > one["ts"] and
+            wait["args"].get("hStream") in (None, one["args"]["hStream"]) for wait in waits)]
+        self.assertGreater(len(waited), 0)
+        self.assertEqual(len(ends["s"]), len(waited))
+        for flow, begin in ends["s"].items():
+            end = ends["f"][flow]
+            launch, _ = spans[begin["pid"], begin["tid"], begin["ts"]]
+            wait, _ = spans[end["pid"], end["tid"], end["ts"]]
+            self.assertIn(launch, waited)
+            self.assertIn(wait, waits)
+            self.assertEqual(end["bp"], "e")
+
+    def test_directly_while_tracing(self):
+        rules = self.write("a.rules", 'on "libc.so.6":getppid { span user }\n')
+        program = "import os, sys; os.getppid(); sys.exit(7)"
+        done = self.mlbcc("--rules", rules, "-o", self.out, "--format", "chrome,csv", "--format", "perfetto", "--", "python3", "-c", program)
+        self.assertEqual(done.returncode, 7, done.stderr)
+        for form, ending in (("chrome", "json"), ("csv", "csv")):
+            file = self.out.with_suffix("." + ending)
+            self.assertIn(f"{file} was written", done.stderr)
+            self.assertEqual(file.read_text(), self.convert(form))
+        self.assertGreater(self.out.with_suffix(".pftrace").stat().st_size, 100)
+        for options, said in ((["-o", "-"], "--format needs a trace file"), (["-o", self.dir / "none" / "x.jsonl"], "none")):
+            done = self.mlbcc("--rules", rules, *options, "--format", "csv", "--", "true")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(said, done.stderr)
+        done = self.mlbcc("report", self.out, "--format", "csv")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--format is for a trace", done.stderr)
+
     def test_chrome_calls_are_in_one_another(self):
         self.inference()
         by_thread = {}

@@ -1,14 +1,17 @@
 """Traces in Perfetto's form, decoded by protoc and compared slice by slice."""
 
 import json
+import os
 import re
 import subprocess
 from collections import Counter
+from pathlib import Path
 
 from harness import ROOT
 from harness.inference import InferenceCase
 
-PROTO = ROOT / "tool" / "view" / "perfetto.proto"
+# MLBCC_PERFETTO_PROTO: the format's own perfetto_trace.proto, to be sure of names and numbers.
+PROTO = Path(os.environ.get("MLBCC_PERFETTO_PROTO", ROOT / "tool" / "view" / "perfetto.proto"))
 CLEARED = 1  # of sequence_flags
 
 
@@ -147,6 +150,16 @@ class Perfetto(InferenceCase):
             if "thread" in track:
                 process = reader.tracks[track["parent_uuid"][0]]["process"][0]
                 self.assertEqual(process["pid"], track["thread"][0]["pid"])
+
+    def test_flows_from_launch_to_what_waited(self):
+        trace = self.inference()
+        events = [event for packet in decode(self.perfetto()) for event in packet.get("track_event", [])]
+        begun = [flow for event in events for flow in event.get("flow_ids", [])]
+        ended = [flow for event in events for flow in event.get("terminating_flow_ids", [])]
+        self.assertEqual(len(begun), len(trace.named("cuLaunchKernel", "B")))
+        self.assertEqual((len(set(begun)), len(set(ended))), (len(begun), len(ended)))
+        self.assertGreater(len(ended), 0)
+        self.assertLessEqual(set(ended), set(begun))
 
     def test_it_is_smaller(self):
         self.inference()

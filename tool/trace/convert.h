@@ -9,8 +9,6 @@
 
 namespace mlbcc::trace {
 
-enum class ViewFormat { chrome, perfetto, folded, csv, html };
-
 inline constexpr uint64_t kLeastMaxSize = 64 << 10;  // bytes
 
 struct ConvertOptions {

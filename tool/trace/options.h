@@ -40,6 +40,9 @@ struct HeadersOptions {  // of `mlbcc headers`
     std::string synthesize;  // folder, "" is none
 };
 
+// Forms of other programs that a trace is written in.
+enum class ViewFormat { chrome, perfetto, folded, csv, html };
+
 enum class Verbosity { quiet, normal, verbose };
 
 struct ServeOptions {  // of `mlbcc serve`
@@ -55,8 +58,9 @@ struct TraceOptions {
     std::string output;  // "" is traces/trace_<time>.jsonl, "-" standard output
     std::string folded;  // file of folded stacks, "" is none
     bool folded_by_duration = false;
-    bool profile = false;  // at the end a profile, not a summary
-    bool serves = false;   // requests to a server; no trace file unless `output` names one
+    std::vector<ViewFormat> formats;  // that the trace is written in, too, at its end
+    bool profile = false;             // at the end a profile, not a summary
+    bool serves = false;  // requests to a server; no trace file unless `output` names one
     ServeOptions serve;
     bool live = false;     // a screen of what was counted so far fills the terminal
     bool progress = true;  // of a profile, on a terminal

@@ -11,6 +11,7 @@
 #include "system/file_limit.h"
 #include "system/process.h"
 #include "system/process_view.h"
+#include "trace/convert.h"
 #include "trace/keep.h"
 #include "trace/live_screen.h"
 #include "trace/messages.h"
@@ -49,6 +50,17 @@ Result<std::string> output_path(const TraceOptions& options) {
                      "choose another place with -o FILE"};
     }
     return default_output();
+}
+
+// The command's own status stays, if it has one.
+int write_formats(const std::string& trace, const TraceOptions& options, int status) {
+    TraceOptions saved = options;
+    saved.output.clear();
+    for (ViewFormat format : options.formats) {
+        int done = run_convert(trace, {format, {}}, saved);
+        if (status == 0) status = done;
+    }
+    return status;
 }
 
 }  // namespace
@@ -94,7 +106,9 @@ int run_trace(const TraceOptions& options) {
     Result<std::string> output = output_path(options);
     if (!output) return tell(output.error());
     if (auto done = (*session)->open_sinks(*output); !done) return tell(done.error());
-    return (*session)->run();
+    int status = (*session)->run();
+    session->reset();  // the trace is whole only now
+    return write_formats(*output, options, status);
 }
 
 }  // namespace mlbcc::trace

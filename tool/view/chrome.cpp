@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "sink/json.h"
+#include "view/flows.h"
 #include "view/output.h"
 #include "view/values.h"
 #include "view/view.h"
@@ -47,10 +48,12 @@ private:
     void name_thread(const Record& record);
     void name(const char* what, uint32_t pid, uint32_t tid, std::string_view name);
     void counter(const Record& record);
+    void flow(const char* phase, const Flow& flow, uint32_t pid, uint32_t tid, uint64_t time_ns);
 
     Output output_;
     Buffer& text_ = output_.text();
     Origin origin_;
+    Flows flows_;
     bool has_entry_ = false, has_argument_ = false;
     std::unordered_map<uint64_t, std::string> threads_;    // what they were named last
     std::unordered_map<uint32_t, std::string> processes_;  // likewise
@@ -137,6 +140,21 @@ void Chrome::slice(const Slice& slice) {
         argument("[incomplete]");
         sink::write_text(text_, text_of(slice.missing));
     }
+    end_arguments();
+    (void)flows_.begun_by(slice);
+    for (const Flow& one : flows_.ended_by(slice)) {
+        flow("s", one, one.pid, one.tid, one.time_ns);
+        flow("f", one, call.pid, call.tid, slice.begin_ns);
+    }
+}
+
+// An arrow from a launch to what waited for it: each end is on the call around its time.
+void Chrome::flow(const char* phase, const Flow& flow, uint32_t pid, uint32_t tid,
+                  uint64_t time_ns) {
+    begin(phase, pid, tid);
+    time("ts", time_ns);
+    text_.append(R"(,"bp":"e","cat":"launch","name":"waited for","id":)");
+    text_.number(flow.id);
     end_arguments();
 }
 

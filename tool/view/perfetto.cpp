@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "sink/output_file.h"
+#include "view/flows.h"
 #include "view/packets.h"
 #include "view/values.h"
 #include "view/view.h"
@@ -57,6 +58,7 @@ private:
 
     TracePacket packet_;
     Packets packets_;
+    Flows flows_;
     Names categories_, names_, argument_names_, values_;
     // What tracks were called last, and in which piece of the file.
     Tracks threads_, processes_, counters_;
@@ -153,6 +155,8 @@ void Perfetto::slice(const Slice& slice) {
     TrackEvent& event = begin(slice.begin_ns, TrackEvent::TYPE_SLICE_BEGIN, track);
     name(event, call.type, call.name);
     arguments(event, slice);
+    if (uint64_t flow = flows_.begun_by(slice); flow != 0) event.add_flow_ids(flow);
+    for (const Flow& one : flows_.ended_by(slice)) event.add_terminating_flow_ids(one.id);
     packets_.add(packet_, false);
     if (slice.missing != Missing::still_open) {
         begin(slice.end_ns, TrackEvent::TYPE_SLICE_END, track);
