@@ -48,7 +48,7 @@ constexpr const char* kFooter =
 
 struct Texts {  // options that CLI11 takes as text and are read afterwards
     std::string duration, reload_wait, buffer, attach = "auto", folded_by, fail_on;
-    std::string interval, min_duration, timeout;
+    std::string interval, min_duration, timeout, sample;
     SavedTexts saved;
     bool quiet = false, verbose = false, no_realtime = false, no_cache = false;
 };
@@ -119,6 +119,10 @@ void add_export(CLI::App& app, CommandLine& line) {
                    "While tracing, serve the numbers to Prometheus here; without an address, to "
                    "this machine alone")
         ->type_name("[ADDR]:PORT");
+    app.add_option("--otlp", line.options.otlp,
+                   "While tracing, send the numbers, and `serve` the requests, to this "
+                   "OpenTelemetry collector")
+        ->type_name("http://HOST[:4318]");
 }
 
 void add_subcommands(CLI::App& app, CommandLine& line, Texts& texts) {
@@ -179,6 +183,10 @@ void add_serve(CLI::App& app, CommandLine& line, Texts& texts) {
         ->add_option("--timeout", texts.timeout,
                      "Requests without an answer for so long count as never answered; default 30s")
         ->type_name("30s");
+    serve
+        ->add_option("--sample", texts.sample,
+                     "Send one of so many requests to the --otlp collector")
+        ->type_name("1/10");
     serve->add_option("--top", requests.top, "Show so many endpoints; default 20")
         ->type_name("N")
         ->check(CLI::PositiveNumber);
@@ -215,6 +223,13 @@ int read_serve(const Texts& texts, trace::ServeOptions& serve) {
     if (int status = read_time(texts.interval, serve.interval_ns); status != 0) return status;
     if (int status = read_time(texts.min_duration, serve.requests.least_ns); status != 0)
         return status;
+    if (!texts.sample.empty()) {
+        auto one_in = parse_sample(texts.sample);
+        if (!one_in)
+            return usage_error(fmt::format("`{}` is no part of the requests", texts.sample),
+                               "write 1/10 for one of ten");
+        serve.one_in = *one_in;
+    }
     return read_time(texts.timeout, serve.requests.overdue_ns);
 }
 
@@ -285,6 +300,7 @@ int check_use(const CommandLine& line) {
         return usage_error("--live is for a trace", "leave it out, or use `mlbcc top`");
     if (!o.prometheus.empty() && !traces)
         return usage_error("--prometheus is for a trace", "leave it out");
+    if (!o.otlp.empty() && !traces) return usage_error("--otlp is for a trace", "leave it out");
     bool can_keep =
         traces || line.command == Command::emit || (line.command == Command::check && line.compile);
     if (!o.keep.empty() && !can_keep)

@@ -1,5 +1,6 @@
 #include "cli_units.h"
 
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 
@@ -30,6 +31,14 @@ std::optional<size_t> parse_size(const std::string& text) {
     if (end == text.c_str() || factor == 0 || !(number > 0)) return {};
     if (number * factor > 4.0 * 1024 * 1024 * 1024) return {};
     return static_cast<size_t>(number * factor);
+}
+
+std::optional<uint64_t> parse_sample(const std::string& text) {
+    uint64_t one_in = 0;
+    if (!text.starts_with("1/")) return {};
+    auto [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), one_in);
+    if (error != std::errc() || end != text.data() + text.size() || one_in == 0) return {};
+    return one_in;
 }
 
 }  // namespace mlbcc

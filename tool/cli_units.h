@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -12,5 +13,7 @@ namespace mlbcc {
 std::optional<std::chrono::nanoseconds> parse_duration(const std::string& text);
 // "16MiB", "512K", "1048576"; up to 4 GiB
 std::optional<size_t> parse_size(const std::string& text);
+// "1/10": 10
+std::optional<uint64_t> parse_sample(const std::string& text);
 
 }  // namespace mlbcc

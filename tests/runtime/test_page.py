@@ -16,7 +16,7 @@ EVIL = "</script><script>alert(1)</script>"
 
 def why_no_browser():
     """The reason for which no page can be opened, or None."""
-    done = subprocess.run([sys.executable, PAGE_TESTS / "install.py"], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, ROOT / "tests/npm_install.py", "page", "chromium"], capture_output=True, text=True, check=False)
     if done.returncode == 0:
         shutil.copy(PAGE_TESTS / "page.mjs", KEPT)
         return None

@@ -7,7 +7,7 @@
 namespace mlbcc::report {
 
 Requests::Requests(const RequestOptions& options)
-    : options_(options), endpoints_(options.least_ns), connections_(options.http, endpoints_),
+    : options_(options), endpoints_(options.least_ns), connections_(options.http, finished_),
       order_([this](const ServeEvent& one) { connections_.add(one); }) {}
 
 void Requests::add(const Happening& one) {

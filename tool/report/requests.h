@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "report/connections.h"
 #include "report/endpoints.h"
+#include "report/finished_requests.h"
 #include "report/saved_trace.h"
 #include "sink/sink.h"
 
@@ -34,6 +35,7 @@ public:
     void finish();  // no more comes
 
     const Endpoints& endpoints() const { return endpoints_; }
+    FinishedRequests& finished() { return finished_; }
     const Parts& parts() const { return connections_.parts(); }
     OpenRequests open(uint64_t time_ns) const {
         return connections_.open(time_ns, options_.overdue_ns);
@@ -47,6 +49,7 @@ public:
 private:
     RequestOptions options_;
     Endpoints endpoints_;
+    FinishedRequests finished_{endpoints_};
     Connections connections_;
     EndOrder order_;
 };

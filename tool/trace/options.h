@@ -48,6 +48,7 @@ enum class Verbosity { quiet, normal, verbose };
 struct ServeOptions {  // of `mlbcc serve`
     report::RequestOptions requests;
     uint64_t interval_ns = 0;  // so often the table is shown; 0: at the end only
+    uint64_t one_in = 1;       // requests, of those that are sent to a collector
 };
 
 struct TraceOptions {
@@ -77,6 +78,7 @@ struct TraceOptions {
     // How long calls that are open when the rules change are waited for.
     std::chrono::nanoseconds reload_wait = std::chrono::seconds(2);
     std::string prometheus;  // [ADDR]:PORT where metrics are served, "" is nowhere
+    std::string otlp;        // http://HOST:PORT of a collector, "" is none
     std::string keep;        // folder for all that a bug report needs, "" is none
     Verbosity verbosity = Verbosity::normal;
 };

@@ -22,7 +22,7 @@ public:
           is_quiet_(options.verbosity == Verbosity::quiet), start_ns_(start_ns),
           shown_ns_(start_ns), interval_ns_(options.serve.interval_ns) {}
 
-    const report::Requests& requests() const override { return requests_; }
+    report::Requests& requests() override { return requests_; }
     void event(const event::Event& one) override { requests_.add(reader_.read(one, start_ns_)); }
 
     Result<void> flush() override {

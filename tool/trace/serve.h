@@ -17,7 +17,7 @@ namespace mlbcc::trace {
 int run_serve(TraceOptions options);
 class RequestSink : public sink::Sink {
 public:
-    virtual const report::Requests& requests() const = 0;
+    virtual report::Requests& requests() = 0;
 };
 // The sink that shows the table on standard error, unless quiet, at the end and at each
 // options.serve.interval, and writes options.report_json at the end. Errors: cannot create that.

@@ -77,6 +77,7 @@ Result<void> Session::open_sinks(const std::string& output) {
         sinks_.push_back(std::move(*folded));
     }
     tell_refused(options_.verbosity, now_->loaded.refused, plan);
+    begin_export();
     return {};
 }
 
@@ -332,6 +333,7 @@ Result<void> Session::finish(End end) {
     for (auto& sink : sinks_) {
         if (auto done = sink->finish(totals, id); !done && result.ok()) result = done;
     }
+    give_last();
     return result;
 }
 

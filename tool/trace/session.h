@@ -18,6 +18,7 @@
 #include "trace/live_progress.h"
 #include "trace/live_screen.h"
 #include "trace/options.h"
+#include "trace/otlp_export.h"
 #include "trace/reload.h"
 #include "trace/serve.h"
 #include "trace/signals.h"
@@ -70,7 +71,12 @@ private:
     static const char* reason(End end);
     int status(End end);
     void use_realtime();
-    void give_page();  // to the exporter, if one is wanted (session_export.cpp)
+    // What others show (session_export.cpp).
+    std::vector<prometheus::MetricFamily> make_page();
+    void give_page();  // where one is wanted
+    void begin_export();
+    void give_last();
+    void give_requests();
     void give_up_rights();
 
     // The rules change (session_reload.cpp): the new ones are prepared, then both are in place and
@@ -95,9 +101,10 @@ private:
     std::vector<std::unique_ptr<sink::Sink>> sinks_;
     std::unique_ptr<LiveProgress> progress_;  // null: none is shown
     LiveScreen* screen_ = nullptr;            // null: none
-    const RequestSink* requests_ = nullptr;   // one of the sinks
+    RequestSink* requests_ = nullptr;         // one of the sinks
     ExportPage page_;
     std::unique_ptr<Exporter> exporter_;  // null: nobody asks
+    std::unique_ptr<OtlpExport> otlp_;    // null: nothing is sent
     std::string output_;
     std::optional<Error> failure_;
     std::optional<int> command_status_;

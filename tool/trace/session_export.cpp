@@ -1,24 +1,70 @@
-// What a running trace shows to Prometheus.
+// What a running trace shows to Prometheus and sends to a collector.
+#include <fmt/format.h>
+
 #include "trace/clock.h"
+#include "trace/messages.h"
 #include "trace/session.h"
 
 namespace mlbcc::trace {
 
 Result<void> Session::open_exporter() {
-    if (options_.prometheus.empty()) return {};
-    Result<std::unique_ptr<Exporter>> exporter = Exporter::open(options_.prometheus);
-    if (!exporter) return exporter.error();
-    exporter_ = std::move(*exporter);
+    if (!options_.prometheus.empty()) {
+        Result<std::unique_ptr<Exporter>> exporter = Exporter::open(options_.prometheus);
+        if (!exporter) return exporter.error();
+        exporter_ = std::move(*exporter);
+    }
+    if (!options_.otlp.empty()) {
+        Result<std::unique_ptr<OtlpExport>> otlp = OtlpExport::open(options_);
+        if (!otlp) return otlp.error();
+        otlp_ = std::move(*otlp);
+    }
     return {};
 }
 
+void Session::begin_export() {
+    if (!otlp_) return;
+    otlp_->begin(start_ns_);
+    const ServeOptions& serve = options_.serve;
+    if (requests_ != nullptr)
+        requests_->requests().finished().keep(serve.one_in, serve.requests.least_ns);
+}
+
 // All of a page is of one moment.
-void Session::give_page() {
-    if (!exporter_ || !exporter_->is_page_wanted()) return;
+std::vector<prometheus::MetricFamily> Session::make_page() {
     page_.add(trace_end(End::none));
     if (requests_ != nullptr) page_.add(requests_->requests(), monotonic_ns() - start_ns_);
     page_.add_own_cost();
-    exporter_->give(page_.take());
+    return page_.take();
+}
+
+void Session::give_page() {
+    if (exporter_ && exporter_->is_page_wanted()) exporter_->give(make_page());
+    if (!otlp_) return;
+    const uint64_t now_ns = monotonic_ns();
+    if (otlp_->wants_metrics(now_ns)) otlp_->give(make_page(), now_ns);
+    if (otlp_->wants_requests(now_ns)) give_requests();
+}
+
+void Session::give_requests() {
+    if (requests_ == nullptr) return;
+    report::Requests& requests = requests_->requests();
+    otlp_->give(requests.finished().take(), requests.parts());
+}
+
+// When all has been counted.
+void Session::give_last() {
+    if (!otlp_) return;
+    otlp_->give(make_page(), monotonic_ns());
+    give_requests();
+    if (auto note = otlp_->finish()) tell_note(options_.verbosity, *note);
+    if (requests_ == nullptr) return;
+    if (const uint64_t left_out = requests_->requests().finished().left_out(); left_out > 0) {
+        tell_note(
+            options_.verbosity,
+            fmt::format("{} requests were not sent to the collector: there were too many in a "
+                        "second; take some, as --sample 1/10 does",
+                        left_out));
+    }
 }
 
 }  // namespace mlbcc::trace
