@@ -69,6 +69,8 @@ class Checker:
             batch, todo = self.that_compile_together(todo)
             left = self.deadline - time.monotonic()
             found = self.tidy(batch, left) if left > 0 else None
+            if found and len(batch) > 1:
+                found = self.alone(found, batch)
             for file in batch:
                 self.record(tally, file, found)
             if found:
@@ -76,6 +78,14 @@ class Checker:
                 if headers:
                     tally.fail(f"clang-tidy {self.name(batch[0])} and others", headers)
         return tally
+
+    def alone(self, found, batch):
+        """What is found of each file by itself: a name may only hide one of another file."""
+        for file in [file for file in batch if file in found]:
+            del found[file]
+            mine = self.tidy([file], self.deadline - time.monotonic())
+            found.update({file: "the time limit was used up"} if mine is None else mine)
+        return found
 
     def record(self, tally, file, found):
         if found is None:

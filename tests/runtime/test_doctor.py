@@ -2,7 +2,6 @@
 
 import json
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from harness import MLBCC, ROOT, TracerCase, target
 from harness.machine import CUDA_SIM
+from harness.terminal import shown_on_terminal
 
 KEYS = {"id", "title", "state", "found", "why", "repair"}
 TRACEPOINT = "on tracepoint:sched:sched_process_fork { count }\n"
@@ -125,18 +125,8 @@ class GoodPlaces(Doctor):
             environment = {**self.environment, **({"NO_COLOR": variable} if variable else {})}
             if not variable:
                 environment.pop("NO_COLOR", None)
-            reader, writer = pty.openpty()
-            with subprocess.Popen([str(MLBCC), "doctor", "--rules", "syscalls"], stdout=writer,
-                                  env=environment, cwd=self.dir) as process:
-                os.close(writer)
-                text = b""
-                try:
-                    while part := os.read(reader, 4096):
-                        text += part
-                except OSError:  # the other end is closed
-                    pass
-            os.close(reader)
-            self.assertEqual(process.returncode, 0)
+            text, status = shown_on_terminal([MLBCC, "doctor", "--rules", "syscalls"], env=environment, cwd=self.dir)
+            self.assertEqual(status, 0)
             self.assertEqual(b"\033[32mok" in text, colored, text)
 
 

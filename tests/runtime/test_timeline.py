@@ -1,13 +1,12 @@
 """mlbcc timeline: what it draws, against the trace itself."""
 
 import os
-import pty
 import re
-import subprocess
 import unittest
 
 from harness.inference import InferenceCase
 from harness.machine import MLBCC
+from harness.terminal import shown_on_terminal
 
 LABEL = re.compile(r"^(  \S+ +| +)\|(.*)\|$")
 
@@ -68,17 +67,9 @@ class Timeline(InferenceCase):
         self.inference()
         self.assertNotIn("\x1b", self.timeline())
         for none, expected in (("", True), ("1", False)):
-            master, slave = pty.openpty()
-            process = subprocess.Popen([MLBCC, "timeline", self.out, "-q"], stdout=slave, env={**os.environ, "NO_COLOR": none, "LC_ALL": "C.UTF-8"})
-            os.close(slave)
-            shown = b""
-            try:
-                while piece := os.read(master, 65536):
-                    shown += piece
-            except OSError:  # the other end is closed
-                pass
-            os.close(master)
-            self.assertEqual(process.wait(), 0)
+            shown, status = shown_on_terminal([MLBCC, "timeline", self.out, "-q"],
+                                              env={**os.environ, "NO_COLOR": none, "LC_ALL": "C.UTF-8"})
+            self.assertEqual(status, 0)
             self.assertEqual("\x1b[" in shown.decode(), expected)
             self.assertIn("│", shown.decode())
 

@@ -85,10 +85,10 @@ bool has(const Json& object, const char* name) {
 }
 
 uint64_t nanoseconds_of(const Json& object, const char* name, double factor) {
-    constexpr double kMost = 9e18;
+    constexpr double kLargest = 9e18;
     double value = number_of(object, name) * factor;
     if (!(value > 0)) return 0;
-    return static_cast<uint64_t>(std::llround(std::min(value, kMost)));
+    return static_cast<uint64_t>(std::llround(std::min(value, kLargest)));
 }
 
 }  // namespace mlbcc::report

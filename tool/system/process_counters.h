@@ -2,11 +2,11 @@
 // the first look, and of all that they start, from that look on (perf_event_open(2), inherited).
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include <linux/perf_event.h>
@@ -18,7 +18,9 @@ namespace mlbcc::system {
 struct CounterEvent {
     uint32_t type = PERF_TYPE_HARDWARE;
     uint64_t config = 0;  // PERF_COUNT_HW_CPU_CYCLES, ...
-    auto operator<=>(const CounterEvent&) const = default;
+    bool operator<(const CounterEvent& other) const {
+        return std::tie(type, config) < std::tie(other.type, other.config);
+    }
 };
 
 class ProcessCounters {
