@@ -30,10 +30,9 @@ private:
     struct OpenFile {
         std::string identity, path;
     };
-    // Files by what they import: of the rules of those that are nowhere imported without
-    // `optional`, none must find what it names.
+    // Without `optional`; both are identities, `by` is "" for the command line.
     struct Import {
-        std::string by, of;  // identities; `by` is "" for the command line
+        std::string by, of;
     };
     void fail(const Error& error, Span place);
     void report_cycle(const Loaded& loaded, Span place);
@@ -44,8 +43,8 @@ private:
     RuleSet& rules_;
     Diagnostics& diagnostics_;
     std::vector<OpenFile> open_;  // each imports the next
-    std::vector<Import> needed_;  // without `optional`
-    bool incomplete_ = false;     // a file is missing, and what it defines
+    std::vector<Import> needed_;
+    bool incomplete_ = false;  // a file is missing, and what it defines
 };
 
 void Reader::fail(const Error& error, Span place) {
@@ -117,6 +116,7 @@ void Reader::check_libraries(size_t first_rule) {
     }
 }
 
+// Of files that the command line reaches by no other way than over an `import optional`.
 void Reader::mark_optional(size_t first_rule) {
     std::set<std::string_view> needed{""};
     for (size_t known = 0; known != needed.size();) {
