@@ -63,6 +63,18 @@ def run(command, **options):
     return done
 
 
+def used(command):
+    """(seconds, what was used as getrusage(2) has it) of a command that must succeed, with all that it waits for."""
+    begin = time.monotonic()
+    process = subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))} ended with {process.returncode}")
+    return time.monotonic() - begin, usage
+
+
 def write(name, text):
     SCRATCH.mkdir(parents=True, exist_ok=True)
     path = SCRATCH / name

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import time
 from dataclasses import dataclass
 
 import measure as m
@@ -34,14 +33,8 @@ def weights():
 
 def timed(command):
     """(wall, CPU) of a command with all that it waits for."""
-    begin = time.monotonic()
-    process = subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise RuntimeError(f"{' '.join(map(str, command))} ended with {process.returncode}")
-    return time.monotonic() - begin, used.ru_utime + used.ru_stime
+    wall, usage = m.used(command)
+    return wall, usage.ru_utime + usage.ru_stime
 
 
 def one_run(*before):

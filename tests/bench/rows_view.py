@@ -1,9 +1,5 @@
 """Rows about what is made of a saved trace of a million events: time from start to end, and resident memory."""
 
-import os
-import subprocess
-import time
-
 import measure as m
 from rows import Row
 
@@ -31,16 +27,8 @@ def trace():
 def of(*arguments):
     """(seconds, MiB) of one run."""
     def one():
-        begin = time.monotonic()
-        process = subprocess.Popen([str(part) for part in (m.MLBCC, *arguments)], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        said = process.stderr.read()
-        _, status, used = os.wait4(process.pid, 0)
-        process.stderr.close()
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode != 0:
-            raise RuntimeError(f"{' '.join(map(str, arguments))} ended with {process.returncode}:\n{said.decode()}")
-        return time.monotonic() - begin, used.ru_maxrss / 1024
+        seconds, usage = m.used((m.MLBCC, *arguments))
+        return seconds, usage.ru_maxrss / 1024
     return one
 
 

@@ -6,12 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
-#include <filesystem>
-#include <string>
-#include <string_view>
 
-#include <fmt/format.h>
+#include "system/proc.h"
 
 namespace mlbcc::system {
 namespace {
@@ -28,19 +24,6 @@ UniqueFd open_for(int tid, CounterEvent event) {
     attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
     return UniqueFd(
         static_cast<int>(::syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC)));
-}
-
-std::vector<int> threads_of(int pid) {
-    std::vector<int> threads;
-    std::error_code error;
-    for (const auto& entry :
-         std::filesystem::directory_iterator(fmt::format("/proc/{}/task", pid), error)) {
-        const std::string name = entry.path().filename();
-        int tid = 0;
-        if (std::from_chars(name.data(), name.data() + name.size(), tid).ec == std::errc{})
-            threads.push_back(tid);
-    }
-    return threads;
 }
 
 // Nobody's: whatever the process, the next one gets the same answer.
@@ -65,9 +48,9 @@ std::optional<uint64_t> value_of(int fd) {
 // A thread that ends meanwhile is none of them.
 std::vector<UniqueFd> ProcessCounters::open(int pid, CounterEvent event) {
     std::vector<UniqueFd> made;
-    const std::vector<int> threads = threads_of(pid);
-    if (threads.size() > kMostThreads) return made;
-    for (int tid : threads) {
+    const Result<std::vector<int>> threads = threads_of(pid);
+    if (!threads || threads->size() > kMostThreads) return made;
+    for (int tid : *threads) {
         UniqueFd fd = open_for(tid, event);
         if (fd) {
             made.push_back(std::move(fd));

@@ -3,9 +3,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstdlib>
-#include <ctime>
 
+#include "system/paths.h"
 #include "trace/clock.h"
 
 namespace mlbcc::trace {
@@ -15,9 +16,8 @@ constexpr uint64_t kMetricsNs = 10'000'000'000, kRequestsNs = 1'000'000'000;
 constexpr size_t kSpans = 1000;  // of a message
 
 uint64_t wall_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_REALTIME, &now);
-    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
 // As OpenTelemetry names services: by its own variable, else by the program.
@@ -25,8 +25,7 @@ std::string service_of(const TraceOptions& options) {
     const char* given = std::getenv("OTEL_SERVICE_NAME");
     if (given != nullptr && *given != '\0') return given;
     if (options.command.empty()) return "unknown_service";
-    const std::string& program = options.command.front();
-    return program.substr(program.rfind('/') + 1);
+    return std::string(system::file_name(options.command.front()));
 }
 
 std::string host_name() {
