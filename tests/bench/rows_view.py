@@ -1,5 +1,10 @@
 """Rows about what is made of a saved trace of a million events: time from start to end, and resident memory."""
 
+import json
+import shutil
+import subprocess
+import sys
+
 import measure as m
 from rows import Row
 
@@ -7,18 +12,18 @@ EVENTS = 1_000_000
 MOST_MIB = 200
 
 
-def trace():
+def trace(events=EVENTS):
     """A trace by mlbcc itself: each call has two records."""
-    path = m.SCRATCH / "million.jsonl"
+    path = m.SCRATCH / f"events-{events}.jsonl"
     if not path.exists():
         rules = m.write("million.rules", f"int hit(int thread, unsigned long i);\n"
                         f'on "{m.target("flood")}":hit {{ span userspace(thread, i) }}\n')
         made = path.with_suffix(".part")
         m.run([m.MLBCC, "--quiet", "--buffer", "64MiB", "--rules", rules, "-o", made, "--",
-               m.target("flood"), "2", str(EVENTS // 4)])
+               m.target("flood"), "2", str(events // 4)])
         with open(made, "rb") as file:
             found = sum(b'"phase":' in line for line in file)
-        if found != EVENTS:
+        if found != events:
             raise AssertionError(f"the trace has {found} events")
         made.rename(path)
     return path
@@ -51,10 +56,35 @@ def out(name):
     return ["-o", str(m.SCRATCH / name)]
 
 
+def page(repetitions):
+    """Frames while the timeline of a trace with a million calls is dragged, in Debian's Chromium, drawn without a GPU."""
+    kept = m.ROOT / "build" / "page"
+    if subprocess.run([sys.executable, m.ROOT / "tests/npm_install.py", "page", "chromium"], check=False).returncode != 0:
+        raise m.Unavailable("there is no browser to drive")
+    shutil.copy(m.ROOT / "tests/page/frames.mjs", kept)
+    shown, empty = m.SCRATCH / "million-calls.html", m.write("empty.html", EMPTY_PAGE)
+    m.run([m.MLBCC, "convert", trace(2 * EVENTS), "--to", "html", "-o", shown])
+
+    def look(at):
+        return json.loads(m.run(["node", "frames.mjs", at], cwd=kept).stdout)
+    runs = m.interleave(repetitions, {"page": lambda: look(shown), "empty": lambda: look(empty)})
+    frames = min(zoom["frames_a_second"] for run in runs["page"] for zoom in run["zooms"])
+    slowest = max(zoom["slowest_ms"] for run in runs["page"] for zoom in run["zooms"])
+    opened = m.median([run["open_ms"] for run in runs["page"]])
+    tab, nothing = (max(run["renderer_mib"] for run in runs[way]) for way in ("page", "empty"))
+    return Row.result(f"{frames:.0f} a second, {tab:.0f} MiB", frames >= 30 and tab - nothing < MOST_MIB,
+                      f"the slowest frame took {slowest:.0f} ms; the page was open after {opened / 1000:.1f} s; at most {tab:.0f} MiB "
+                      f"of its tab were resident, {nothing:.0f} MiB of an empty one")
+
+
+EMPTY_PAGE = """<!doctype html><html data-ready="yes"><canvas id="timeline" style="width:100%;height:300px"></canvas><i id="range"></i></html>"""
+
 ROWS = [
     Row("report", "reports of a trace of 1 000 000 events", f"5 s, {MOST_MIB} MiB",
         row_of(5, ("report",), ("report", "--top", "20", "--json", "-"), ("timeline", "--width", "150"))),
     Row("convert", "the same trace for Perfetto and Chrome, and as a page", f"8 s, {MOST_MIB} MiB",
         row_of(8, ("convert", "--to", "perfetto", *out("million.pftrace")), ("convert", "--to", "chrome", *out("million.json")),
                ("convert", "--to", "html", *out("million.html")))),
+    Row("page", "a page of 1 000 000 calls in Chromium, dragged: frames and resident memory", f"30 a second, {MOST_MIB} MiB and an empty tab",
+        page),
 ]

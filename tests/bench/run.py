@@ -26,7 +26,7 @@ BEGIN, END = "<!-- table: made by tests/bench/run.py -->", "<!-- end of table --
 
 def order(rows):
     wanted = ["attach", "start", "start_again", "push", "dear", "count", "stream", "accounting", "memory", "quick", "other",
-              "syscalls", "off_cpu", "profile", "report", "convert"]
+              "syscalls", "off_cpu", "profile", "report", "convert", "page"]
     return sorted(rows, key=lambda row: wanted.index(row.key) if row.key in wanted else len(wanted))
 
 

@@ -55,6 +55,12 @@ seen.findings = await page.locator("#findings li").allTextContents();
 seen.phases = await page.locator("#phases tbody tr td:first-child").allTextContents();
 await page.screenshot({ path: `${pictures}/light.png`, fullPage: true });
 
+seen.tips = []; // of the first row
+for (let x = 5; x < 1000; x += 41) {
+  await page.hover("#timeline", { position: { x, y: 48 } });
+  if (await page.isVisible("#tip")) seen.tips.push(await page.textContent("#tip"));
+}
+
 const range = () => page.textContent("#range");
 seen.whole = await range();
 await page.hover("#timeline", { position: { x: 400, y: 60 } });

@@ -1,6 +1,7 @@
 """The page of a trace, in Debian's Chromium. Screenshots are kept in build/page."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -85,3 +86,21 @@ class Page(InferenceCase):
         file = self.write("evil.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
         seen = self.page(file, "names")
         self.assertEqual({row[0] for row in seen["rows"]}, {EVIL, "launch" + EVIL})
+
+    def test_what_calls_were_given(self):
+        """Each tip shows the arguments of its call, also of a trace whose arguments come in many pieces."""
+        lines = [{"event_id": 0, "type": "meta", "schema": 1, "tool": "mlbcc", "start": "2026-01-01T00:00:00.0Z",
+                  "host": {"kernel": "6", "arch": "x86_64"}, "command": ["a"], "rules": []}]
+        for i in range(1, 20001):
+            lines.append({"event_id": i, "ts": i / 1000, "type": "userspace", "phase": "X", "name": "launch" if i % 7 else "other",
+                          "pid": 7, "tid": 7, "comm": "a", "cpu": 0, "duration_us": 900.0, "ret": 0,
+                          "args": {"n": i, "text": f"{i:x}" * 40}})
+        file = self.write("many.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+        seen = self.page(file, "many")
+        self.assertGreater(len(seen["tips"]), 15)
+        for tip in seen["tips"]:
+            found = re.search(r"\A(\w+)\nuserspace, at ([0-9.]+) s.*\nn = (\d+)\ntext = (\w+)", tip, re.DOTALL)
+            n = int(found[3])
+            self.assertEqual(round(float(found[2]) * 1000), n, tip)
+            self.assertEqual((found[1], found[4]), ("launch" if n % 7 else "other", f"{n:x}" * 40))
+        self.assertGreater(len(set(seen["tips"])), 15)
