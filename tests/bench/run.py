@@ -18,6 +18,7 @@ from pathlib import Path
 import rows_cost
 import rows_kernel
 import rows_profile
+import rows_serve
 import rows_speed
 import rows_view
 
@@ -26,7 +27,7 @@ BEGIN, END = "<!-- table: made by tests/bench/run.py -->", "<!-- end of table --
 
 def order(rows):
     wanted = ["attach", "start", "start_again", "push", "dear", "count", "stream", "accounting", "memory", "quick", "other",
-              "syscalls", "off_cpu", "profile", "report", "convert", "page"]
+              "syscalls", "off_cpu", "profile", "serve", "serve_long", "report", "convert", "page"]
     return sorted(rows, key=lambda row: wanted.index(row.key) if row.key in wanted else len(wanted))
 
 
@@ -38,7 +39,8 @@ def options():
     parser.add_argument("--repetitions", type=int, default=7, metavar="N")
     parser.add_argument("--write", type=Path, metavar="FILE", help="put the table into this document")
     chosen = parser.parse_args()
-    rows = order(rows_speed.ROWS + rows_cost.ROWS + rows_kernel.ROWS + rows_profile.ROWS + rows_view.ROWS +
+    rows = order(rows_speed.ROWS + rows_cost.ROWS + rows_kernel.ROWS + rows_profile.ROWS + rows_serve.ROWS +
+                 rows_view.ROWS +
                  (rows_speed.SLOW if chosen.slow else []))
     keys = chosen.only.split(",") if chosen.only else [row.key for row in rows]
     unknown = set(keys) - {row.key for row in rows}

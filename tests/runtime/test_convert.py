@@ -131,6 +131,16 @@ class Convert(InferenceCase):
                                     for e in trace.named("asked")])
         self.assertEqual([args["bytes"] // 1000000 for _, args in counters], [5, 6, 7])
 
+    def test_memory_over_time(self):
+        """What memory.rules finds at each look is a counter: its bytes, and nothing else."""
+        trace = self.trace(ROOT / "rules" / "memory.rules", "python3", "-c",
+                           "import time; held = bytearray(60 << 20); time.sleep(0.5)")
+        counters = [(e["ts"], e["name"], e["args"]) for e in self.chrome()["traceEvents"] if e["ph"] == "C"]
+        lines = "resident", "anonymous", "file_mapped", "shared", "swap"
+        self.assertEqual(counters, [(microseconds(e["ts"]), "memory", {name: e["args"][name] for name in lines if name in e["args"]})
+                                    for e in trace.named("process") if e["type"] == "memory"])
+        self.assertGreater(max(args["resident"] for _, _, args in counters), 60 << 20)
+
     def test_csv(self):
         trace = self.inference()
         rows = list(csv.DictReader(io.StringIO(self.convert("csv"), newline="")))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -80,6 +81,21 @@ class Prometheus(PageCase):
         page = read(f"http://127.0.0.1:{page_port}/metrics")
         self.check_page(page)
         self.assertIn('mlbcc_requests_total{endpoint="GET /fast"} 150\n', page)
+        self.check_odd_paths(port, page_port)
+
+    def check_odd_paths(self, port, page_port):
+        """What clients send makes no page that Prometheus refuses, nor one without an end."""
+        for path in [b"/caf\xe9", "/caf\xe9".encode(), b'/"\\', *(b"/%d" % i for i in range(60))]:
+            with socket.create_connection(("127.0.0.1", port)) as client:
+                client.sendall(b"GET " + path + b" HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+                while client.recv(4096):
+                    pass
+        page = self.until(lambda: (text := read(f"http://127.0.0.1:{page_port}/metrics")).count('mlbcc_requests_total{endpoint="other"} 44\n') and text,
+                          "no others")
+        self.check_page(page)
+        counts = dict(re.findall(r'^mlbcc_requests_total\{endpoint="(.*)"\} (\d+)$', page, re.MULTILINE))
+        self.assertEqual(len(counts), 21)
+        self.assertEqual(sum(map(int, counts.values())), 150 + 63)
 
     def test_a_rule_of_an_odd_name(self):
         port = free_port()

@@ -5,7 +5,11 @@ import json
 import subprocess
 import unittest
 
+from harness import ROOT
 from harness.inference import InferenceCase
+from harness.schema import faults
+
+SCHEMA = ROOT / "docs/calls.schema.json"
 
 
 def ns(seconds):
@@ -63,6 +67,47 @@ class Report(InferenceCase):
         self.assertEqual((slow["pid"], slow["tid"], slow["comm"]), (line["pid"], line["tid"], line["comm"]))
         for name, value in line.get("args", {}).items():
             self.assertEqual(slow["args"][name], value)
+
+    def gaps(self, trace, wanted, begin=0, end=None):
+        """(begin, duration) of the times without such calls, the longest first."""
+        end = ns(trace.summary["ts"]) if end is None else end
+        spans = [(call["begin_ns"], call["begin_ns"] + call["duration_ns"]) for call in calls_of(trace) if wanted(call)]
+        spans += [(ns(one["ts"]), ns(one["ts"])) for one in trace.events if one["phase"] == "i" and wanted({"name": one["name"], "type": one["type"]})]
+        found, reach = [], begin
+        for low, high in sorted(spans):
+            if high < begin or low >= end:
+                continue
+            if low > reach:
+                found.append((reach, low - reach))
+            reach = max(reach, high)
+        if end > reach:
+            found.append((reach, end - reach))
+        return sorted(found, key=lambda gap: (-gap[1], gap[0]))
+
+    def test_gaps(self):
+        trace = self.inference()
+        for options, wanted in (((), lambda call: True), (("--type", "file"), lambda call: call["type"] == "file")):
+            shown = [(gap["begin_ns"], gap["duration_ns"]) for gap in self.report("--top", "6", *options)["gaps"]]
+            self.assertEqual(shown, self.gaps(trace, wanted)[:6])
+        middle = ns(trace.summary["ts"]) // 2000 * 1000
+        shown = [(gap["begin_ns"], gap["duration_ns"]) for gap in self.report("--from", f"{middle // 1000}us", "--top", "6")["gaps"]]
+        self.assertEqual(shown, self.gaps(trace, lambda call: True, begin=middle)[:6])
+        done = self.mlbcc("report", self.out, "--top", "4")
+        longest = self.gaps(trace, lambda call: True)[0]
+        self.assertIn(f"from {longest[0] / 1e9:.6f} s to {sum(longest) / 1e9:.6f} s\n", done.stdout.split("LONGEST GAPS")[1])
+
+    def test_the_summary_and_the_schema(self):
+        trace = self.inference()
+        report = self.report()
+        with open(self.out, encoding="utf-8") as file:
+            self.assertEqual(report["summary"], [json.loads(line) for line in file if '"type":"summary"' in line][0])
+        self.assertGreater(len(report["summary"]["gauges"]), 0)
+        self.assertEqual(trace.summary["lost"], 0)
+        self.assertEqual(faults(SCHEMA, report), "")
+        lines = self.out.read_text().splitlines(keepends=True)
+        cut = self.report(file=self.write("cut.jsonl", "".join(lines[:len(lines) // 2])))
+        self.assertIsNone(cut["summary"])
+        self.assertEqual(faults(SCHEMA, cut), "")
 
     def test_forms(self):
         """A packed trace and standard input; the text; nothing chosen."""

@@ -3,6 +3,10 @@
 #include <charconv>
 #include <cmath>
 
+#include <fmt/format.h>
+
+#include "sink/json.h"
+
 namespace mlbcc::report {
 namespace {
 
@@ -16,6 +20,39 @@ template <class T> bool from_text(const Json& value, T& out) {
     std::string_view text = as_text(value);
     auto read = std::from_chars(text.data(), text.data() + text.size(), out);
     return read.ec == std::errc{} && read.ptr == text.data() + text.size();
+}
+
+constexpr int kDeepest = 32;
+
+// Numbers that are text, as those above 2^53, stay so.
+void write(sink::Buffer& out, const Json& value, int depth) {
+    std::string_view before = "";
+    if (depth == kDeepest) return out.append("null");
+    if (value.IsObject()) {
+        out.append('{');
+        for (const auto& one : value.GetObject()) {
+            out.append(before);
+            before = ",";
+            sink::write_text(out, as_text(one.name));
+            out.append(':');
+            write(out, one.value, depth + 1);
+        }
+        return out.append('}');
+    }
+    if (value.IsArray()) {
+        out.append('[');
+        for (const Json& one : value.GetArray()) {
+            out.append(before);
+            before = ",";
+            write(out, one, depth + 1);
+        }
+        return out.append(']');
+    }
+    if (value.IsString()) return sink::write_text(out, as_text(value));
+    if (value.IsBool()) return out.append(value.GetBool() ? "true" : "false");
+    if (value.IsUint64()) return sink::write_unsigned(out, value.GetUint64());
+    if (value.IsInt64()) return sink::write_signed(out, value.GetInt64());
+    out.append(value.IsDouble() ? fmt::format("{}", value.GetDouble()) : "null");
 }
 
 }  // namespace
@@ -43,6 +80,12 @@ bool as_signed(const Json& value, int64_t& out) {
 std::string_view as_text(const Json& value) {
     if (!value.IsString()) return {};
     return {value.GetString(), value.GetStringLength()};
+}
+
+std::string json_text(const Json& value) {
+    sink::Buffer out(256);
+    write(out, value, 0);
+    return std::string(out.view());
 }
 
 uint64_t unsigned_of(const Json& object, const char* name) {

@@ -56,4 +56,8 @@ bool as_unsigned(const Json& value, uint64_t& out);
 bool as_signed(const Json& value, int64_t& out);
 std::string_view as_text(const Json& value);
 
+// Back to JSON, in which text is written as the JSONL sink does. What lies deeper than any line of
+// a trace does is null.
+std::string json_text(const Json& value);
+
 }  // namespace mlbcc::report

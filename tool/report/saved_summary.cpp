@@ -17,28 +17,6 @@ rules::Unit unit_of(const Json& object, const char* name = "unit") {
     return unit == "bytes" ? rules::Unit::bytes : rules::Unit::none;
 }
 
-// A value back to its JSON text. Integers, texts, lists of texts, booleans and null are all that is
-// written.
-std::string json_of(const Json& value) {
-    uint64_t natural = 0;
-    int64_t integer = 0;
-    if (value.IsArray()) {
-        std::string list;
-        for (const Json& one : value.GetArray()) list += (list.empty() ? "" : ",") + json_of(one);
-        return "[" + list + "]";
-    }
-    if (value.IsString()) {
-        event::Value text;
-        text.text = as_text(value);
-        text.learnt = true;
-        return sink::json_text(text);
-    }
-    if (value.IsBool()) return value.GetBool() ? "true" : "false";
-    if (as_unsigned(value, natural)) return std::to_string(natural);
-    if (as_signed(value, integer)) return std::to_string(integer);
-    return value.IsDouble() ? std::to_string(value.GetDouble()) : "null";
-}
-
 bool is_true(const Json& object, const char* name) {
     auto member = object.FindMember(name);
     return member != object.MemberEnd() && member->value.IsTrue();
@@ -49,7 +27,7 @@ sink::Group group_of(const Json& object, const char* name = "by") {
     auto by = object.FindMember(name);
     if (by == object.MemberEnd() || !by->value.IsObject()) return group;
     for (const auto& one : by->value.GetObject()) {
-        group.emplace_back(as_text(one.name), json_of(one.value));
+        group.emplace_back(as_text(one.name), json_text(one.value));
     }
     return group;
 }
@@ -90,7 +68,7 @@ void read(const Json& json, sink::Hist& hist) {
 
 void read(const Json& json, sink::Gauge::Held& held) {
     auto key = json.FindMember("key");
-    held.key = key == json.MemberEnd() ? "null" : json_of(key->value);
+    held.key = key == json.MemberEnd() ? "null" : json_text(key->value);
     held.value = signed_of(json, "value");
     held.stack = texts_of(json, "stack");
 }
@@ -180,7 +158,7 @@ void read(const Json& json, sink::Gauge& gauge) {
 
 void read(const Json& json, sink::Largest::Entry& entry) {
     auto value = json.FindMember("value");
-    entry.value.json = value == json.MemberEnd() ? "null" : json_of(value->value);
+    entry.value.json = value == json.MemberEnd() ? "null" : json_text(value->value);
     entry.time_ns = nanoseconds_of(json, "ts", 1e9);
     entry.pid = static_cast<uint32_t>(unsigned_of(json, "pid"));
     entry.tid = static_cast<uint32_t>(unsigned_of(json, "tid"));

@@ -29,11 +29,11 @@ public:
         *room(1) = c;
         ++size_;
     }
-    void number(uint64_t value) { take(std::to_chars(room(20), at() + 20, value).ptr); }
-    void signed_number(int64_t value) { take(std::to_chars(room(20), at() + 20, value).ptr); }
+    void number(uint64_t value) { digits(value, 10); }
+    void signed_number(int64_t value) { digits(value, 10); }
     void hex(uint64_t value) {
         append("0x");
-        take(std::to_chars(room(16), at() + 16, value, 16).ptr);
+        digits(value, 16);
     }
     // `value` with leading zeros, `digits` long: what stands behind a decimal point.
     void fraction(uint64_t value, int digits) {
@@ -46,8 +46,14 @@ public:
     }
 
 private:
+    static constexpr size_t kDigits = 20;  // of the longest number, with its sign
+
     char* at() { return memory_.get() + size_; }
     void take(char* end) { size_ = static_cast<size_t>(end - memory_.get()); }
+    template <class T> void digits(T value, int base) {
+        char* begin = room(kDigits);  // before any other place is taken: the memory may move
+        take(std::to_chars(begin, begin + kDigits, value, base).ptr);
+    }
     char* room(size_t bytes) {
         if (capacity_ - size_ < bytes) grow(bytes);
         return at();

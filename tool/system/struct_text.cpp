@@ -161,8 +161,8 @@ private:
         return text;
     }
     std::string field(uint64_t from, const BtfMember& one, int nesting) {
-        std::string text = room(from, one.bit) + " " +
-                           declare(one.type, std::string(one.name), false, nesting + 1);
+        std::string text = room(from, one.bit);  // first: it takes the next number
+        text += " " + declare(one.type, std::string(one.name), false, nesting + 1);
         return text + (one.bit_width != 0 ? fmt::format(" : {};", one.bit_width) : ";");
     }
 

@@ -11,6 +11,8 @@
 
 #include <rapidjson/document.h>
 
+#include "sink/json.h"
+
 namespace mlbcc::trace {
 namespace {
 
@@ -39,6 +41,14 @@ std::string text_of_json(const std::string& json) {
     rapidjson::Document text;
     text.Parse(json.data(), json.size());
     return text.IsString() ? std::string(text.GetString(), text.GetStringLength()) : json;
+}
+
+// Prometheus takes UTF-8 alone: of other text it would refuse the whole page. Each byte that is
+// none becomes the character of its number, as in a trace.
+std::string label_text(const std::string& bytes) {
+    sink::Buffer quoted(bytes.size() + 16);
+    sink::write_text(quoted, bytes);
+    return text_of_json(std::string(quoted.view()));
 }
 
 // [a-zA-Z_][a-zA-Z0-9_]*, and none of those that every metric of a rule has, or histograms.
@@ -196,7 +206,7 @@ void ExportPage::add(const sink::TraceEnd& so_far) {
 void ExportPage::add(const report::EndpointUse& use, const report::Parts& parts) {
     bool is_own = endpoints_.contains(use.name);
     if (!is_own && endpoints_.size() < most_endpoints_) is_own = endpoints_.insert(use.name).second;
-    const PageLabels endpoint{{"endpoint", is_own ? use.name : kOther}};
+    const PageLabels endpoint{{"endpoint", is_own ? label_text(use.name) : kOther}};
     auto with = [&](const char* name, const char* value) {
         PageLabels labels = endpoint;
         labels.push_back({name, value});

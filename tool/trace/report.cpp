@@ -16,15 +16,12 @@
 namespace mlbcc::trace {
 namespace {
 
-int report_calls(const std::string& file, const view::CallSelection& wanted,
-                 const TraceOptions& options) {
-    ProgressBar bar(options.verbosity);
-    Result<report::TraceFile> trace = report::TraceFile::open(file, bar.progress());
-    if (!trace) return tell(trace.error());
+int report_calls(report::TraceFile& trace, ProgressBar& bar, const std::string& file,
+                 const view::CallSelection& wanted, const TraceOptions& options) {
     Result<ReportFile> json = ReportFile::create(options.report_json);
     if (!json) return tell(json.error());
     std::unique_ptr<view::CallReport> calls = view::report_calls(wanted);
-    Result<report::ReadLines> read = view::convert(*trace, *calls);
+    Result<report::ReadLines> read = view::convert(trace, *calls);
     bar.end();
     if (!read) return tell(read.error());
     tell_unread(*read, file, options.verbosity);
@@ -42,13 +39,14 @@ int report_calls(const std::string& file, const view::CallSelection& wanted,
 
 int run_report(const std::string& file, const std::optional<view::CallSelection>& calls,
                const TraceOptions& options) {
-    if (calls) return report_calls(file, *calls, options);
     if (!options.folded.empty()) return fold_saved_trace(file, options);
     ProgressBar bar(options.verbosity);
     Result<report::TraceFile> opened = report::TraceFile::open(file, bar.progress());
     if (!opened) return tell(opened.error());
+    if (calls) return report_calls(*opened, bar, file, *calls, options);
     if (auto status = report_saved_profile(*opened, file, options)) return *status;
     if (auto status = report_saved_requests(*opened, file, options)) return *status;
+    if (!options.report_json.empty()) return report_calls(*opened, bar, file, {}, options);
     Result<report::SavedTrace> trace = opened->summary();
     bar.end();
     if (!trace) return tell(trace.error());

@@ -8,6 +8,7 @@
 #include "sink/format.h"
 #include "sink/json.h"
 #include "view/call_table.h"
+#include "view/gaps.h"
 #include "view/values.h"
 #include "view/view.h"
 
@@ -38,10 +39,11 @@ std::string json_of(const Value& value) {
 
 class Report : public CallReport {
 public:
-    explicit Report(CallSelection wanted) : wanted_(std::move(wanted)) {}
+    explicit Report(CallSelection wanted) : wanted_(std::move(wanted)), gaps_(wanted_.from_ns) {}
 
     void slice(const Slice& slice) override {
         ++all_;
+        look_for_gaps(*slice.call, slice.begin_ns, slice.end_ns);
         if (!is_wanted(*slice.call, slice.begin_ns)) return;
         CallTable::Id id = table_.id_of(slice.call->type, slice.call->name);
         table_.count(id);
@@ -52,6 +54,7 @@ public:
     }
     void instant(const Record& record) override {
         ++all_;
+        look_for_gaps(record, record.time_ns, record.time_ns);
         if (!is_wanted(record, record.time_ns)) return;
         table_.count(table_.id_of(record.type, record.name));
         ++chosen_;
@@ -60,6 +63,7 @@ public:
     bool failed() const override { return false; }
     Result<void> finish(const Ending& ending) override {
         ending_ = ending;
+        gaps_found_ = gaps_.longest(wanted_.top, std::min(wanted_.to_ns, ending.time_ns));
         std::sort(slow_.begin(), slow_.end());
         return {};
     }
@@ -73,14 +77,23 @@ private:
         if (begin_ns < wanted_.from_ns || begin_ns >= wanted_.to_ns) return false;
         return is_chosen(wanted_, record);
     }
+    // Also those that began before.
+    void look_for_gaps(const Record& record, uint64_t begin_ns, uint64_t end_ns) {
+        if (begin_ns >= wanted_.to_ns || end_ns < wanted_.from_ns) return;
+        if (!is_chosen(wanted_, record)) return;
+        gaps_.add(std::max(begin_ns, wanted_.from_ns), std::min(end_ns, wanted_.to_ns));
+    }
     void keep_if_slow(const Slice& slice);
     std::vector<const Row*> rows() const;
     std::string table_text() const;
     std::string slow_text() const;
+    std::string gap_text() const;
 
     CallSelection wanted_;
     CallTable table_;
     std::vector<Slow> slow_;  // a heap, the shortest first; sorted at the end
+    Gaps gaps_;
+    std::vector<Gap> gaps_found_;
     uint64_t all_ = 0, chosen_ = 0;
     Ending ending_;
 };
@@ -164,6 +177,19 @@ std::string Report::slow_text() const {
     return out;
 }
 
+// Those that would be seen in a picture of the whole.
+std::string Report::gap_text() const {
+    std::string out;
+    const uint64_t least = (std::min(wanted_.to_ns, ending_.time_ns) - wanted_.from_ns) / 200;
+    for (const Gap& one : gaps_found_) {
+        if (chosen_ == 0 || one.length_ns() < std::max<uint64_t>(least, 1)) break;
+        out += fmt::format(
+            "{:>9}  from {:.6f} s to {:.6f} s\n", sink::short_duration(one.length_ns()),
+            static_cast<double>(one.begin_ns) * 1e-9, static_cast<double>(one.end_ns) * 1e-9);
+    }
+    return out;
+}
+
 std::string Report::text() const {
     std::string out =
         fmt::format("=== CALLS ===  {:.2f} s, {} of {}, {} lost\n\n",
@@ -171,6 +197,9 @@ std::string Report::text() const {
                     sink::plural(all_, "call"), sink::grouped(ending_.lost));
     out += table_text();
     if (!slow_.empty()) out += "\nSLOWEST CALLS\n" + slow_text();
+    if (std::string gaps = gap_text(); !gaps.empty()) {
+        out += "\nLONGEST GAPS, WITHOUT ANY OF THESE CALLS\n" + gaps;
+    }
     return out;
 }
 
@@ -225,7 +254,16 @@ std::string Report::json() const {
         write_list(out, std::vector<std::string_view>(one.stack.begin(), one.stack.end()));
         out.append('}');
     }
-    out.append("]}\n");
+    out.append(R"(],"gaps":[)");
+    before = "";
+    for (const Gap& one : gaps_found_) {
+        out.append(before);
+        before = ",";
+        number(R"({"begin_ns":)", one.begin_ns);
+        number(R"(,"duration_ns":)", one.length_ns());
+        out.append('}');
+    }
+    out.append(R"(],"summary":)" + (ending_.has_summary ? ending_.summary : "null") + "}\n");
     return std::string(out.view());
 }
 

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "sink/json.h"
+#include "view/counters.h"
 #include "view/flows.h"
 #include "view/output.h"
 #include "view/values.h"
@@ -53,6 +54,7 @@ private:
     Output output_;
     Buffer& text_ = output_.text();
     Origin origin_;
+    Counters counters_;
     Flows flows_;
     bool has_entry_ = false, has_argument_ = false;
     std::unordered_map<uint64_t, std::string> threads_;    // what they were named last
@@ -160,7 +162,7 @@ void Chrome::flow(const char* phase, const Flow& flow, uint32_t pid, uint32_t ti
 
 void Chrome::instant(const Record& record) {
     name_thread(record);
-    if (is_counter(record)) return counter(record);
+    if (const Record* one = counters_.of(record)) return counter(*one);
     begin("i", record.pid, record.tid);
     time("ts", record.time_ns);
     text_.append(",\"s\":\"t\"");

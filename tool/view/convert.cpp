@@ -41,6 +41,7 @@ public:
             ending_.lost = std::max(ending_.lost, report::unsigned_of(line, "lost"));
             ending_.events = report::unsigned_of(line, "events");
             ending_.has_summary = true;
+            ending_.summary = report::json_text(line);
         }
         return !writer_.failed();
     }

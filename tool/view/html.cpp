@@ -7,6 +7,7 @@
 #include "sink/folded.h"
 #include "sink/json.h"
 #include "view/call_table.h"
+#include "view/counters.h"
 #include "view/marks.h"
 #include "view/output.h"
 #include "view/series.h"
@@ -74,6 +75,7 @@ private:
     std::string profile_;
     CallTable table_;
     Marks marks_;
+    Counters counters_;
     Series series_;
     sink::FoldedStacks stacks_{kStackBytes};
     std::set<uint32_t> processes_;
@@ -100,7 +102,7 @@ void Html::slice(const Slice& slice) {
 
 void Html::instant(const Record& record) {
     ++instants_;
-    if (is_counter(record)) return series_.add(record);
+    if (const Record* one = counters_.of(record)) return series_.add(*one);
     add(moment_of(record), Marks::kInstant, table_.id_of(record.type, record.name));
 }
 

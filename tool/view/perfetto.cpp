@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "sink/output_file.h"
+#include "view/counters.h"
 #include "view/flows.h"
 #include "view/packets.h"
 #include "view/values.h"
@@ -58,10 +59,11 @@ private:
 
     TracePacket packet_;
     Packets packets_;
+    Counters counters_;
     Flows flows_;
     Names categories_, names_, argument_names_, values_;
     // What tracks were called last, and in which piece of the file.
-    Tracks threads_, processes_, counters_;
+    Tracks threads_, processes_, counter_tracks_;
     std::unordered_map<std::string, uint64_t> counter_ids_;
     std::optional<uint64_t> losses_in_;  // the piece
 };
@@ -166,7 +168,7 @@ void Perfetto::slice(const Slice& slice) {
 }
 
 void Perfetto::instant(const Record& record) {
-    if (is_counter(record)) return counter(record);
+    if (const Record* one = counters_.of(record)) return counter(*one);
     TrackEvent& event = begin(record.time_ns, TrackEvent::TYPE_INSTANT, track_of(record));
     name(event, record.type, record.name);
     arguments(event, moment_of(record));
@@ -234,7 +236,7 @@ uint64_t Perfetto::counter_track(const Record& record, std::string_view name) {
     uint64_t parent = process_track(record);
     std::string key = std::to_string(record.pid) + ":" + std::string(name);
     uint64_t track = kCounters | counter_ids_.try_emplace(key, counter_ids_.size()).first->second;
-    if (!counters_.is_new(track, name, packets_.piece())) return track;
+    if (!counter_tracks_.is_new(track, name, packets_.piece())) return track;
     TrackDescriptor& described = describe(track);
     described.set_parent_uuid(parent);
     described.set_name(name.data(), name.size());
