@@ -88,6 +88,7 @@ private:
     std::string table_text() const;
     std::string slow_text() const;
     std::string gap_text() const;
+    std::string gap_json() const;  // a list's elements
 
     CallSelection wanted_;
     CallTable table_;
@@ -203,6 +204,15 @@ std::string Report::text() const {
     return out;
 }
 
+std::string Report::gap_json() const {
+    std::string out;
+    for (const Gap& one : gaps_found_) {
+        out += fmt::format(R"({}{{"begin_ns":{},"duration_ns":{}}})", out.empty() ? "" : ",",
+                           one.begin_ns, one.length_ns());
+    }
+    return out;
+}
+
 std::string Report::json() const {
     sink::Buffer out{64 << 10};
     auto number = [&](std::string_view before, uint64_t value) {
@@ -254,15 +264,7 @@ std::string Report::json() const {
         write_list(out, std::vector<std::string_view>(one.stack.begin(), one.stack.end()));
         out.append('}');
     }
-    out.append(R"(],"gaps":[)");
-    before = "";
-    for (const Gap& one : gaps_found_) {
-        out.append(before);
-        before = ",";
-        number(R"({"begin_ns":)", one.begin_ns);
-        number(R"(,"duration_ns":)", one.length_ns());
-        out.append('}');
-    }
+    out.append(R"(],"gaps":[)" + gap_json());
     out.append(R"(],"summary":)" + (ending_.has_summary ? ending_.summary : "null") + "}\n");
     return std::string(out.view());
 }
