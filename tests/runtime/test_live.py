@@ -144,6 +144,52 @@ class LiveView(TracerCase):
         self.assertIn("=== TRACE SUMMARY ===", shown)
         self.assertEqual(self.status, 130)
 
+    def test_scrolling(self):
+        self.open()
+        self.until(lambda text: self.calls(text, "getppid") == 1234)
+        self.keys("n")
+        self.shows("[name]")
+        self.tmux("resize-window", *self.on(), "-x", 100, "-y", 4)
+        first = lambda text: re.search(r"^(getppid|getpgrp|Parents)", text, re.M)[1]
+        self.until(lambda text: first(text) == "Parents" and "getppid" not in text)
+        for key, name in (("Down", "getpgrp"), ("Down", "getppid"), ("Up", "getpgrp"), ("Home", "Parents"), ("End", "getppid"),
+                          ("PageUp", None), ("Home", "Parents"), ("PageDown", None)):
+            before = first(self.screen())
+            self.keys(key)
+            self.until(lambda text: first(text) == name if name else first(text) != before)
+        self.keys("q")
+        self.ended()
+
+    def test_of_a_running_process(self):
+        job = subprocess.Popen(["python3", "-S", self.dir / "job.py"], cwd=self.dir, stdout=subprocess.DEVNULL)
+        self.addCleanup(job.wait)
+        self.addCleanup(job.kill)
+        rules = self.write("stat.rules", "on syscall:stat, syscall:newfstatat { count by function }\n")
+        self.open(f"{MLBCC} top --rules {rules} -o trace.jsonl --pid {job.pid}")
+        self.until(lambda text: re.search(r"stat\S* +[1-9]", text))
+        self.keys("q")
+        self.assertIn("=== TRACE SUMMARY ===", self.ended())
+        self.assertIsNone(job.poll())
+
+    def test_stopped_and_continued(self):
+        """Ctrl-Z leaves the terminal to the shell; `fg` brings the view back."""
+        self.open()
+        self.until(lambda text: self.calls(text, "getppid") == 1234)
+        self.keys("C-z")
+        self.until(lambda text: "getppid" not in text and re.search(r"[Ss]topped", text))
+        self.keys("fg", "Enter")
+        self.until(lambda text: self.calls(text, "getppid") == 1234)
+        (self.dir / "stop").touch()
+        self.until(lambda text: "=== TRACE SUMMARY ===" in text, "-S", "-200")
+
+    def test_rules_that_change(self):
+        self.open(self.command.replace(" top ", " top --watch "))
+        self.until(lambda text: self.calls(text, "getppid") == 1234)
+        self.rules("on syscall:stat, syscall:newfstatat { count by function }\n")
+        self.until(lambda text: re.search(r"stat\S* +[1-9]", text) and "getppid" not in text)
+        (self.dir / "stop").touch()
+        self.assertIn("=== TRACE SUMMARY ===", self.ended())
+
     def test_other_ends(self):
         for end, status in (("C-c", 130), ("-TERM", 143), ("-HUP", 129), ("-QUIT", 131), ("-KILL", 137)):
             with self.subTest(end):
