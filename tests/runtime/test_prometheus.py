@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import time
@@ -46,7 +45,7 @@ class PageCase(TracerCase):
         with open(self.dir / "said.txt", "ab") as said:
             process = subprocess.Popen(command, cwd=self.dir, stdin=subprocess.DEVNULL, stdout=said, stderr=said, **options)
         self.addCleanup(process.wait)
-        self.addCleanup(lambda: process.poll() is None and process.send_signal(signal.SIGINT))
+        self.addCleanup(lambda: process.poll() is None and process.terminate())
         return process
 
     def check_page(self, page):
