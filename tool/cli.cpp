@@ -166,6 +166,13 @@ void add_subcommands(CLI::App& app, CommandLine& line, Texts& texts) {
         ->add_flag("--json", line.json, "As JSON");
 }
 
+std::string is_syscall_name(const std::string& name) {
+    const bool is_name = !name.empty() && std::ranges::all_of(name, [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+    });
+    return is_name ? "" : "`" + name + "` is no name of a system call";
+}
+
 void add_serve(CLI::App& app, CommandLine& line, Texts& texts) {
     CLI::App* serve = app.add_subcommand("serve", "Where the time of a server's requests goes");
     serve->fallthrough();
@@ -187,6 +194,12 @@ void add_serve(CLI::App& app, CommandLine& line, Texts& texts) {
         ->add_option("--sample", texts.sample,
                      "Send one of so many requests to the --otlp collector")
         ->type_name("1/10");
+    serve
+        ->add_option("--syscalls", line.options.serve.syscalls,
+                     "Tell how often each request makes these system calls, and how long they take")
+        ->type_name("read,write")
+        ->delimiter(',')
+        ->check(is_syscall_name);
     serve->add_option("--top", requests.top, "Show so many endpoints; default 20")
         ->type_name("N")
         ->check(CLI::PositiveNumber);

@@ -110,6 +110,27 @@ class Flask(ServeCase):
         self.assertFalse((self.dir / "traces").exists())
 
 
+    def test_its_system_calls(self):
+        """gunicorn reads, writes its answer in two pieces, and asks for the socket's name in between; the application writes a line."""
+        endpoints, own = self.serve("flask", "gunicorn", "-b", "127.0.0.1:{port}", "--chdir", "{targets}", "serve_app:flask_app",
+                                    options=("--syscalls", "write,sendto,preadv2,getsockname,fsync"))
+        self.check_counts(endpoints, own)
+        for name, one in endpoints.items():
+            calls = {call: use["calls"] for call, use in one["system_calls"].items()}
+            requests = one["requests"]
+            wanted = {"write": requests, "sendto": 2 * requests, "getsockname": requests}
+            if name == "GET /disk":
+                wanted["preadv2"] = requests
+                self.assertGreater(one["system_calls"]["preadv2"]["time_ns"], one["parts_ns"]["disk"])
+            self.assertEqual(calls, wanted, name)
+        self.assertRegex(self.said, r"GET /fast .*sendto 2\.0 in [0-9.]+ us")
+        bad = self.mlbcc("serve", "--syscalls", "read,wr*", "--", "true")
+        self.assertEqual(bad.returncode, 2)
+        self.assertIn("`wr*` is no name of a system call", bad.stderr)
+        bad = self.mlbcc("serve", "--syscalls", "reed", "--", "true")
+        self.assertEqual(bad.returncode, 2)
+        self.assertIn("--syscalls:1", bad.stderr)
+
     def test_what_is_shown_of_a_running_one(self):
         """--pid, --top and the trace that is kept; and what --no-http sees."""
         port = free_port()

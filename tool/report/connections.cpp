@@ -27,6 +27,7 @@ void Connections::add(const ServeEvent& one) {
     case Kind::receive: return receive(one);
     case Kind::send: return send(one);
     case Kind::wait: return wait(one);
+    case Kind::call: return call(one);
     }
 }
 
@@ -116,6 +117,14 @@ void Connections::wait_of_other(const ServeEvent& one) {
     } else if (caller) {
         caller->worker_waits(one, parts_.index(one.text));
     }
+}
+
+void Connections::call(const ServeEvent& one) {
+    auto thread = threads_.find(one.tid);
+    ThreadTime* caller = thread == threads_.end() ? caller_of(one.tid, one.pid) : nullptr;
+    if (thread == threads_.end() && !caller) return;
+    if (caller ? caller->worker_call(one) : thread->second.call(one)) return;
+    report::add(shared_calls_, {{one.text, {1, one.end_ns - one.begin_ns}}});
 }
 
 void Connections::receive(const ServeEvent& one) {

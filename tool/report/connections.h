@@ -36,6 +36,8 @@ public:
     void finish();
     OpenRequests open(uint64_t now_ns, uint64_t limit_ns) const;
     const Parts& parts() const { return parts_; }
+    // Of which it is not known for which endpoint they were.
+    const SyscallUses& shared_calls() const { return shared_calls_; }
 
 private:
     using Place = std::pair<uint32_t, int64_t>;  // process and descriptor
@@ -55,6 +57,7 @@ private:
     void born(const ServeEvent& one);
     void wait(const ServeEvent& one);
     void wait_of_other(const ServeEvent& one);
+    void call(const ServeEvent& one);
     void stop_working(const ServeEvent& one);
     ThreadTime* caller_of(uint32_t tid, uint32_t pid);
     ThreadTime& thread(const Request& request, uint64_t now_ns);
@@ -74,6 +77,7 @@ private:
     bool reads_http_;
     TakeRequest& take_;
     Parts parts_;
+    SyscallUses shared_calls_;
     std::map<Place, Connection> connections_;
     std::map<uint32_t, ThreadTime> threads_;  // that received requests
     std::map<uint32_t, uint32_t> callers_;    // of others, by whom they may work for

@@ -32,6 +32,7 @@ void EndpointUse::add(const Request& one, RequestEnd end) {
     bytes_out += one.bytes_out;
     time_ns += one.duration_ns();
     latency.add(one.duration_ns());
+    report::add(calls, one.calls);
     Alike& like = alike[alike_as(one.duration_ns())];
     ++like.requests;
     for (size_t i = 0; i < Parts::kMost; ++i) {

@@ -21,6 +21,7 @@ struct EndpointUse {
     uint64_t bytes_in = 0, bytes_out = 0, time_ns = 0;
     Latency latency;
     PartTimes parts{};
+    SyscallUses calls;
     // Of requests that took about as long: by powers of 2^(1/4) ns.
     struct Alike {
         uint64_t requests = 0;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,13 @@ private:
 
 using PartTimes = std::array<uint64_t, Parts::kMost>;  // ns, by Parts::index
 
+// System calls that were asked for (`mlbcc serve --syscalls`), by their names.
+struct SyscallUse {
+    uint64_t calls = 0, time_ns = 0;
+};
+using SyscallUses = std::map<std::string, SyscallUse, std::less<>>;
+void add(SyscallUses& all, const SyscallUses& more);
+
 struct Request {
     uint64_t id = 0;            // grows among those of a thread, from 1
     uint32_t pid = 0, tid = 0;  // of who received its first byte
@@ -40,6 +48,7 @@ struct Request {
     bool handed_over = false;  // by another thread than received it
     PartTimes parts{};
     PartTimes unsure{};  // since end_ns: part of it if another byte is sent
+    SyscallUses calls, unsure_calls;
 
     uint64_t duration_ns() const { return end_ns - begin_ns; }
 };

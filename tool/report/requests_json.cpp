@@ -15,6 +15,19 @@ void write_latency(ProfileWriter& json, const Latency& latency) {
     json.EndObject();
 }
 
+void write_calls(ProfileWriter& json, const SyscallUses& calls) {
+    json.Key("system_calls");
+    json.StartObject();
+    for (const auto& [name, use] : calls) {
+        json.Key(name.c_str());
+        json.StartObject();
+        member(json, "calls", use.calls);
+        member(json, "time_ns", use.time_ns);
+        json.EndObject();
+    }
+    json.EndObject();
+}
+
 void write_endpoint(ProfileWriter& json, const EndpointUse& use, const Parts& parts) {
     json.StartObject();
     member(json, "endpoint", use.name);
@@ -32,6 +45,7 @@ void write_endpoint(ProfileWriter& json, const EndpointUse& use, const Parts& pa
         if (use.parts[i] > 0) member(json, parts.names()[i].c_str(), use.parts[i]);
     }
     json.EndObject();
+    write_calls(json, use.calls);
     if (use.requests > 0) {
         member(json, "most", parts.names()[use.most()]);
         member(json, "hotspot", parts.names()[use.hotspot()]);
@@ -58,6 +72,7 @@ std::string Requests::json(uint64_t time_ns, uint64_t lost) const {
     for (const EndpointUse* use : endpoints_.all())
         write_endpoint(json, *use, connections_.parts());
     json.EndArray();
+    write_calls(json, connections_.shared_calls());  // of no endpoint that is known
     json.EndObject();
     return std::string(buffer.GetString(), buffer.GetSize()) + "\n";
 }

@@ -49,6 +49,21 @@ std::string where(const EndpointUse& use, const Parts& parts, size_t width) {
     return fmt::format("{:<{}} {}; slow ones: {}\n", use.name, width, shares(use, parts), hot);
 }
 
+// "sendto 2.0 in 24.1 us, write 1.0 in 5.20 us": of a request.
+std::string calls_of(const EndpointUse& use, size_t width) {
+    if (use.calls.empty() || use.requests == 0) return {};
+    std::vector<std::pair<uint64_t, std::string>> longest;
+    for (const auto& [name, one] : use.calls) {
+        const auto share = static_cast<double>(one.calls) / static_cast<double>(use.requests);
+        longest.emplace_back(one.time_ns, fmt::format("{} {:.1f} in {}", name, share,
+                                                      time(one.time_ns / use.requests)));
+    }
+    std::ranges::stable_sort(longest, std::greater{}, &std::pair<uint64_t, std::string>::first);
+    std::string text;
+    for (const auto& [ns, one] : longest) text += (text.empty() ? "" : ", ") + one;
+    return fmt::format("{:<{}} {}\n", use.name, width, text);
+}
+
 }  // namespace
 
 std::string Requests::text(uint64_t time_ns) const {
@@ -79,6 +94,10 @@ std::string Requests::text(uint64_t time_ns) const {
         text += fmt::format("and {} with fewer (--top)\n", sink::plural(left_out, "endpoint"));
     text += fmt::format("\n{:<{}} {}\n", "", width, "where the time went");
     for (const EndpointUse* use : all) text += where(*use, connections_.parts(), width);
+    std::string calls;
+    for (const EndpointUse* use : all) calls += calls_of(*use, width);
+    if (!calls.empty())
+        text += fmt::format("\n{:<{}} system calls of a request\n{}", "", width, calls);
     return text;
 }
 

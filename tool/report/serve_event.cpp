@@ -9,7 +9,7 @@ namespace {
 using Kind = ServeEvent::Kind;
 constexpr std::pair<std::string_view, Kind> kKinds[] = {
     {"accept", Kind::accept},   {"close", Kind::close}, {"exit", Kind::exit}, {"born", Kind::born},
-    {"receive", Kind::receive}, {"send", Kind::send},   {"wait", Kind::wait},
+    {"receive", Kind::receive}, {"send", Kind::send},   {"wait", Kind::wait}, {"call", Kind::call},
 };
 
 }  // namespace
@@ -31,8 +31,12 @@ std::optional<ServeEvent> serve_event(const Happening& one) {
     made.other_tid =
         static_cast<uint32_t>(one.natural(made.kind == Kind::born ? "child" : "waker"));
     made.timed = one.natural("timed") != 0;
-    made.text = one.text(made.kind == Kind::wait ? "reason" : "head");
-    if (made.kind != Kind::wait && made.text.size() > made.bytes) made.text.resize(made.bytes);
+    if (made.kind == Kind::wait || made.kind == Kind::call) {
+        made.text = one.text(made.kind == Kind::wait ? "reason" : "call");
+        return made;
+    }
+    made.text = one.text("head");
+    if (made.text.size() > made.bytes) made.text.resize(made.bytes);
     return made;
 }
 

@@ -14,14 +14,14 @@
 namespace mlbcc::report {
 
 struct ServeEvent {
-    enum class Kind : uint8_t { accept, close, exit, born, receive, send, wait };
+    enum class Kind : uint8_t { accept, close, exit, born, receive, send, wait, call };
     Kind kind{};
     uint64_t begin_ns = 0, end_ns = 0;  // since the trace began
     uint32_t pid = 0, tid = 0;
     int64_t fd = -1;         // accept, close, receive, send
     uint64_t bytes = 0;      // receive, send
     uint64_t queued_ns = 0;  // wait: at its end, for a CPU
-    std::string text;        // receive, send: what the first bytes are; wait: the reason
+    std::string text;  // receive, send: what the first bytes are; wait: the reason; call: its name
     uint32_t other_tid = 0;  // born: the new thread; wait: who ended it, 0 if that is not known
     bool timed = false;      // wait: it had a time limit
 };
@@ -39,8 +39,10 @@ public:
 
 private:
     struct Later {
+        // A call that sends is known before what it sent, which may end its request.
         bool operator()(const ServeEvent& a, const ServeEvent& b) const {
-            return a.end_ns > b.end_ns;
+            if (a.end_ns != b.end_ns) return a.end_ns > b.end_ns;
+            return b.kind == ServeEvent::Kind::call && a.kind != ServeEvent::Kind::call;
         }
     };
     Take take_;

@@ -23,6 +23,13 @@ size_t Parts::index(std::string_view name) {
     return names_.size() - 1;
 }
 
+void add(SyscallUses& all, const SyscallUses& more) {
+    for (const auto& [name, use] : more) {
+        all[name].calls += use.calls;
+        all[name].time_ns += use.time_ns;
+    }
+}
+
 void ThreadTime::begin(Request& request, uint64_t now_ns) {
     line_.pass(now_ns, Parts::cpu);
     request.opened_ns = now_ns;
@@ -35,6 +42,8 @@ void ThreadTime::sent(Request& request, uint64_t now_ns) {
     line_.pass(now_ns, Parts::cpu);
     for (size_t i = 0; i < Parts::kMost; ++i) request.parts[i] += request.unsure[i];
     request.unsure = {};
+    add(request.calls, request.unsure_calls);
+    request.unsure_calls.clear();
 }
 
 void ThreadTime::end(std::unique_ptr<Request> request, RequestEnd how) {
@@ -79,6 +88,36 @@ void ThreadTime::worker_waits(const ServeEvent& wait, size_t part) {
 
 void ThreadTime::worker_sent(uint32_t worker, uint64_t now_ns) {
     workers_.at(worker).gave_back(now_ns);
+}
+
+bool ThreadTime::worker_call(const ServeEvent& call) {
+    const Worker& worker = workers_.at(call.tid);
+    return worker.is_known() && give(call, worker.since_ns(), worker.request(worker.since_ns()));
+}
+
+// To the request that it is for, of those that were there at `since_ns`; 0: that is not known. Of
+// several requests of one endpoint the first has it.
+bool ThreadTime::give(const ServeEvent& call, uint64_t since_ns, uint64_t request) {
+    std::vector<Request*> open, unsure;
+    for (Request* one : open_) {
+        if (one->opened_ns > since_ns || (request != 0 && one->id != request)) continue;
+        if (goes_on_after(*one, call.begin_ns)) {
+            open.push_back(one);
+        } else if (!has_ended(*one)) {
+            unsure.push_back(one);
+        }
+    }
+    const std::vector<Request*>& its = open.empty() ? unsure : open;
+    auto is_alike = [&](const Request* one) { return one->endpoint == its.front()->endpoint; };
+    if (its.empty() || !std::ranges::all_of(its, is_alike)) return false;
+    if (open.empty() && unsure.size() > 1) return false;
+    SyscallUses& calls = open.empty() ? its.front()->unsure_calls : its.front()->calls;
+    add(calls, {{call.text, {1, call.end_ns - call.begin_ns}}});
+    return true;
+}
+
+bool ThreadTime::has_ended(const Request& one) const {
+    return std::ranges::any_of(ended_, [&](const auto& ended) { return ended.get() == &one; });
 }
 
 void ThreadTime::worker_exits(uint32_t worker, uint64_t now_ns) {

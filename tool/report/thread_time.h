@@ -25,6 +25,8 @@ public:
     void sent(Request& request, uint64_t now_ns);
     void end(std::unique_ptr<Request> request, RequestEnd how);
     void wait(const ServeEvent& wait, size_t part);
+    // A system call of it. False: it is of no request, or it is not known of which endpoint's.
+    bool call(const ServeEvent& call) { return give(call, call.begin_ns, 0); }
     // When no more comes.
     void finish();
     bool is_idle() const { return open_.empty() && ended_.empty(); }
@@ -34,6 +36,7 @@ public:
     // Has ended the worker's wait: it may be one from then on.
     void has_called(const ServeEvent& wait);
     void worker_waits(const ServeEvent& wait, size_t part);
+    bool worker_call(const ServeEvent& call);
     void worker_sent(uint32_t worker, uint64_t now_ns);
     void worker_exits(uint32_t worker, uint64_t now_ns);
 
@@ -44,6 +47,8 @@ private:
     uint64_t sweep_piece(uint64_t until_ns);
     void split(uint64_t duration_ns, size_t own_part, const std::vector<Request*>& open);
     void drop_ended();
+    bool give(const ServeEvent& call, uint64_t since_ns, uint64_t request);
+    bool has_ended(const Request& one) const;
 
     uint32_t pid_;
     ThreadLine line_;

@@ -32,6 +32,7 @@ public:
     void exit(uint64_t time_ns);
 
     bool has_ended() const { return has_ended_; }
+    bool is_known() const { return is_known_; }
     uint64_t known_ns() const { return line_.known_ns(); }
     // Until when what it did is known for good, if more than `now_ns` has not come. What has not
     // come after a while is not waited for.

@@ -47,8 +47,9 @@ enum class Verbosity { quiet, normal, verbose };
 
 struct ServeOptions {  // of `mlbcc serve`
     report::RequestOptions requests;
-    uint64_t interval_ns = 0;  // so often the table is shown; 0: at the end only
-    uint64_t one_in = 1;       // requests, of those that are sent to a collector
+    uint64_t interval_ns = 0;           // so often the table is shown; 0: at the end only
+    uint64_t one_in = 1;                // requests, of those that are sent to a collector
+    std::vector<std::string> syscalls;  // whose time is told, too
 };
 
 struct TraceOptions {

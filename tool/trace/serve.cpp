@@ -60,10 +60,20 @@ private:
     uint64_t start_ns_, shown_ns_, interval_ns_;
 };
 
+// A rule for each of the calls, which says which it was.
+void add_syscalls(TraceOptions& options) {
+    const std::string name = "--syscalls";
+    std::string& text = options.rules.given[name];
+    for (const std::string& one : options.serve.syscalls)
+        text += fmt::format("on syscall:{0} {{ event serve.call(call = \"{0}\") }}\n", one);
+    options.rules.rules.insert(options.rules.rules.begin(), name);
+}
+
 }  // namespace
 
 int run_serve(TraceOptions options) {
     auto& rules = options.rules.rules;
+    if (!options.serve.syscalls.empty()) add_syscalls(options);
     if (options.serve.requests.http) rules.insert(rules.begin(), "serve_http");
     rules.insert(rules.begin(), "serve");
     options.serves = true;

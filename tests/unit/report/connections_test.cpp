@@ -34,6 +34,9 @@ struct Server : testing::Test {
                uint32_t waker = 0, bool timed = false) {
         on.add({Kind::wait, begin, end, 1, tid, -1, 0, queued, std::move(reason), waker, timed});
     }
+    void calls(uint64_t begin, uint64_t end, std::string name, uint32_t tid = 1) {
+        on.add({Kind::call, begin, end, 1, tid, -1, 0, 0, std::move(name)});
+    }
     uint64_t part(const Request& one, std::string_view name) {
         Parts parts = on.parts();
         return one.parts[parts.index(name)];
@@ -70,6 +73,48 @@ TEST_F(Server, keep_alive_and_where_the_time_went) {
     EXPECT_EQ(part(first, "cpu"), 30u);
     EXPECT_EQ(taken.answered[1].status, 503u);
     EXPECT_EQ(taken.answered[1].duration_ns(), 50u);
+}
+
+TEST_F(Server, calls_are_those_of_the_request_that_was_open) {
+    happens(Kind::accept, 10, 1, 5);
+    calls(20, 100, "recvfrom");
+    happens(Kind::receive, 100, 1, 5, kGet);
+    calls(110, 120, "write");
+    calls(130, 160, "sendto");
+    happens(Kind::send, 160, 1, 5, "HTTP/1.1 200 OK\r\n\r\n");
+    calls(165, 170, "write");
+    calls(175, 190, "sendto");
+    happens(Kind::send, 190, 1, 5, "more");
+    calls(195, 196, "close");
+    happens(Kind::close, 197, 1, 5);
+    ASSERT_EQ(taken.answered.size(), 1u);
+    const SyscallUses& found = taken.answered[0].calls;
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found.at("write").calls, 2u);
+    EXPECT_EQ(found.at("write").time_ns, 15u);
+    EXPECT_EQ(found.at("sendto").calls, 2u);
+    EXPECT_EQ(found.at("sendto").time_ns, 45u);
+    EXPECT_TRUE(on.shared_calls().empty());
+}
+
+TEST_F(Server, calls_while_requests_of_several_endpoints_are_open_are_shared) {
+    happens(Kind::accept, 10, 1, 5);
+    happens(Kind::accept, 11, 1, 6);
+    happens(Kind::receive, 100, 1, 5, kGet);
+    happens(Kind::receive, 110, 1, 6, kGet);
+    calls(120, 130, "write");
+    happens(Kind::accept, 131, 1, 7);
+    happens(Kind::receive, 140, 1, 7, kOther);
+    calls(150, 170, "write");
+    for (int64_t fd : {5, 6, 7}) {
+        happens(Kind::send, 200, 1, fd, kOk);
+        happens(Kind::send, 201, 1, fd, "ok");
+    }
+    ASSERT_EQ(taken.answered.size(), 3u);
+    EXPECT_EQ(taken.answered[0].calls.at("write").time_ns, 10u);
+    EXPECT_TRUE(taken.answered[2].calls.empty());
+    EXPECT_EQ(on.shared_calls().at("write").calls, 1u);
+    EXPECT_EQ(on.shared_calls().at("write").time_ns, 20u);
 }
 
 TEST_F(Server, an_answer_of_unknown_length_is_over_with_the_next_request) {
