@@ -7,12 +7,25 @@ import os
 import threading
 import time
 
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as servers with several workers have it
+import numpy  # noqa: E402
+
 LOG = os.open(os.environ["SERVE_LOG"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-DATA = os.environ["SERVE_DATA"]  # a file of 8 MiB, on a disk
+DATA = os.environ["SERVE_DATA"]  # a file of READS * BLOCK bytes, on a disk
+READS, BLOCK = 4, 4 << 20
+SLOW = 0.02  # seconds
+
 LOCK = threading.Lock()
-
-
 WANTED, HELD = threading.Semaphore(0), threading.Semaphore(0)
+
+LAYERS = [numpy.random.default_rng(layer).standard_normal((256, 256), numpy.float32) / 16 for layer in range(4)]
+OF_THREAD = threading.local()
+
+
+def model(batch):
+    for weights in LAYERS:
+        batch = numpy.maximum(batch @ weights, 0)
+    return batch
 
 
 def hold_the_lock():
@@ -20,7 +33,7 @@ def hold_the_lock():
         WANTED.acquire()
         with LOCK:
             HELD.release()
-            time.sleep(0.01)
+            time.sleep(SLOW)
 
 
 def fast():
@@ -28,21 +41,22 @@ def fast():
 
 
 def cpu():
-    end = time.thread_time() + 0.01
-    n = 0
+    batch = numpy.ones((32, 256), numpy.float32)
+    end = time.thread_time() + SLOW
     while time.thread_time() < end:
-        n += 1
-    return "cpu"
+        batch = model(batch) + 1
+    return f"{float(batch.mean()):.3f}"
 
 
 def disk():
-    block = mmap.mmap(-1, 8 << 20)  # aligned as O_DIRECT wants it
+    if not hasattr(OF_THREAD, "block"):
+        OF_THREAD.block = mmap.mmap(-1, BLOCK)  # aligned as O_DIRECT wants it
     fd = os.open(DATA, os.O_RDONLY | os.O_DIRECT)
     try:
-        os.preadv(fd, [block], 0)
+        for read in range(READS):
+            os.preadv(fd, [OF_THREAD.block], read * BLOCK)
     finally:
         os.close(fd)
-        block.close()
     return "disk"
 
 
@@ -68,6 +82,7 @@ def tell(path, seconds):
 
 def make_flask():
     from flask import Flask
+    from werkzeug.wsgi import ClosingIterator
 
     app = Flask(__name__)
     for path, work in ENDPOINTS.items():
@@ -76,10 +91,9 @@ def make_flask():
     def timed(environ, start_response):
         begin_lock_holder()  # in the worker, not in its parent
         begin = time.perf_counter()
-        try:
-            return app(environ, start_response)
-        finally:
-            tell(environ["PATH_INFO"], time.perf_counter() - begin)
+        answer = app(environ, start_response)
+        # The server closes it when it has sent it.
+        return ClosingIterator(answer, lambda: tell(environ["PATH_INFO"], time.perf_counter() - begin))
 
     return timed
 
@@ -96,10 +110,13 @@ def make_fast():
             return await app(scope, receive, send)
         begin_lock_holder()
         begin = time.perf_counter()
-        try:
-            await app(scope, receive, send)
-        finally:
-            tell(scope["path"], time.perf_counter() - begin)
+
+        async def send_timed(message):
+            await send(message)
+            if message["type"] == "http.response.body" and not message.get("more_body"):
+                tell(scope["path"], time.perf_counter() - begin)
+
+        await app(scope, receive, send_timed)
 
     return timed
 
