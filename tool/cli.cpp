@@ -309,8 +309,8 @@ int check_use(const CommandLine& line) {
         return usage_error(fmt::format("--json would overwrite {}", other));
     const bool traces = line.command == Command::trace || line.command == Command::profile ||
                         line.command == Command::serve || line.command == Command::top;
-    if (o.live && line.command != Command::trace && line.command != Command::top)
-        return usage_error("--live is for a trace", "leave it out, or use `mlbcc top`");
+    if (o.live && (!traces || line.command == Command::serve))
+        return usage_error("--live is for a trace or a profile", "leave it out");
     if (!o.prometheus.empty() && !traces)
         return usage_error("--prometheus is for a trace", "leave it out");
     if (!o.otlp.empty() && !traces) return usage_error("--otlp is for a trace", "leave it out");

@@ -108,6 +108,28 @@ class LiveView(TracerCase):
         self.assertRegex(shown, r"Parents asked for +1234")
         self.assertLess(shown.index("the job's last line"), shown.index("=== TRACE SUMMARY ==="))
 
+    def test_what_a_profiled_job_is_at(self):
+        job = self.write("phases.py", """
+import os, time
+def wait_for(name):
+    while os.path.exists("phases.py") and not os.path.exists(name): time.sleep(0.05)
+held = bytearray(os.urandom(1 << 20) * 300)
+os.write(9, b"warming up\\n")
+wait_for("next")
+os.write(9, b"serving\\n")
+wait_for("stop")
+""")
+        self.open(f"{MLBCC} profile --live --marks 9 -o trace.jsonl -- python3 -S {job} 9>marks.txt")
+        shown = self.until(lambda text: re.search(r"^warming up  holds 3\d\d MiB  reads .*/s  writes .*/s$", text, re.M))
+        self.assertRegex(shown.splitlines()[0], r"^mlbcc .* 1 process .* 0 lost")
+        self.assertRegex(shown.splitlines()[2], r"calls/s +calls")
+        (self.dir / "next").touch()
+        self.until(lambda text: re.search(r"^serving  holds ", text, re.M))
+        (self.dir / "stop").touch()
+        shown = self.ended()
+        self.assertEqual(self.status, 0)
+        self.assertRegex(shown, r"(?m)^=== PROFILE")
+
     def test_keys(self):
         self.open()
         names = lambda text: re.findall(r"^(getppid|getpgrp|Parents)", text, re.M)

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace mlbcc::report {
 namespace {
 
@@ -10,6 +12,11 @@ using Kind = ServeEvent::Kind;
 // What of the event's bytes from `at` on is known.
 std::string_view known_from(const ServeEvent& one, uint64_t at) {
     return at < one.text.size() ? std::string_view(one.text).substr(at) : std::string_view();
+}
+
+// A long path may be cut.
+bool is_request(FirstLine line, const HttpHead& head) {
+    return line == FirstLine::whole || (line == FirstLine::cut && !head.path.empty());
 }
 
 bool all_answered(const std::deque<std::unique_ptr<Request>>& requests) {
@@ -28,6 +35,9 @@ void Connections::add(const ServeEvent& one) {
     case Kind::send: return send(one);
     case Kind::wait: return wait(one);
     case Kind::call: return call(one);
+    case Kind::begin:
+    case Kind::end: return begin_or_end(one);
+    case Kind::tls: tls_.insert(one.pid); return;
     }
 }
 
@@ -68,6 +78,7 @@ void Connections::exit(const ServeEvent& one) {
     if (one.pid == one.tid) {
         auto at = connections_.lower_bound({one.pid, INT64_MIN});
         while (at != connections_.end() && at->first.first == one.pid) close((at++)->first);
+        tls_.erase(one.pid);
     }
     stop_working(one);
     auto thread = threads_.find(one.tid);
@@ -127,16 +138,26 @@ void Connections::call(const ServeEvent& one) {
     report::add(shared_calls_, {{one.text, {1, one.end_ns - one.begin_ns}}});
 }
 
+// A part of the rules' own.
+void Connections::begin_or_end(const ServeEvent& one) {
+    auto thread = threads_.find(one.tid);
+    ThreadTime* caller = thread == threads_.end() ? caller_of(one.tid, one.pid) : nullptr;
+    if (thread == threads_.end() && !caller) return;
+    std::optional<size_t> part;
+    if (one.kind == Kind::begin) part = parts_.index(one.text);
+    caller ? caller->worker_part(one.tid, one.end_ns, part) : thread->second.part(one.end_ns, part);
+}
+
 void Connections::receive(const ServeEvent& one) {
     auto found = connections_.find({one.pid, one.fd});
     if (found == connections_.end()) {
         // It was accepted before the trace began, or by another process: known by what it says.
         HttpHead head;
-        if (!reads_http_ || read_request(one.text, head) != FirstLine::whole) return;
+        if (!reads_http_ || !is_request(read_request(one.text, head), head)) return;
         found = connections_.try_emplace({one.pid, one.fd}).first;
     }
-    if (one.bytes == 0) return;
     Connection& on = found->second;
+    if (one.bytes == 0 || on.is_seen_inside) return;
     on.by_turns ? receive_turn(on, one) : receive_http(on, one);
 }
 
@@ -171,11 +192,13 @@ bool Connections::receive_head(Connection& on, const ServeEvent& one, uint64_t& 
         on.begun = std::move(text);
         return false;
     }
-    bool is_request = line == FirstLine::whole || (line == FirstLine::cut && !head.path.empty());
-    if (!is_request) {
+    if (!is_request(line, head)) {
         if (!all_answered(on.requests)) return false;  // the rest of a request
+        std::string_view protocol = protocol_of(text);
+        on.is_seen_inside = protocol == "TLS" && tls_.contains(one.pid);
+        if (on.is_seen_inside) return false;
         on.by_turns = true;
-        on.label = "(" + std::string(protocol_of(text)) + ")";
+        on.label = fmt::format("({})", protocol);
         receive_turn(on, one);
         return false;
     }
@@ -224,7 +247,7 @@ void Connections::send(const ServeEvent& one) {
 void Connections::sent(Connection& on, const ServeEvent& one) {
     Request& request = *on.requests.front();
     // Of a thread that did not send it, it is not known what it did meanwhile.
-    if (one.tid == request.tid) thread(request, one.end_ns).sent(request, one.end_ns);
+    if (one.tid == request.tid) thread(request, one.end_ns).sent(request, one);
     request.answered = true;
     request.handed_over |= one.tid != request.tid;
     request.end_ns = one.end_ns;

@@ -11,6 +11,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -43,8 +44,9 @@ private:
     using Place = std::pair<uint32_t, int64_t>;  // process and descriptor
     struct Connection {
         bool by_turns = false;
-        std::string label;  // by turns: of all its requests
-        std::string begun;  // of a first line that came in parts
+        bool is_seen_inside = false;  // what it carries is that of another connection
+        std::string label;            // by turns: of all its requests
+        std::string begun;            // of a first line that came in parts
         uint64_t begun_ns = 0;
         uint64_t body_left = 0;    // of the last request
         uint64_t answer_left = 0;  // of the first one's answer; its length is known while not 0
@@ -58,6 +60,7 @@ private:
     void wait(const ServeEvent& one);
     void wait_of_other(const ServeEvent& one);
     void call(const ServeEvent& one);
+    void begin_or_end(const ServeEvent& one);
     void stop_working(const ServeEvent& one);
     ThreadTime* caller_of(uint32_t tid, uint32_t pid);
     ThreadTime& thread(const Request& request, uint64_t now_ns);
@@ -79,6 +82,7 @@ private:
     Parts parts_;
     SyscallUses shared_calls_;
     std::map<Place, Connection> connections_;
+    std::set<uint32_t> tls_;  // processes whose encrypted bytes are known unencrypted
     std::map<uint32_t, ThreadTime> threads_;  // that received requests
     std::map<uint32_t, uint32_t> callers_;    // of others, by whom they may work for
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace mlbcc::report {
 namespace {
@@ -14,7 +15,8 @@ size_t alike_as(uint64_t ns) {
                : std::min<size_t>(255, static_cast<size_t>(4 * std::log2(static_cast<double>(ns))));
 }
 
-size_t largest(const std::array<double, Parts::kMost>& parts) {
+size_t hottest(std::array<double, Parts::kMost> parts) {
+    parts[Parts::cpu] += std::exchange(parts[Parts::run_queue], 0);
     return static_cast<size_t>(std::ranges::max_element(parts) - parts.begin());
 }
 
@@ -46,23 +48,24 @@ size_t EndpointUse::most() const {
 }
 
 size_t EndpointUse::hotspot() const {
+    std::array<double, Parts::kMost> all{}, growth{};
+    std::ranges::copy(parts, all.begin());
     uint64_t median = latency.quantile(0.5), slow = latency.quantile(0.99);
-    if (2 * slow < 3 * median) return most();
+    if (2 * slow < 3 * median) return hottest(all);
     size_t slow_at = alike_as(slow);
     const Alike& usual = alike[alike_as(median)];
-    std::array<double, Parts::kMost> growth{};
     double slow_requests = 0;
     for (size_t at = slow_at; at < alike.size(); ++at) {
         slow_requests += static_cast<double>(alike[at].requests);
         for (size_t i = 0; i < Parts::kMost; ++i)
             growth[i] += static_cast<double>(alike[at].parts[i]);
     }
-    if (slow_requests == 0 || usual.requests == 0) return most();
+    if (slow_requests == 0 || usual.requests == 0) return hottest(all);
     for (size_t i = 0; i < Parts::kMost; ++i) {
         growth[i] = growth[i] / slow_requests -
                     static_cast<double>(usual.parts[i]) / static_cast<double>(usual.requests);
     }
-    return largest(growth);
+    return hottest(growth);
 }
 
 void Endpoints::request(const Request& one, RequestEnd end) {

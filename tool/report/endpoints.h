@@ -33,7 +33,8 @@ struct EndpointUse {
     // The part that most of the time is.
     size_t most() const;
     // The part that grows most from requests of about the median to those of the 99th percentile
-    // and beyond; most() where these take less than half as long again.
+    // and beyond; where these take less than half as long again, that which most of the time is.
+    // Waiting to run is `cpu` here: both are less with more CPUs, or with less to compute.
     size_t hotspot() const;
 };
 

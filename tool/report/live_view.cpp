@@ -111,8 +111,10 @@ bool contains(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-void LiveView::take(const sink::TraceEnd& counted, uint64_t time_ns, uint64_t cpu_ns) {
+void LiveView::take(const sink::TraceEnd& counted, std::string job, uint64_t time_ns,
+                    uint64_t cpu_ns) {
     if (is_paused_) return;
+    job_ = std::move(job);
     const double seconds =
         std::max<double>(1, static_cast<double>(time_ns - std::min(time_ns, time_ns_))) / 1e9;
     rows_ = rows_of(counted.metrics);
@@ -243,10 +245,12 @@ LiveView::Screen LiveView::draw(size_t height, size_t width,
     const size_t name_width =
         std::max(kLeastName, width > kCell * kCells ? width - kCell * kCells : 0);
     lines.push_back(is_paused_ ? "PAUSED  " + header() : header());
+    if (!job_.empty()) lines.push_back(plain(job_));
     screen.titles = lines.size();
     lines.push_back(titles(name_width));
     const size_t pane = height >= kLeastForOutput ? kOutputLines + 1 : 0;
-    page_ = std::max<size_t>(1, height > pane + 3 ? height - pane - 3 : 1);
+    const size_t taken = pane + lines.size() + 1;
+    page_ = std::max<size_t>(1, height > taken ? height - taken : 1);
     if (helps_) {
         for (std::string& line : help()) lines.push_back(std::move(line));
     } else {

@@ -32,8 +32,9 @@ class LiveView {
 public:
     explicit LiveView(std::string program) : program_(std::move(program)) {}
 
-    // `time_ns`: since the trace began; `cpu_ns`: of the tracer. Nothing changes while paused.
-    void take(const sink::TraceEnd& counted, uint64_t time_ns, uint64_t cpu_ns);
+    // `job`: what it is at, a line below the first, or empty; `time_ns`: since the trace began;
+    // `cpu_ns`: of the tracer. Nothing changes while paused.
+    void take(const sink::TraceEnd& counted, std::string job, uint64_t time_ns, uint64_t cpu_ns);
     // False: the view is to be ended.
     bool press(char character);
     void press(LiveKey key);
@@ -52,7 +53,7 @@ private:
     std::string titles(size_t name_width) const;
     std::vector<std::string> help() const;
 
-    std::string program_;
+    std::string program_, job_;
     std::vector<LiveRow> rows_;
     std::map<std::string, uint64_t> calls_before_;
     sink::TraceEnd last_;  // without its metrics

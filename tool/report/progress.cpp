@@ -68,6 +68,10 @@ std::string Progress::phase(uint64_t now_ns) const {
 }
 
 std::string Progress::text(uint64_t now_ns) {
+    return fmt::format("{} s  {}", now_ns / kSecond, facts(now_ns));
+}
+
+std::string Progress::facts(uint64_t now_ns) {
     if (now_ns >= rates_.time_ns + kSecond) {
         double seconds = static_cast<double>(now_ns - rates_.time_ns) / kSecond;
         rates_ = {now_ns, read_, written_, static_cast<double>(read_ - rates_.read) / seconds,
@@ -75,8 +79,8 @@ std::string Progress::text(uint64_t now_ns) {
     }
     uint64_t held = 0;
     for (const auto& [pid, process] : processes_) held += process.resident;
-    return fmt::format("{} s  {}  holds {}  reads {}/s  writes {}/s", now_ns / kSecond,
-                       phase(now_ns), bytes(held), bytes(static_cast<uint64_t>(rates_.reads)),
+    return fmt::format("{}  holds {}  reads {}/s  writes {}/s", phase(now_ns), bytes(held),
+                       bytes(static_cast<uint64_t>(rates_.reads)),
                        bytes(static_cast<uint64_t>(rates_.writes)));
 }
 

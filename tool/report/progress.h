@@ -21,6 +21,8 @@ public:
     void add(const Happening& one);
     // `now_ns`: since the trace began. Rates are of the last second or more.
     std::string text(uint64_t now_ns);
+    // The same without the time.
+    std::string facts(uint64_t now_ns);
 
 private:
     using FileId = std::pair<uint64_t, uint64_t>;  // inode, device

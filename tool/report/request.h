@@ -10,19 +10,29 @@
 
 namespace mlbcc::report {
 
-// Parts of a request's time, by their names: those that are always there, then the reasons of
-// rules, as they come. Those for which there is no room are `other`.
+// Parts of a request's time, by their names: those that are always there, then those of rules, as
+// they come. Those for which there is no room are `other`.
 class Parts {
 public:
-    static constexpr size_t kMost = 16;
-    enum : size_t { cpu, run_queue, shared, handed_over, poll, other, event_loop, first_reason };
+    static constexpr size_t kMost = 24;
+    enum : size_t {
+        cpu,
+        run_queue,
+        shared,
+        handed_over,
+        poll,
+        other,
+        event_loop,
+        sending,
+        first_reason
+    };
 
     size_t index(std::string_view name);
     const std::vector<std::string>& names() const { return names_; }
 
 private:
-    std::vector<std::string> names_{"cpu",  "run queue", "shared",    "handed over",
-                                    "poll", "other",     "event loop"};
+    std::vector<std::string> names_{"cpu",  "run queue", "shared",     "handed over",
+                                    "poll", "other",     "event loop", "sending"};
 };
 
 using PartTimes = std::array<uint64_t, Parts::kMost>;  // ns, by Parts::index

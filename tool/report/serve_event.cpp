@@ -10,6 +10,7 @@ using Kind = ServeEvent::Kind;
 constexpr std::pair<std::string_view, Kind> kKinds[] = {
     {"accept", Kind::accept},   {"close", Kind::close}, {"exit", Kind::exit}, {"born", Kind::born},
     {"receive", Kind::receive}, {"send", Kind::send},   {"wait", Kind::wait}, {"call", Kind::call},
+    {"tls", Kind::tls},         {"begin", Kind::begin}, {"end", Kind::end},
 };
 
 }  // namespace
@@ -31,12 +32,14 @@ std::optional<ServeEvent> serve_event(const Happening& one) {
     made.other_tid =
         static_cast<uint32_t>(one.natural(made.kind == Kind::born ? "child" : "waker"));
     made.timed = one.natural("timed") != 0;
-    if (made.kind == Kind::wait || made.kind == Kind::call) {
-        made.text = one.text(made.kind == Kind::wait ? "reason" : "call");
-        return made;
+    switch (made.kind) {
+    case Kind::wait: made.text = one.text("reason"); break;
+    case Kind::call: made.text = one.text("call"); break;
+    case Kind::begin: made.text = one.text("part"); break;
+    default:
+        made.text = one.text("head");
+        if (made.text.size() > made.bytes) made.text.resize(made.bytes);
     }
-    made.text = one.text("head");
-    if (made.text.size() > made.bytes) made.text.resize(made.bytes);
     return made;
 }
 

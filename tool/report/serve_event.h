@@ -14,14 +14,27 @@
 namespace mlbcc::report {
 
 struct ServeEvent {
-    enum class Kind : uint8_t { accept, close, exit, born, receive, send, wait, call };
+    enum class Kind : uint8_t {
+        accept,
+        close,
+        exit,
+        born,
+        receive,
+        send,
+        wait,
+        call,
+        tls,
+        begin,
+        end
+    };
     Kind kind{};
     uint64_t begin_ns = 0, end_ns = 0;  // since the trace began
     uint32_t pid = 0, tid = 0;
     int64_t fd = -1;         // accept, close, receive, send
     uint64_t bytes = 0;      // receive, send
     uint64_t queued_ns = 0;  // wait: at its end, for a CPU
-    std::string text;  // receive, send: what the first bytes are; wait: the reason; call: its name
+    // receive, send: what the first bytes are; wait: the reason; call: its name; begin: the part
+    std::string text;
     uint32_t other_tid = 0;  // born: the new thread; wait: who ended it, 0 if that is not known
     bool timed = false;      // wait: it had a time limit
 };

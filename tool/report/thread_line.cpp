@@ -1,9 +1,26 @@
 #include "report/thread_line.h"
 
+#include "report/request.h"
+
 namespace mlbcc::report {
+namespace {
+
+constexpr size_t kDeepest = 64;  // more were begun only if their ends were lost
+
+}  // namespace
+
+void ThreadLine::begin(size_t part) {
+    if (within_.size() == kDeepest) within_.clear();
+    within_.push_back(part);
+}
+
+void ThreadLine::end() {
+    if (!within_.empty()) within_.pop_back();
+}
 
 void ThreadLine::pass(uint64_t until_ns, size_t part, uint64_t since_ns) {
     if (until_ns <= known_ns()) return;
+    if (!within_.empty() && part != kIdle && part != Parts::run_queue) part = within_.back();
     bool goes_on =
         !pieces_.empty() && pieces_.back().part == part && pieces_.back().since_ns == since_ns;
     if (goes_on) {

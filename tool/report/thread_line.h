@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <vector>
 
 namespace mlbcc::report {
 
@@ -22,8 +23,13 @@ public:
 
     uint64_t known_ns() const { return pieces_.empty() ? from_ns_ : pieces_.back().until_ns; }
     size_t size() const { return pieces_.size(); }
-    // Nothing if it is known until then.
+    // Nothing if it is known until then. Between begin() and end() it is for that part, unless the
+    // thread was idle or waited for a CPU.
     void pass(uint64_t until_ns, size_t part, uint64_t since_ns = 0);
+    // Parts may lie in others: the inner one counts.
+    void begin(size_t part);
+    void end();
+    void end_all() { within_.clear(); }
     // It was otherwise: the thread is known until then only.
     void forget_since(uint64_t time_ns);
     // What it did behind `time_ns`, if that is known. Drops what was before.
@@ -32,6 +38,7 @@ public:
 private:
     uint64_t from_ns_;  // where the first piece begins
     std::deque<Piece> pieces_;
+    std::vector<size_t> within_;
 };
 
 }  // namespace mlbcc::report

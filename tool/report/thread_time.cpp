@@ -32,14 +32,16 @@ void add(SyscallUses& all, const SyscallUses& more) {
 
 void ThreadTime::begin(Request& request, uint64_t now_ns) {
     line_.pass(now_ns, Parts::cpu);
+    if (open_.empty()) line_.end_all();  // ends may have been lost
     request.opened_ns = now_ns;
     request.id = ++requests_;
     open_.push_back(&request);
     catch_up(now_ns);
 }
 
-void ThreadTime::sent(Request& request, uint64_t now_ns) {
-    line_.pass(now_ns, Parts::cpu);
+void ThreadTime::sent(Request& request, const ServeEvent& send) {
+    line_.pass(send.begin_ns, Parts::cpu);
+    line_.pass(send.end_ns, Parts::sending);
     for (size_t i = 0; i < Parts::kMost; ++i) request.parts[i] += request.unsure[i];
     request.unsure = {};
     add(request.calls, request.unsure_calls);
@@ -69,6 +71,15 @@ void ThreadTime::wait(const ServeEvent& wait, size_t part) {
         waker->second.gave_back_to_caller(wait.end_ns - wait.queued_ns);
     }
     catch_up(wait.end_ns);
+}
+
+void ThreadTime::part(uint64_t now_ns, std::optional<size_t> part) {
+    line_.pass(now_ns, Parts::cpu);
+    part ? line_.begin(*part) : line_.end();
+}
+
+void ThreadTime::worker_part(uint32_t worker, uint64_t now_ns, std::optional<size_t> part) {
+    workers_.at(worker).part(now_ns, part);
 }
 
 void ThreadTime::has_made(uint32_t worker, uint64_t now_ns) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "report/request.h"
@@ -22,11 +23,13 @@ public:
     uint32_t pid() const { return pid_; }
     void begin(Request& request, uint64_t now_ns);
     // Has sent a byte of its answer.
-    void sent(Request& request, uint64_t now_ns);
+    void sent(Request& request, const ServeEvent& send);
     void end(std::unique_ptr<Request> request, RequestEnd how);
     void wait(const ServeEvent& wait, size_t part);
     // A system call of it. False: it is of no request, or it is not known of which endpoint's.
     bool call(const ServeEvent& call) { return give(call, call.begin_ns, 0); }
+    // What it does from then on is that part of a request; nothing: not any more.
+    void part(uint64_t now_ns, std::optional<size_t> part);
     // When no more comes.
     void finish();
     bool is_idle() const { return open_.empty() && ended_.empty(); }
@@ -37,6 +40,7 @@ public:
     void has_called(const ServeEvent& wait);
     void worker_waits(const ServeEvent& wait, size_t part);
     bool worker_call(const ServeEvent& call);
+    void worker_part(uint32_t worker, uint64_t now_ns, std::optional<size_t> part);
     void worker_sent(uint32_t worker, uint64_t now_ns);
     void worker_exits(uint32_t worker, uint64_t now_ns);
 

@@ -21,6 +21,7 @@ void Worker::called(const ServeEvent& wait) {
         line_.pass(wait.begin_ns, Parts::cpu, since_ns_);
     }
     line_.pass(woken_ns, ThreadLine::kIdle);
+    line_.end_all();
     done_ns_ = 0;
     since_ns_ = woken_ns;
     line_.pass(wait.end_ns, Parts::run_queue, since_ns_);
@@ -38,6 +39,11 @@ void Worker::wait(const ServeEvent& wait, size_t part) {
     line_.pass(wait.begin_ns, Parts::cpu, since_ns_);
     line_.pass(wait.end_ns - wait.queued_ns, part, since_ns_);
     line_.pass(wait.end_ns, Parts::run_queue, since_ns_);
+}
+
+void Worker::part(uint64_t time_ns, std::optional<size_t> part) {
+    if (done_ns_ == 0) line_.pass(time_ns, Parts::cpu, since_ns_);
+    part ? line_.begin(*part) : line_.end();
 }
 
 void Worker::gave_back(uint64_t time_ns) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "report/serve_event.h"
 #include "report/thread_line.h"
@@ -23,6 +24,8 @@ public:
     void called(const ServeEvent& wait);
     // Any other wait.
     void wait(const ServeEvent& wait, size_t part);
+    // What it does from then on is that part of a request; nothing: not any more.
+    void part(uint64_t time_ns, std::optional<size_t> part);
     // It has told somebody: most often that its work is done.
     void gave_back(uint64_t time_ns);
     void gave_back_to_caller(uint64_t time_ns) {

@@ -5,9 +5,10 @@
 namespace mlbcc::trace {
 
 std::unique_ptr<LiveProgress> LiveProgress::open(const TraceOptions& options, uint64_t start_ns) {
-    bool wanted = options.profile && options.progress && options.verbosity != Verbosity::quiet;
+    if (!options.profile) return nullptr;
+    bool wanted = !options.live && options.progress && options.verbosity != Verbosity::quiet;
     std::unique_ptr<StatusLine> line = wanted ? StatusLine::open(STDERR_FILENO) : nullptr;
-    if (!line) return nullptr;
+    if (!line && !options.live) return nullptr;
     return std::unique_ptr<LiveProgress>(new LiveProgress(std::move(line), start_ns));
 }
 
@@ -16,7 +17,7 @@ void LiveProgress::event(const event::Event& event) {
 }
 
 void LiveProgress::work(uint64_t now_ns) {
-    if (now_ns < next_ns_) return;
+    if (!line_ || now_ns < next_ns_) return;
     next_ns_ = now_ns + kEveryNs;
     line_->show(progress_.text(now_ns - start_ns_));
 }

@@ -1,8 +1,9 @@
-// What a profiled job is at, on the terminal while it runs.
+// What a profiled job is at, while it runs: on a line of the terminal, or for the live view.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "event/event.h"
 #include "report/progress.h"
@@ -13,11 +14,13 @@ namespace mlbcc::trace {
 
 class LiveProgress {
 public:
-    // Null where nobody would see it: standard error is no terminal, or the options say so.
+    // Null where nobody would see it: there is no live view, and standard error is no terminal, or
+    // the options say so.
     // `start_ns`: when the trace began, CLOCK_MONOTONIC.
     static std::unique_ptr<LiveProgress> open(const TraceOptions& options, uint64_t start_ns);
     void event(const event::Event& event);
     void work(uint64_t now_ns);  // to be called often; CLOCK_MONOTONIC
+    std::string facts(uint64_t now_ns) { return progress_.facts(now_ns - start_ns_); }
 
 private:
     LiveProgress(std::unique_ptr<StatusLine> line, uint64_t start_ns)
@@ -25,7 +28,7 @@ private:
     static constexpr uint64_t kFirstNs = 1'000'000'000;  // shorter jobs have none
     static constexpr uint64_t kEveryNs = 250'000'000;
 
-    std::unique_ptr<StatusLine> line_;
+    std::unique_ptr<StatusLine> line_;  // null under a live view
     uint64_t start_ns_, next_ns_;
     report::HappeningReader reader_;
     report::Progress progress_;

@@ -124,13 +124,14 @@ bool LiveScreen::take_keys(bool& changed) {
     return true;
 }
 
-bool LiveScreen::work(uint64_t now_ns, const Count& count) {
+bool LiveScreen::work(uint64_t now_ns, const Look& look) {
     if (screen_ == nullptr) return true;
     bool changed = false;
     const bool goes_on = take_keys(changed);
     if (now_ns >= next_ns_) {
         next_ns_ = now_ns + kEveryNs;
-        view_.take(count(), now_ns - start_ns_, cpu_ns());
+        Now now = look();
+        view_.take(now.counted, std::move(now.job), now_ns - start_ns_, cpu_ns());
         changed = true;
     }
     if (changed) draw();

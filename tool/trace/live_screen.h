@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "base/result.h"
 #include "report/live_view.h"
@@ -19,7 +20,11 @@ namespace mlbcc::trace {
 
 class LiveScreen {
 public:
-    using Count = std::function<sink::TraceEnd()>;
+    struct Now {
+        sink::TraceEnd counted;
+        std::string job;  // what it is at, if that is known
+    };
+    using Look = std::function<Now()>;
 
     // Null unless options.live. From here on what is written to the terminal is kept; the screen
     // itself comes with start(). Errors: standard output is no terminal, or one that TERM does not
@@ -31,7 +36,7 @@ public:
 
     void start(uint64_t start_ns);  // CLOCK_MONOTONIC
     // To be called often. False: the user wants the trace to end.
-    bool work(uint64_t now_ns, const Count& count);
+    bool work(uint64_t now_ns, const Look& look);
     void end();  // the terminal is as it was, and what was kept is shown
     CapturedOutput& output() { return output_; }
 

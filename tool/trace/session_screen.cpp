@@ -10,7 +10,10 @@ namespace mlbcc::trace {
 
 // `q` is Ctrl-C: the whole foreground group gets it.
 void Session::attend_screen(uint64_t now_ns) {
-    if (screen_->work(now_ns, [this] { return trace_end(End::none); })) return;
+    auto look = [&] {
+        return LiveScreen::Now{trace_end(End::none), progress_ ? progress_->facts(now_ns) : ""};
+    };
+    if (screen_->work(now_ns, look)) return;
     ::kill(command_ ? 0 : ::getpid(), SIGINT);
 }
 

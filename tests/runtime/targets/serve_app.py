@@ -1,7 +1,10 @@
 """Endpoints that are slow for a known reason, under Flask (`flask_app`) or FastAPI (`fast_app`).
 
-The server's own timings go to the file SERVE_LOG, a line a request: endpoint, seconds."""
+The server's own timings go to the file SERVE_LOG, a line a request: endpoint, seconds of its middleware; and with
+uvicorn seconds since the server had the request's bytes. What is between them is a request that waits in the event loop
+for others' turns."""
 
+import ctypes
 import mmap
 import os
 import threading
@@ -14,6 +17,7 @@ LOG = os.open(os.environ["SERVE_LOG"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 DATA = os.environ["SERVE_DATA"]  # a file of READS * BLOCK bytes, on a disk
 READS, BLOCK = 4, 4 << 20
 SLOW = 0.02  # seconds
+GPU_BYTES, GPU_COPIES = 4 << 20, 10
 
 LOCK = threading.Lock()
 WANTED, HELD = threading.Semaphore(0), threading.Semaphore(0)
@@ -41,7 +45,7 @@ def fast():
 
 
 def cpu():
-    batch = numpy.ones((32, 256), numpy.float32)
+    batch = numpy.ones((64, 256), numpy.float32)
     end = time.thread_time() + SLOW
     while time.thread_time() < end:
         batch = model(batch) + 1
@@ -67,7 +71,28 @@ def lock():
         return "lock"
 
 
+def load_driver():
+    """SERVE_GPU, with a context, and memory of the device."""
+    driver, context, memory = ctypes.CDLL(os.environ["SERVE_GPU"]), ctypes.c_void_p(), ctypes.c_uint64()
+    assert driver.cuInit(0) == 0
+    assert driver.cuCtxCreate_v2(ctypes.byref(context), 0, 0) == 0
+    assert driver.cuMemAlloc_v2(ctypes.byref(memory), ctypes.c_size_t(GPU_BYTES)) == 0
+    return driver, memory
+
+
+def gpu():
+    if not hasattr(OF_THREAD, "driver"):
+        OF_THREAD.driver = load_driver()
+    driver, memory = OF_THREAD.driver
+    for _ in range(GPU_COPIES):
+        assert driver.cuMemcpyHtoD_v2(memory, bytes(GPU_BYTES), ctypes.c_size_t(GPU_BYTES)) == 0
+    assert driver.cuCtxSynchronize() == 0
+    return "gpu"
+
+
 ENDPOINTS = {"/fast": fast, "/cpu": cpu, "/disk": disk, "/lock": lock}
+if "SERVE_GPU" in os.environ:
+    ENDPOINTS["/gpu"] = gpu
 
 
 def begin_lock_holder():
@@ -76,8 +101,8 @@ def begin_lock_holder():
         threading.Thread(target=hold_the_lock, daemon=True).start()
 
 
-def tell(path, seconds):
-    os.write(LOG, f"{path} {seconds:.9f}\n".encode())
+def tell(path, *seconds):
+    os.write(LOG, " ".join([path, *(f"{one:.9f}" for one in seconds)]).encode() + b"\n")
 
 
 def make_flask():
@@ -100,21 +125,31 @@ def make_flask():
 
 def make_fast():
     from fastapi import FastAPI
+    from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
     app = FastAPI()
     for path, work in ENDPOINTS.items():
         app.get(path)(work)
 
+    received = {}  # when, by client
+    take = AutoHTTPProtocol.data_received
+
+    def take_timed(protocol, data):
+        received.setdefault(protocol.client, time.perf_counter())
+        take(protocol, data)
+
+    AutoHTTPProtocol.data_received = take_timed
+
     async def timed(scope, receive, send):
         if scope["type"] != "http":
             return await app(scope, receive, send)
         begin_lock_holder()
-        begin = time.perf_counter()
+        begin, there = time.perf_counter(), received.pop(tuple(scope["client"]))
 
         async def send_timed(message):
             await send(message)
             if message["type"] == "http.response.body" and not message.get("more_body"):
-                tell(scope["path"], time.perf_counter() - begin)
+                tell(scope["path"], time.perf_counter() - begin, time.perf_counter() - there)
 
         await app(scope, receive, send_timed)
 

@@ -53,6 +53,59 @@ uint64_t sum(const PartTimes& parts) {
     return all;
 }
 
+TEST_F(Server, what_is_encrypted_is_known_by_what_it_was_before) {
+    const std::string hello = "\x16\x03\x01", secret = "\x17\x03\x03";
+    const std::string kLong = "GET /" + std::string(250, 'a');  // the rest of the line is not known
+    constexpr int64_t kSsl = 0x7f0000001000;
+    auto one_request = [&](uint32_t pid) {
+        happens(Kind::accept, 10, pid, 5);
+        happens(Kind::receive, 20, pid, 5, hello);
+        happens(Kind::send, 30, pid, 5, hello);
+        happens(Kind::receive, 40, pid, 5, secret);
+        on.add({Kind::receive, 41, 41, pid, pid, kSsl, 400, 0, kLong});
+        happens(Kind::send, 50, pid, kSsl, kOk);
+        happens(Kind::send, 51, pid, kSsl, "ok");
+        happens(Kind::send, 52, pid, 5, secret);
+        happens(Kind::close, 60, pid, kSsl);
+        happens(Kind::close, 61, pid, 5);
+    };
+    happens(Kind::tls, 15, 1, -1);
+    one_request(1);
+    ASSERT_EQ(taken.answered.size(), 1u);
+    EXPECT_EQ(taken.answered[0].endpoint, kLong);
+    EXPECT_EQ(taken.answered[0].duration_ns(), 10u);
+    // Another process' OpenSSL is not known.
+    one_request(2);
+    ASSERT_EQ(taken.answered.size(), 4u);
+    EXPECT_EQ(taken.answered[1].endpoint, "(TLS)");
+    EXPECT_TRUE(taken.closed.empty());
+}
+
+TEST_F(Server, parts_of_rules_lie_in_each_other) {
+    auto part_of_rule = [&](Kind kind, uint64_t at, std::string name = {}, uint32_t tid = 1) {
+        on.add({kind, at, at, 1, tid, -1, 0, 0, std::move(name)});
+    };
+    part_of_rule(Kind::begin, 90, "model");  // of no request; its end is lost
+    happens(Kind::accept, 95, 1, 5);
+    happens(Kind::receive, 100, 1, 5, kGet);
+    part_of_rule(Kind::begin, 110, "model");
+    waits(120, 150, 10, 1, "lock");
+    part_of_rule(Kind::begin, 160, "GPU wait");
+    waits(165, 180, 0, 1, "device");
+    part_of_rule(Kind::end, 190);
+    part_of_rule(Kind::end, 195);
+    part_of_rule(Kind::end, 196);  // one too many
+    on.add({Kind::send, 200, 230, 1, 1, 5, kOk.size() + 2, 0, kOk + "ok"});
+    ASSERT_EQ(taken.answered.size(), 1u);
+    const Request& one = taken.answered[0];
+    EXPECT_EQ(part(one, "model"), 10u + 20 + 10 + 5);
+    EXPECT_EQ(part(one, "run queue"), 10u);
+    EXPECT_EQ(part(one, "GPU wait"), 30u);
+    EXPECT_EQ(part(one, "sending"), 30u);
+    EXPECT_EQ(part(one, "cpu"), 10u + 5);
+    EXPECT_EQ(sum(one.parts), 130u);
+}
+
 TEST_F(Server, keep_alive_and_where_the_time_went) {
     happens(Kind::accept, 10, 1, 5);
     happens(Kind::receive, 100, 1, 5, kGet);

@@ -6,16 +6,18 @@
 namespace mlbcc::report {
 namespace {
 
-Request made(const std::string& endpoint, uint64_t cpu_ns, uint64_t queued_ns,
+constexpr size_t kLock = Parts::first_reason;
+
+Request made(const std::string& endpoint, uint64_t cpu_ns, uint64_t locked_ns,
              unsigned status = 200) {
     Request one;
     one.endpoint = endpoint;
     one.begin_ns = 1000;
-    one.end_ns = 1000 + cpu_ns + queued_ns;
+    one.end_ns = 1000 + cpu_ns + locked_ns;
     one.answered = true;
     one.status = status;
     one.parts[Parts::cpu] = cpu_ns;
-    one.parts[Parts::run_queue] = queued_ns;
+    one.parts[kLock] = locked_ns;
     return one;
 }
 
@@ -27,8 +29,18 @@ TEST(Endpoints, SlowRequestsAreSlowByWhatGrows) {
     ASSERT_EQ(all.all().size(), 1u);
     const EndpointUse& use = *all.all()[0];
     EXPECT_EQ(use.most(), size_t{Parts::cpu});
-    EXPECT_EQ(use.hotspot(), size_t{Parts::run_queue});
-    EXPECT_EQ(use.parts[Parts::cpu] + use.parts[Parts::run_queue], use.time_ns);
+    EXPECT_EQ(use.hotspot(), size_t{kLock});
+    EXPECT_EQ(use.parts[Parts::cpu] + use.parts[kLock], use.time_ns);
+}
+
+TEST(Endpoints, WaitingToRunIsOfTheCpu) {
+    Endpoints all(0);
+    Request one = made("GET /a", 2'000'000, 7'000'000);
+    one.end_ns += 6'000'000;
+    one.parts[Parts::run_queue] = 6'000'000;
+    all.request(one, RequestEnd::answered);
+    EXPECT_EQ(all.all()[0]->most(), size_t{kLock});
+    EXPECT_EQ(all.all()[0]->hotspot(), size_t{Parts::cpu});
 }
 
 TEST(Endpoints, WhereAllTakeAboutAsLongItIsTheLargestPart) {

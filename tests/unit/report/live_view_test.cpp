@@ -20,8 +20,8 @@ sink::TraceEnd counted(uint64_t calls) {
 
 TEST(LiveView, Rows) {
     LiveView view("job");
-    view.take(counted(100), 1'000'000'000, 0);
-    view.take(counted(150), 2'000'000'000, 0);
+    view.take(counted(100), "", 1'000'000'000, 0);
+    view.take(counted(150), "", 2'000'000'000, 0);
     const LiveView::Screen screen = view.draw(10, 80, {});
     ASSERT_EQ(screen.lines.size(), 10u);
     EXPECT_THAT(screen.lines[0], HasSubstr("50 events/s"));
@@ -32,7 +32,7 @@ TEST(LiveView, Rows) {
 
 TEST(LiveView, KeysSortFilterAndPause) {
     LiveView view("job");
-    view.take(counted(100), 1'000'000'000, 0);
+    view.take(counted(100), "", 1'000'000'000, 0);
     EXPECT_TRUE(view.press('c'));
     EXPECT_THAT(view.draw(10, 80, {}).lines[2], StartsWith("fast"));
     for (char c : {'/', 'L', 'O', 'q'}) EXPECT_TRUE(view.press(c));
@@ -40,14 +40,14 @@ TEST(LiveView, KeysSortFilterAndPause) {
     view.press(LiveKey::enter);
     EXPECT_THAT(view.draw(10, 80, {}).lines[2], StartsWith("slow"));
     EXPECT_TRUE(view.press('p'));
-    view.take(counted(900), 2'000'000'000, 0);
+    view.take(counted(900), "", 2'000'000'000, 0);
     EXPECT_THAT(view.draw(10, 80, {}).lines[2], Not(HasSubstr("900")));
     EXPECT_FALSE(view.press('q'));
 }
 
 TEST(LiveView, FitsAnySizeAndSteersNoTerminal) {
     LiveView view("j\033[2Jb");
-    view.take(counted(1), 1'000'000'000, 0);
+    view.take(counted(1), "", 1'000'000'000, 0);
     for (size_t height = 1; height < 30; ++height) {
         for (size_t width = 1; width < 100; width += 7) {
             const LiveView::Screen screen = view.draw(height, width, {"a\033b"});
