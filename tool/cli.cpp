@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "cli_saved.h"
+#include "cli_serve.h"
 #include "cli_units.h"
 
 namespace mlbcc {
@@ -48,8 +49,8 @@ constexpr const char* kFooter =
 
 struct Texts {  // options that CLI11 takes as text and are read afterwards
     std::string duration, reload_wait, buffer, attach = "auto", folded_by, fail_on;
-    std::string interval, min_duration, timeout, sample;
     SavedTexts saved;
+    ServeTexts serve;
     bool quiet = false, verbose = false, no_realtime = false, no_cache = false;
 };
 
@@ -166,45 +167,6 @@ void add_subcommands(CLI::App& app, CommandLine& line, Texts& texts) {
         ->add_flag("--json", line.json, "As JSON");
 }
 
-std::string is_syscall_name(const std::string& name) {
-    const bool is_name = !name.empty() && std::ranges::all_of(name, [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-    });
-    return is_name ? "" : "`" + name + "` is no name of a system call";
-}
-
-void add_serve(CLI::App& app, CommandLine& line, Texts& texts) {
-    CLI::App* serve = app.add_subcommand("serve", "Where the time of a server's requests goes");
-    serve->fallthrough();
-    serve->callback([&line] { line.command = Command::serve; });
-    report::RequestOptions& requests = line.options.serve.requests;
-    serve->add_option("--json", line.options.report_json, "Write the numbers to this file")
-        ->type_name("FILE");
-    serve->add_option("--interval", texts.interval, "Show the table so often, too")
-        ->type_name("5s");
-    serve->add_flag("!--no-http", requests.http,
-                    "Read no content: a request is what a connection gets before it answers");
-    serve->add_option("--min-duration", texts.min_duration, "Leave shorter requests out")
-        ->type_name("1ms");
-    serve
-        ->add_option("--timeout", texts.timeout,
-                     "Requests without an answer for so long count as never answered; default 30s")
-        ->type_name("30s");
-    serve
-        ->add_option("--sample", texts.sample,
-                     "Send one of so many requests to the --otlp collector")
-        ->type_name("1/10");
-    serve
-        ->add_option("--syscalls", line.options.serve.syscalls,
-                     "Tell how often each request makes these system calls, and how long they take")
-        ->type_name("read,write")
-        ->delimiter(',')
-        ->check(is_syscall_name);
-    serve->add_option("--top", requests.top, "Show so many endpoints; default 20")
-        ->type_name("N")
-        ->check(CLI::PositiveNumber);
-}
-
 void add_headers(CLI::App& app, CommandLine& line) {
     CLI::App* sub = app.add_subcommand(
         "headers", "Show what describes the running kernel's structures here, and what is used");
@@ -217,33 +179,6 @@ void add_headers(CLI::App& app, CommandLine& line) {
                     "Write a header tree from the kernel's BTF into this folder, for other BCC "
                     "tools (BCC_KERNEL_SOURCE)")
         ->type_name("DIR");
-}
-
-int not_a_duration(const std::string& text) {
-    return usage_error(fmt::format("`{}` is not a duration", text), "write 5s, 250ms or 2m");
-}
-
-// Nothing where the text is none: the default stays.
-int read_time(const std::string& text, uint64_t& ns) {
-    if (text.empty()) return 0;
-    auto read = parse_duration(text);
-    if (!read) return not_a_duration(text);
-    ns = static_cast<uint64_t>(read->count());
-    return 0;
-}
-
-int read_serve(const Texts& texts, trace::ServeOptions& serve) {
-    if (int status = read_time(texts.interval, serve.interval_ns); status != 0) return status;
-    if (int status = read_time(texts.min_duration, serve.requests.least_ns); status != 0)
-        return status;
-    if (!texts.sample.empty()) {
-        auto one_in = parse_sample(texts.sample);
-        if (!one_in)
-            return usage_error(fmt::format("`{}` is no part of the requests", texts.sample),
-                               "write 1/10 for one of ten");
-        serve.one_in = *one_in;
-    }
-    return read_time(texts.timeout, serve.requests.overdue_ns);
 }
 
 int read_texts(const Texts& texts, trace::TraceOptions& o, bool writes_folded) {
@@ -363,7 +298,7 @@ Parsed parse_command_line(int argc, char** argv) {
     add_export(app, line);
     add_formats(app, texts.saved);
     add_subcommands(app, line, texts);
-    add_serve(app, line, texts);
+    add_serve(app, line, texts.serve);
     add_convert(app, line, texts.saved);
     add_timeline(app, line, texts.saved);
     add_headers(app, line);
@@ -385,7 +320,7 @@ Parsed parse_command_line(int argc, char** argv) {
         line.command == Command::convert && line.convert.to == trace::ViewFormat::folded;
     if (int status = read_texts(texts, line.options, writes_folded); status != 0)
         return {{}, status};
-    if (int status = read_serve(texts, line.options.serve); status != 0) return {{}, status};
+    if (int status = read_serve(texts.serve, line.options.serve); status != 0) return {{}, status};
     if (line.command == Command::top) {
         line.options.live = true;
         if (line.options.rules.rules.empty()) line.options.rules.rules.emplace_back("cuda");

@@ -70,6 +70,10 @@ int usage_error(const std::string& message, const std::string& help) {
     return trace::kExitUsage;
 }
 
+int not_a_duration(const std::string& text) {
+    return usage_error(fmt::format("`{}` is not a duration", text), "write 5s, 250ms or 2m");
+}
+
 namespace {
 
 void add_choice(CLI::App& sub, view::CallSelection& calls) {

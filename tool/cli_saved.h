@@ -12,6 +12,7 @@ namespace mlbcc {
 
 // Tells a mistake; returns the status for it.
 int usage_error(const std::string& message, const std::string& help = {});
+int not_a_duration(const std::string& text);
 
 struct SavedTexts {  // what CLI11 takes as text
     std::string to, max_size, from, until;

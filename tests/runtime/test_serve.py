@@ -268,5 +268,40 @@ class FastApi(ServeCase):
 
 
 
+class Marker(ServeCase):
+    """A server that tells whose work its threads do: requests of several endpoints at a time do not mix."""
+
+    def test_two_endpoints_at_a_time(self):
+        library = machine.TARGETS / "librequest_mark.so"
+        with unittest.mock.patch.dict(os.environ, SERVE_MARKER=str(library)):
+            endpoints, own = self.serve("fast", "uvicorn", "--port", "{port}", "--app-dir", "{targets}", "--log-level",
+                                        "warning", "serve_app:fast_app", options=("--marker", f"{library}:works_for"), load=60)
+        self.check_counts(endpoints, own, 60)
+        for name, one in endpoints.items():
+            parts, total = one["parts_ns"], one["total_time_ns"]
+            at_work = total - parts.get("run queue", 0) - parts.get("event loop", 0)
+            self.assertLess(parts.get("shared", 0), 0.01 * total, (name, parts))
+            self.assertEqual(parts.get("disk", 0) > 0.5 * at_work, name == "GET /disk", (name, parts))
+            if name in ("GET /cpu", "GET /fast"):
+                self.assertLess(parts.get("disk", 0), 0.01 * total, (name, parts))
+        self.assertGreater(endpoints["GET /cpu"]["parts_ns"]["cpu"] / 60, 0.02e9 * 0.95)
+        self.assertLess(endpoints["GET /fast"]["parts_ns"]["cpu"] / 60, 0.005e9)
+
+    def load(self, url, requests):
+        """All of the endpoints at the same time, when the first is asked for."""
+        if not url.endswith(self.paths[0]):
+            return
+        with ThreadPoolExecutor(len(self.paths)) as pool:
+            base = url.rpartition("/")[0]
+            list(pool.map(lambda path: super(Marker, self).load(f"{base}/{path}", requests), self.paths))
+
+    def test_mistakes(self):
+        for marker, said in (("works_for", "is no function of a library"), ("./no.so:works-for", "is no function of a library"),
+                             ("./no.so:works_for", "./no.so")):
+            done = self.mlbcc("serve", "--marker", marker, "--", "true")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(said, done.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -37,6 +37,7 @@ void Connections::add(const ServeEvent& one) {
     case Kind::call: return call(one);
     case Kind::begin:
     case Kind::end: return begin_or_end(one);
+    case Kind::mark: return mark(one);
     case Kind::tls: tls_.insert(one.pid); return;
     }
 }
@@ -122,7 +123,7 @@ void Connections::wait_of_other(const ServeEvent& one) {
     bool is_call = one.text == "lock" && !one.timed && waker != threads_.end() &&
                    waker->second.pid() == one.pid;
     ThreadTime* caller = caller_of(one.tid, one.pid);
-    if (is_call && (!caller || caller == &waker->second)) {
+    if (is_call && (!caller || (caller == &waker->second && !caller->is_marked(one.tid)))) {
         callers_[one.tid] = one.other_tid;
         waker->second.has_called(one);
     } else if (caller) {
@@ -146,6 +147,23 @@ void Connections::begin_or_end(const ServeEvent& one) {
     std::optional<size_t> part;
     if (one.kind == Kind::begin) part = parts_.index(one.text);
     caller ? caller->worker_part(one.tid, one.end_ns, part) : thread->second.part(one.end_ns, part);
+}
+
+// A thread that is not known to work for another does so if that has the same number.
+void Connections::mark(const ServeEvent& one) {
+    auto thread = threads_.find(one.tid);
+    if (thread != threads_.end()) return thread->second.mark(one.end_ns, one.request);
+    ThreadTime* caller = caller_of(one.tid, one.pid);
+    if (!caller || (one.request != 0 && !caller->knows_mark(one.request))) {
+        auto knows = std::ranges::find_if(threads_, [&](const auto& of) {
+            return of.second.pid() == one.pid && of.second.knows_mark(one.request);
+        });
+        if (knows == threads_.end()) return;
+        stop_working(one);
+        callers_[one.tid] = knows->first;
+        caller = &knows->second;
+    }
+    caller->worker_mark(one.tid, one.end_ns, one.request);
 }
 
 void Connections::receive(const ServeEvent& one) {

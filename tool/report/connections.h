@@ -61,6 +61,7 @@ private:
     void wait_of_other(const ServeEvent& one);
     void call(const ServeEvent& one);
     void begin_or_end(const ServeEvent& one);
+    void mark(const ServeEvent& one);
     void stop_working(const ServeEvent& one);
     ThreadTime* caller_of(uint32_t tid, uint32_t pid);
     ThreadTime& thread(const Request& request, uint64_t now_ns);

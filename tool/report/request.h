@@ -46,6 +46,7 @@ void add(SyscallUses& all, const SyscallUses& more);
 
 struct Request {
     uint64_t id = 0;            // grows among those of a thread, from 1
+    uint64_t mark = 0;          // the server's own number of it; 0: none is known
     uint32_t pid = 0, tid = 0;  // of who received its first byte
     std::string endpoint;       // "GET /items"; "(TLS)" where only turns are known
     bool is_head = false;       // its answer has no body

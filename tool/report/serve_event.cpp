@@ -10,7 +10,7 @@ using Kind = ServeEvent::Kind;
 constexpr std::pair<std::string_view, Kind> kKinds[] = {
     {"accept", Kind::accept},   {"close", Kind::close}, {"exit", Kind::exit}, {"born", Kind::born},
     {"receive", Kind::receive}, {"send", Kind::send},   {"wait", Kind::wait}, {"call", Kind::call},
-    {"tls", Kind::tls},         {"begin", Kind::begin}, {"end", Kind::end},
+    {"tls", Kind::tls},         {"begin", Kind::begin}, {"end", Kind::end},   {"mark", Kind::mark},
 };
 
 }  // namespace
@@ -31,6 +31,7 @@ std::optional<ServeEvent> serve_event(const Happening& one) {
     made.queued_ns = std::min(one.natural("queued"), one.duration_ns);
     made.other_tid =
         static_cast<uint32_t>(one.natural(made.kind == Kind::born ? "child" : "waker"));
+    made.request = one.natural("request");
     made.timed = one.natural("timed") != 0;
     switch (made.kind) {
     case Kind::wait: made.text = one.text("reason"); break;

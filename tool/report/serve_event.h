@@ -25,7 +25,8 @@ struct ServeEvent {
         call,
         tls,
         begin,
-        end
+        end,
+        mark
     };
     Kind kind{};
     uint64_t begin_ns = 0, end_ns = 0;  // since the trace began
@@ -37,6 +38,7 @@ struct ServeEvent {
     std::string text;
     uint32_t other_tid = 0;  // born: the new thread; wait: who ended it, 0 if that is not known
     bool timed = false;      // wait: it had a time limit
+    uint64_t request = 0;    // mark: the server's number of it, 0: none
 };
 // Nothing if it is another rule's event.
 std::optional<ServeEvent> serve_event(const Happening& one);

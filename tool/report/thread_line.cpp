@@ -21,12 +21,30 @@ void ThreadLine::end() {
 void ThreadLine::pass(uint64_t until_ns, size_t part, uint64_t since_ns) {
     if (until_ns <= known_ns()) return;
     if (!within_.empty() && part != kIdle && part != Parts::run_queue) part = within_.back();
-    bool goes_on =
-        !pieces_.empty() && pieces_.back().part == part && pieces_.back().since_ns == since_ns;
+    const uint64_t mark = part == kIdle ? 0 : mark_;
+    bool goes_on = !pieces_.empty() && pieces_.back().part == part &&
+                   pieces_.back().since_ns == since_ns && pieces_.back().mark == mark;
     if (goes_on) {
         pieces_.back().until_ns = until_ns;
     } else {
-        pieces_.push_back({until_ns, part, since_ns});
+        pieces_.push_back({until_ns, part, since_ns, mark});
+    }
+}
+
+std::optional<uint64_t>
+ThreadLine::first_marked(const std::function<bool(uint64_t mark)>& so) const {
+    uint64_t begin_ns = from_ns_;
+    for (const Piece& piece : pieces_) {
+        if (piece.mark != 0 && so(piece.mark)) return begin_ns;
+        begin_ns = piece.until_ns;
+    }
+    return {};
+}
+
+void ThreadLine::mark_since(uint64_t since_ns, uint64_t request) {
+    for (auto piece = pieces_.rbegin(); piece != pieces_.rend(); ++piece) {
+        if (piece->since_ns != since_ns || piece->mark != 0 || piece->part == kIdle) break;
+        piece->mark = request;
     }
 }
 

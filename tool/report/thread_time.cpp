@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
-#include "report/time_split.h"
-
 namespace mlbcc::report {
 namespace {
 
 constexpr size_t kMostPieces = 512;  // that are kept while no request ends
+constexpr size_t kMostMarks = 4096;
+// For how long it is waited for an answer that tells which request a number is.
+constexpr uint64_t kPatienceForMarks = 10'000'000'000;
 
 bool goes_on_after(const Request& one, uint64_t time_ns) {
     return !one.answered || time_ns < one.end_ns;
@@ -42,6 +43,7 @@ void ThreadTime::begin(Request& request, uint64_t now_ns) {
 void ThreadTime::sent(Request& request, const ServeEvent& send) {
     line_.pass(send.begin_ns, Parts::cpu);
     line_.pass(send.end_ns, Parts::sending);
+    if (line_.marked() != 0 && line_.marked() != request.mark) bind(line_.marked(), request);
     for (size_t i = 0; i < Parts::kMost; ++i) request.parts[i] += request.unsure[i];
     request.unsure = {};
     add(request.calls, request.unsure_calls);
@@ -82,6 +84,43 @@ void ThreadTime::worker_part(uint32_t worker, uint64_t now_ns, std::optional<siz
     workers_.at(worker).part(now_ns, part);
 }
 
+void ThreadTime::mark(uint64_t now_ns, uint64_t request) {
+    line_.pass(now_ns, Parts::cpu);
+    line_.mark(request);
+    note_mark(request);
+}
+
+void ThreadTime::worker_mark(uint32_t worker, uint64_t now_ns, uint64_t request) {
+    workers_.try_emplace(worker, now_ns).first->second.mark(now_ns, request);
+    note_mark(request);
+}
+
+// Where one request is open that has no number, a new one is its. Otherwise the answer will tell.
+void ThreadTime::note_mark(uint64_t mark) {
+    if (mark == 0 || marks_.contains(mark)) return;
+    if (marks_.size() == kMostMarks) marks_.erase(marks_.begin());
+    marks_[mark] = 0;
+    std::vector<Request*> without;
+    for (Request* one : open_) {
+        if (one->mark == 0 && !has_ended(*one)) without.push_back(one);
+    }
+    if (without.size() == 1) bind(mark, *without[0]);
+}
+
+void ThreadTime::bind(uint64_t mark, Request& request) {
+    for (Request* one : open_) {
+        if (one->mark == mark) one->mark = 0;  // it was taken for its
+    }
+    request.mark = mark;
+    marks_[mark] = request.id;
+}
+
+// The request that has this number; 0: not known.
+uint64_t ThreadTime::marked(uint64_t mark) const {
+    auto found = marks_.find(mark);
+    return mark == 0 || found == marks_.end() ? 0 : found->second;
+}
+
 void ThreadTime::has_made(uint32_t worker, uint64_t now_ns) {
     workers_.insert_or_assign(worker, Worker(now_ns));
 }
@@ -103,7 +142,9 @@ void ThreadTime::worker_sent(uint32_t worker, uint64_t now_ns) {
 
 bool ThreadTime::worker_call(const ServeEvent& call) {
     const Worker& worker = workers_.at(call.tid);
-    return worker.is_known() && give(call, worker.since_ns(), worker.request(worker.since_ns()));
+    uint64_t request = marked(worker.marked());
+    if (request == 0) request = worker.request(worker.since_ns());
+    return worker.is_known() && give(call, worker.since_ns(), request);
 }
 
 // To the request that it is for, of those that were there at `since_ns`; 0: that is not known. Of
@@ -154,9 +195,20 @@ void ThreadTime::catch_up(uint64_t now_ns) {
 
 uint64_t ThreadTime::settled_ns(uint64_t now_ns) const {
     uint64_t settled = line_.known_ns();
+    auto waits_for_answer = [this](uint64_t mark) {
+        auto found = marks_.find(mark);
+        return found != marks_.end() && found->second == 0;
+    };
+    if (std::optional<uint64_t> first = line_.first_marked(waits_for_answer)) {
+        bool is_late = now_ns > *first + kPatienceForMarks;
+        if (!is_late) settled = std::min(settled, *first);
+    }
     for (const auto& [tid, worker] : workers_) {
         bool works_for_one = !open_.empty() && open_.front()->opened_ns <= worker.since_ns();
-        if (works_for_one) settled = std::min(settled, worker.settled_ns(now_ns));
+        if (!works_for_one) continue;
+        settled = std::min(settled, worker.settled_ns(now_ns));
+        if (!marks_.empty() && worker.may_mark(now_ns))
+            settled = std::min(settled, worker.since_ns());
     }
     return settled;
 }
@@ -182,8 +234,9 @@ uint64_t ThreadTime::sweep_piece(uint64_t until_ns) {
     std::optional<ThreadLine::Piece> own = line_.at(from);
     if (own) changes_at(own->until_ns);
     size_t own_part = own ? own->part : size_t{Parts::other};
+    OwnWork its{own_part, own ? marked(own->mark) : 0, !marks_.empty()};
     for (auto& [tid, worker] : workers_) changes_at(worker.at(from).until_ns);
-    split(to - from, own_part, open);
+    split(to - from, its, open);
     bool is_theirs = own_part == Parts::poll || open.empty();
     for (Request* one : unsure)
         one->unsure[is_theirs ? own_part : size_t{Parts::shared}] += to - from;
@@ -191,17 +244,19 @@ uint64_t ThreadTime::sweep_piece(uint64_t until_ns) {
 }
 
 // What is done at swept_ns_ goes on for so long.
-void ThreadTime::split(uint64_t duration_ns, size_t own_part, const std::vector<Request*>& open) {
+void ThreadTime::split(uint64_t duration_ns, const OwnWork& own,
+                       const std::vector<Request*>& open) {
     std::vector<WorkerNow> now;
     for (auto& [tid, worker] : workers_) {
         ThreadLine::Piece piece = worker.at(swept_ns_);
         if (piece.part == ThreadLine::kIdle) continue;
         auto came_later = std::ranges::upper_bound(open, piece.since_ns, {}, &Request::opened_ns);
         auto candidates = static_cast<size_t>(came_later - open.begin());
-        uint64_t known = worker.request(piece.since_ns);
+        uint64_t known = marked(piece.mark);
+        if (known == 0) known = worker.request(piece.since_ns);
         if (candidates > 0) now.push_back({candidates, piece.part, known, piece.since_ns, &worker});
     }
-    split_time(duration_ns, own_part, open, now);
+    split_time(duration_ns, own, open, now);
     for (const WorkerNow& one : now) one.worker->found(one.since_ns, one.request);
 }
 

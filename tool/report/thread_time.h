@@ -10,6 +10,7 @@
 
 #include "report/request.h"
 #include "report/serve_event.h"
+#include "report/time_split.h"
 #include "report/worker.h"
 
 namespace mlbcc::report {
@@ -27,9 +28,12 @@ public:
     void end(std::unique_ptr<Request> request, RequestEnd how);
     void wait(const ServeEvent& wait, size_t part);
     // A system call of it. False: it is of no request, or it is not known of which endpoint's.
-    bool call(const ServeEvent& call) { return give(call, call.begin_ns, 0); }
+    bool call(const ServeEvent& call) { return give(call, call.begin_ns, marked(line_.marked())); }
     // What it does from then on is that part of a request; nothing: not any more.
     void part(uint64_t now_ns, std::optional<size_t> part);
+    // It said which request it works for, by a number of the server's own; 0: none.
+    void mark(uint64_t now_ns, uint64_t request);
+    bool knows_mark(uint64_t request) const { return marks_.contains(request); }
     // When no more comes.
     void finish();
     bool is_idle() const { return open_.empty() && ended_.empty(); }
@@ -41,6 +45,9 @@ public:
     void worker_waits(const ServeEvent& wait, size_t part);
     bool worker_call(const ServeEvent& call);
     void worker_part(uint32_t worker, uint64_t now_ns, std::optional<size_t> part);
+    void worker_mark(uint32_t worker, uint64_t now_ns, uint64_t request);
+    // It has said which request it works for: it does not wait for work.
+    bool is_marked(uint32_t worker) const { return workers_.at(worker).marked() != 0; }
     void worker_sent(uint32_t worker, uint64_t now_ns);
     void worker_exits(uint32_t worker, uint64_t now_ns);
 
@@ -49,7 +56,10 @@ private:
     uint64_t settled_ns(uint64_t now_ns) const;
     void sweep(uint64_t until_ns);
     uint64_t sweep_piece(uint64_t until_ns);
-    void split(uint64_t duration_ns, size_t own_part, const std::vector<Request*>& open);
+    void split(uint64_t duration_ns, const OwnWork& own, const std::vector<Request*>& open);
+    uint64_t marked(uint64_t mark) const;
+    void note_mark(uint64_t mark);
+    void bind(uint64_t mark, Request& request);
     void drop_ended();
     bool give(const ServeEvent& call, uint64_t since_ns, uint64_t request);
     bool has_ended(const Request& one) const;
@@ -61,7 +71,8 @@ private:
     std::vector<Request*> open_;  // and ended ones whose time is not known
     std::vector<std::unique_ptr<Request>> ended_;
     std::map<uint32_t, Worker> workers_;
-    uint64_t requests_ = 0;  // that there were
+    std::map<uint64_t, uint64_t> marks_;  // the server's numbers: Request::id, 0 if not known
+    uint64_t requests_ = 0;               // that there were
 };
 
 }  // namespace mlbcc::report

@@ -56,14 +56,29 @@ public:
     }
 
     // What is with no worker is with the thread itself.
-    void give_rest(size_t own_part) {
+    void give_rest(const OwnWork& own) {
         std::vector<size_t> left;
         double all = 0;
         for (size_t i = 0; i < open_.size(); ++i) {
             if (rest_[i] >= kAlmost) left.push_back(i);
             all += rest_[i];
         }
-        bool is_sure = own_part == Parts::poll || all <= 1 + kAlmost;
+        bool is_sure = own.part == Parts::poll || all <= 1 + kAlmost;
+        if (own.request != 0 || (own.says && !is_sure)) return give_rest_to_one(own);
+        give_rest_among(left, all, is_sure, own.part);
+    }
+
+private:
+    // The others wait for their turn.
+    void give_rest_to_one(const OwnWork& own) {
+        for (size_t i = 0; i < open_.size(); ++i) {
+            bool is_its = open_[i]->id == own.request;
+            open_[i]->parts[is_its ? own.part : size_t{Parts::event_loop}] += rest_ns_[i];
+        }
+    }
+
+    void give_rest_among(const std::vector<size_t>& left, double all, bool is_sure,
+                         size_t own_part) {
         bool are_alike = is_sure || all_alike(left);
         for (size_t i = 0; i < open_.size(); ++i) {
             PartTimes& parts = open_[i]->parts;
@@ -74,7 +89,6 @@ public:
         }
     }
 
-private:
     bool all_alike(const std::vector<size_t>& some) const {
         return std::ranges::all_of(
             some, [&](size_t i) { return open_[i]->endpoint == open_[some[0]]->endpoint; });
@@ -95,7 +109,7 @@ private:
 
 }  // namespace
 
-void split_time(uint64_t duration_ns, size_t own_part, const std::vector<Request*>& open,
+void split_time(uint64_t duration_ns, const OwnWork& own, const std::vector<Request*>& open,
                 std::vector<WorkerNow>& workers) {
     Split split(duration_ns, open);
     // Each may be for a request of those that the next may be for: the first leave fewer to the
@@ -111,7 +125,7 @@ void split_time(uint64_t duration_ns, size_t own_part, const std::vector<Request
         split.give_among({known, next});
         known = next;
     }
-    split.give_rest(own_part);
+    split.give_rest(own);
 }
 
 }  // namespace mlbcc::report

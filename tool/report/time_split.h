@@ -23,9 +23,14 @@ struct WorkerNow {
     Worker* worker = nullptr;  // who it is
 };
 
-// `open` are in the order in which they came; `own_part` is what their thread does. Tells of
-// `workers` what was found out.
-void split_time(uint64_t duration_ns, size_t own_part, const std::vector<Request*>& open,
+struct OwnWork {  // of the thread that received the requests
+    size_t part;
+    uint64_t request = 0;  // Request::id: it said that it works for that one; 0: not known
+    bool says = false;     // it says so whenever it works for one
+};
+
+// `open` are in the order in which they came. Tells of `workers` what was found out.
+void split_time(uint64_t duration_ns, const OwnWork& own, const std::vector<Request*>& open,
                 std::vector<WorkerNow>& workers);
 
 }  // namespace mlbcc::report

@@ -21,7 +21,6 @@ void Worker::called(const ServeEvent& wait) {
         line_.pass(wait.begin_ns, Parts::cpu, since_ns_);
     }
     line_.pass(woken_ns, ThreadLine::kIdle);
-    line_.end_all();
     done_ns_ = 0;
     since_ns_ = woken_ns;
     line_.pass(wait.end_ns, Parts::run_queue, since_ns_);
@@ -30,7 +29,7 @@ void Worker::called(const ServeEvent& wait) {
 void Worker::wait(const ServeEvent& wait, size_t part) {
     // On its way to the next wait for work it may wait for an interpreter's lock: CPython's has a
     // time limit.
-    if (done_ns_ != 0 && wait.timed) return;
+    if (done_ns_ != 0 && (wait.timed || marks_)) return;
     if (done_ns_ != 0) {
         line_.forget_since(done_ns_);
         since_ns_ = done_ns_;  // it had its next work already
@@ -46,9 +45,33 @@ void Worker::part(uint64_t time_ns, std::optional<size_t> part) {
     part ? line_.begin(*part) : line_.end();
 }
 
+void Worker::mark(uint64_t time_ns, uint64_t request) {
+    if (request == 0) {
+        gave_back(time_ns);
+        return line_.mark(0);
+    }
+    if (done_ns_ != 0) {
+        line_.forget_since(done_ns_);
+        line_.pass(time_ns, ThreadLine::kIdle);
+        done_ns_ = 0;
+        since_ns_ = time_ns;
+    } else {
+        line_.pass(time_ns, Parts::cpu, since_ns_);
+        line_.mark_since(since_ns_, request);
+    }
+    line_.mark(request);
+    is_known_ = marks_ = true;
+}
+
+bool Worker::may_mark(uint64_t now_ns) const {
+    bool works = is_known_ && done_ns_ == 0 && !has_ended_;
+    return works && line_.marked() == 0 && now_ns < since_ns_ + kPatienceToSettle;
+}
+
 void Worker::gave_back(uint64_t time_ns) {
     if (done_ns_ != 0) return;
     line_.pass(time_ns, Parts::cpu, since_ns_);
+    line_.end_all();  // ends may have been lost
     done_ns_ = std::min(time_ns, line_.known_ns());
 }
 

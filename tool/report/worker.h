@@ -26,6 +26,8 @@ public:
     void wait(const ServeEvent& wait, size_t part);
     // What it does from then on is that part of a request; nothing: not any more.
     void part(uint64_t time_ns, std::optional<size_t> part);
+    // It said which request it works for.
+    void mark(uint64_t time_ns, uint64_t request);
     // It has told somebody: most often that its work is done.
     void gave_back(uint64_t time_ns);
     void gave_back_to_caller(uint64_t time_ns) {
@@ -35,6 +37,9 @@ public:
     void exit(uint64_t time_ns);
 
     bool has_ended() const { return has_ended_; }
+    uint64_t marked() const { return line_.marked(); }
+    // It may still say which request it works for since since_ns().
+    bool may_mark(uint64_t now_ns) const;
     bool is_known() const { return is_known_; }
     uint64_t known_ns() const { return line_.known_ns(); }
     // Until when what it did is known for good, if more than `now_ns` has not come. What has not
@@ -58,6 +63,7 @@ private:
     uint64_t done_ns_ = 0;  // gave back, and is not known to have gone on; 0: works
     uint64_t found_since_ns_ = 0, found_ = 0;
     bool is_known_ = false;
+    bool marks_ = false;  // it says when it works
     bool has_ended_ = false;
 };
 

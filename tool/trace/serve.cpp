@@ -69,11 +69,22 @@ void add_syscalls(TraceOptions& options) {
     options.rules.rules.insert(options.rules.rules.begin(), name);
 }
 
+void add_marker(TraceOptions& options) {
+    const std::string name = "--marker";
+    const ServeOptions::Marker& marker = options.serve.marker;
+    options.rules.given[name] =
+        fmt::format("void {0}(unsigned long request);\n"
+                    "on entry \"{1}\":{0} {{ event serve.mark(request) }}\n",
+                    marker.function, marker.library);
+    options.rules.rules.insert(options.rules.rules.begin(), name);
+}
+
 }  // namespace
 
 int run_serve(TraceOptions options) {
     auto& rules = options.rules.rules;
     if (!options.serve.syscalls.empty()) add_syscalls(options);
+    if (!options.serve.marker.function.empty()) add_marker(options);
     if (options.serve.requests.http) rules.insert(rules.begin(), "serve_http");
     rules.insert(rules.begin(), "serve");
     options.serves = true;

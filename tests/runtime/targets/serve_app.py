@@ -12,6 +12,7 @@ import time
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as servers with several workers have it
 import numpy  # noqa: E402
+import serve_marks  # noqa: E402
 
 LOG = os.open(os.environ["SERVE_LOG"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 DATA = os.environ["SERVE_DATA"]  # a file of READS * BLOCK bytes, on a disk
@@ -129,7 +130,7 @@ def make_fast():
 
     app = FastAPI()
     for path, work in ENDPOINTS.items():
-        app.get(path)(work)
+        app.get(path)(serve_marks.in_thread(work))
 
     received = {}  # when, by client
     take = AutoHTTPProtocol.data_received
@@ -151,7 +152,7 @@ def make_fast():
             if message["type"] == "http.response.body" and not message.get("more_body"):
                 tell(scope["path"], time.perf_counter() - begin, time.perf_counter() - there)
 
-        await app(scope, receive, send_timed)
+        await serve_marks.of_request(app(scope, receive, send_timed))
 
     return timed
 

@@ -81,6 +81,44 @@ TEST_F(Server, what_is_encrypted_is_known_by_what_it_was_before) {
     EXPECT_TRUE(taken.closed.empty());
 }
 
+TEST_F(Server, marks_tell_which_request_a_thread_works_for) {
+    auto marks = [&](uint64_t at, uint64_t request, uint32_t tid = 1) {
+        ServeEvent one{Kind::mark, at, at, 1, tid};
+        one.request = request;
+        on.add(one);
+    };
+    auto answers = [&](uint64_t at, int64_t fd) {
+        on.add({Kind::send, at, at, 1, 1, fd, kOk.size() + 2, 0, kOk + "ok"});
+    };
+    for (int64_t fd : {5, 6}) happens(Kind::accept, 10, 1, fd);
+    happens(Kind::receive, 100, 1, 5, kGet);
+    happens(Kind::receive, 110, 1, 6, kOther);
+    marks(120, 77);  // of one of them: it is not known of which
+    marks(150, 0);
+    marks(150, 78);
+    marks(180, 0);
+    marks(185, 78, 9);  // another thread takes it
+    waits(190, 290, 0, 9, "disk");
+    marks(300, 0, 9);
+    waits(180, 310, 0, 1, "poll");
+    marks(310, 78);
+    answers(320, 6);
+    marks(330, 77);
+    answers(340, 5);
+    on.finish();
+    ASSERT_EQ(taken.answered.size(), 2u);
+    const Request& b = taken.answered[0];
+    EXPECT_EQ(b.endpoint, "GET /b");
+    EXPECT_EQ(b.parts[Parts::shared], 0u);
+    EXPECT_EQ(part(b, "disk"), 100u);
+    EXPECT_EQ(part(b, "cpu"), 30u + 15 + 10);
+    EXPECT_EQ(sum(b.parts), 210u);
+    const Request& a = taken.answered[1];
+    EXPECT_EQ(part(a, "disk"), 0u);
+    EXPECT_EQ(part(a, "cpu"), 10u + 30 + 10);  // while it was the only one
+    EXPECT_EQ(sum(a.parts), 240u);
+}
+
 TEST_F(Server, parts_of_rules_lie_in_each_other) {
     auto part_of_rule = [&](Kind kind, uint64_t at, std::string name = {}, uint32_t tid = 1) {
         on.add({kind, at, at, 1, tid, -1, 0, 0, std::move(name)});

@@ -11,6 +11,7 @@ struct TimeSplit : testing::Test {
     std::vector<Request> requests;
     std::vector<Request*> open;
     std::vector<WorkerNow> workers;
+    uint64_t own_request = 0;
 
     void SetUp() override { requests.reserve(8); }
     void opens(const std::string& endpoint) {
@@ -23,7 +24,7 @@ struct TimeSplit : testing::Test {
         workers.push_back({candidates, part, request});
     }
     void split(size_t own_part) {
-        split_time(1000, own_part, open, workers);
+        split_time(1000, {own_part, own_request}, open, workers);
         for (const Request& one : requests) {
             uint64_t all = 0;
             for (uint64_t ns : one.parts) all += ns;
@@ -37,9 +38,25 @@ TEST_F(TimeSplit, one_request_is_with_its_worker_or_with_its_thread) {
     split(Parts::cpu);
     EXPECT_EQ(requests[0].parts[Parts::cpu], 1000u);
     works(1, kDisk);
-    split_time(1000, Parts::poll, open, workers);
+    split_time(1000, {Parts::poll}, open, workers);
     EXPECT_EQ(requests[0].parts[kDisk], 1000u);
     EXPECT_EQ(workers[0].request, 1u);
+}
+
+TEST_F(TimeSplit, the_thread_said_which_it_works_for) {
+    for (const char* endpoint : {"a", "b", "c"}) opens(endpoint);
+    works(3, kDisk, 3);
+    own_request = 2;
+    split(Parts::cpu);
+    EXPECT_EQ(requests[0].parts[Parts::event_loop], 1000u);
+    EXPECT_EQ(requests[1].parts[Parts::cpu], 1000u);
+    EXPECT_EQ(requests[2].parts[kDisk], 1000u);
+}
+
+TEST_F(TimeSplit, a_thread_that_says_so_works_for_none) {
+    for (const char* endpoint : {"a", "b"}) opens(endpoint);
+    split_time(1000, {Parts::cpu, 0, true}, open, workers);
+    for (const Request& one : requests) EXPECT_EQ(one.parts[Parts::event_loop], 1000u);
 }
 
 TEST_F(TimeSplit, two_workers_of_one_request) {

@@ -1,0 +1,104 @@
+#include "cli_serve.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "cli_saved.h"
+#include "cli_units.h"
+
+namespace mlbcc {
+namespace {
+
+std::string is_syscall_name(const std::string& name) {
+    const bool is_name = !name.empty() && std::ranges::all_of(name, [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+    });
+    return is_name ? "" : "`" + name + "` is no name of a system call";
+}
+
+// Nothing where the text is none: the default stays.
+int read_time(const std::string& text, uint64_t& ns) {
+    if (text.empty()) return 0;
+    auto read = parse_duration(text);
+    if (!read) return not_a_duration(text);
+    ns = static_cast<uint64_t>(read->count());
+    return 0;
+}
+
+bool is_function_name(const std::string& text) {
+    auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+    return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 &&
+           std::ranges::all_of(text, fits);
+}
+
+// "./libapp.so:app_works_for"
+int read_marker(const std::string& text, trace::ServeOptions& serve) {
+    if (text.empty()) return 0;
+    size_t colon = text.rfind(':');
+    std::string library = text.substr(0, colon);
+    bool is_whole = colon != std::string::npos && !library.empty() &&
+                    library.find_first_of("\"\\\n") == std::string::npos;
+    if (!is_whole || !is_function_name(text.substr(colon + 1)))
+        return usage_error(fmt::format("`{}` is no function of a library", text),
+                           "write LIB:FUNCTION, as ./libapp.so:app_works_for");
+    serve.marker = {library, text.substr(colon + 1)};
+    return 0;
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, CommandLine& line, ServeTexts& texts) {
+    CLI::App* serve = app.add_subcommand("serve", "Where the time of a server's requests goes");
+    serve->fallthrough();
+    serve->callback([&line] { line.command = Command::serve; });
+    report::RequestOptions& requests = line.options.serve.requests;
+    serve->add_option("--json", line.options.report_json, "Write the numbers to this file")
+        ->type_name("FILE");
+    serve->add_option("--interval", texts.interval, "Show the table so often, too")
+        ->type_name("5s");
+    serve->add_flag("!--no-http", requests.http,
+                    "Read no content: a request is what a connection gets before it answers");
+    serve->add_option("--min-duration", texts.min_duration, "Leave shorter requests out")
+        ->type_name("1ms");
+    serve
+        ->add_option("--timeout", texts.timeout,
+                     "Requests without an answer for so long count as never answered; default 30s")
+        ->type_name("30s");
+    serve
+        ->add_option("--sample", texts.sample,
+                     "Send one of so many requests to the --otlp collector")
+        ->type_name("1/10");
+    serve
+        ->add_option("--syscalls", line.options.serve.syscalls,
+                     "Tell how often each request makes these system calls, and how long they take")
+        ->type_name("read,write")
+        ->delimiter(',')
+        ->check(is_syscall_name);
+    serve
+        ->add_option("--marker", texts.marker,
+                     "Function that the server calls with a number of the request that its thread "
+                     "works for from then on, 0 for none")
+        ->type_name("LIB:FUNCTION");
+    serve->add_option("--top", requests.top, "Show so many endpoints; default 20")
+        ->type_name("N")
+        ->check(CLI::PositiveNumber);
+}
+
+int read_serve(const ServeTexts& texts, trace::ServeOptions& serve) {
+    if (int status = read_time(texts.interval, serve.interval_ns); status != 0) return status;
+    if (int status = read_time(texts.min_duration, serve.requests.least_ns); status != 0)
+        return status;
+    if (!texts.sample.empty()) {
+        auto one_in = parse_sample(texts.sample);
+        if (!one_in)
+            return usage_error(fmt::format("`{}` is no part of the requests", texts.sample),
+                               "write 1/10 for one of ten");
+        serve.one_in = *one_in;
+    }
+    if (int status = read_marker(texts.marker, serve); status != 0) return status;
+    return read_time(texts.timeout, serve.requests.overdue_ns);
+}
+
+}  // namespace mlbcc
