@@ -280,7 +280,8 @@ class Marker(ServeCase):
         for name, one in endpoints.items():
             parts, total = one["parts_ns"], one["total_time_ns"]
             at_work = total - parts.get("run queue", 0) - parts.get("event loop", 0)
-            self.assertLess(parts.get("shared", 0), 0.01 * total, (name, parts))
+            # Without it more than 0.7. A new thread of the pool is not known until it says so.
+            self.assertLess(parts.get("shared", 0), 0.05 * total, (name, parts))
             self.assertEqual(parts.get("disk", 0) > 0.5 * at_work, name == "GET /disk", (name, parts))
             if name in ("GET /cpu", "GET /fast"):
                 self.assertLess(parts.get("disk", 0), 0.01 * total, (name, parts))
