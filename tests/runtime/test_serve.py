@@ -94,6 +94,14 @@ class ServeCase(TracerCase):
         self.assertEqual(counts, {name: len(times) for name, times in own.items()})
         for one in endpoints.values():
             self.assertEqual(sum(one["parts_ns"].values()), one["total_time_ns"], one)
+            slowest = one["slowest"]
+            self.assertEqual(len(slowest), 3)
+            # A quantile is right to 0.5 %.
+            self.assertAlmostEqual(slowest[0]["duration_ns"], one["latency_ns"]["max"], delta=0.005 * one["latency_ns"]["max"])
+            self.assertEqual(sorted((each["duration_ns"] for each in slowest), reverse=True), [each["duration_ns"] for each in slowest])
+            for each in slowest:
+                self.assertEqual(sum(each["parts_ns"].values()), each["duration_ns"])
+                self.assertEqual(each["status"], 200)
             self.assertEqual((one["unanswered"], one["client_errors"], one["server_errors"]), (0, 0, 0))
 
 
@@ -113,6 +121,7 @@ class Flask(ServeCase):
             parts = {part: ns for part, ns in endpoints[name]["parts_ns"].items() if part != "run queue"}
             self.assertEqual(max(parts, key=parts.get), part, (name, parts))
         self.assertRegex(self.said, rf"GET /lock +{REQUESTS} ")
+        self.assertRegex(self.said, r"GET /lock +[\d.]+ ms at [\d.]+ s by thread \d+: lock [\d.]+ %")
         self.assertFalse((self.dir / "traces").exists())
 
 

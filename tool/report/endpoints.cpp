@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 namespace mlbcc::report {
@@ -20,6 +21,14 @@ size_t hottest(std::array<double, Parts::kMost> parts) {
     return static_cast<size_t>(std::ranges::max_element(parts) - parts.begin());
 }
 
+void keep_slowest(std::vector<SlowRequest>& slowest, const Request& one) {
+    auto at = std::ranges::upper_bound(slowest, one.duration_ns(), std::greater{},
+                                       &SlowRequest::duration_ns);
+    if (at == slowest.end() && slowest.size() == EndpointUse::kSlowest) return;
+    slowest.insert(at, {one.begin_ns, one.duration_ns(), one.pid, one.tid, one.status, one.parts});
+    if (slowest.size() > EndpointUse::kSlowest) slowest.pop_back();
+}
+
 }  // namespace
 
 void EndpointUse::add(const Request& one, RequestEnd end) {
@@ -35,6 +44,7 @@ void EndpointUse::add(const Request& one, RequestEnd end) {
     time_ns += one.duration_ns();
     latency.add(one.duration_ns());
     report::add(calls, one.calls);
+    keep_slowest(slowest, one);
     Alike& like = alike[alike_as(one.duration_ns())];
     ++like.requests;
     for (size_t i = 0; i < Parts::kMost; ++i) {

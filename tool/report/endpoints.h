@@ -13,7 +13,16 @@
 
 namespace mlbcc::report {
 
+struct SlowRequest {
+    uint64_t begin_ns = 0, duration_ns = 0;  // since the trace began
+    uint32_t pid = 0, tid = 0;               // of who received it
+    unsigned status = 0;
+    PartTimes parts{};
+};
+
 struct EndpointUse {
+    static constexpr size_t kSlowest = 3;
+
     std::string name;
     uint64_t requests = 0;  // answered; all of the following are of these, but for `unanswered`
     uint64_t client_errors = 0, server_errors = 0;  // status 4xx, 5xx
@@ -28,6 +37,7 @@ struct EndpointUse {
         PartTimes parts{};
     };
     std::array<Alike, 256> alike{};
+    std::vector<SlowRequest> slowest;  // at most kSlowest, the longest first
 
     void add(const Request& one, RequestEnd end);
     // The part that most of the time is.

@@ -28,6 +28,31 @@ void write_calls(ProfileWriter& json, const SyscallUses& calls) {
     json.EndObject();
 }
 
+void write_parts(ProfileWriter& json, const PartTimes& times, const Parts& parts) {
+    json.Key("parts_ns");
+    json.StartObject();
+    for (size_t i = 0; i < parts.names().size(); ++i) {
+        if (times[i] > 0) member(json, parts.names()[i].c_str(), times[i]);
+    }
+    json.EndObject();
+}
+
+void write_slowest(ProfileWriter& json, const EndpointUse& use, const Parts& parts) {
+    json.Key("slowest");
+    json.StartArray();
+    for (const SlowRequest& one : use.slowest) {
+        json.StartObject();
+        member(json, "begin_ns", one.begin_ns);
+        member(json, "duration_ns", one.duration_ns);
+        member(json, "pid", uint64_t{one.pid});
+        member(json, "tid", uint64_t{one.tid});
+        member(json, "status", uint64_t{one.status});
+        write_parts(json, one.parts, parts);
+        json.EndObject();
+    }
+    json.EndArray();
+}
+
 void write_endpoint(ProfileWriter& json, const EndpointUse& use, const Parts& parts) {
     json.StartObject();
     member(json, "endpoint", use.name);
@@ -39,13 +64,9 @@ void write_endpoint(ProfileWriter& json, const EndpointUse& use, const Parts& pa
     member(json, "bytes_out", use.bytes_out);
     member(json, "total_time_ns", use.time_ns);
     write_latency(json, use.latency);
-    json.Key("parts_ns");
-    json.StartObject();
-    for (size_t i = 0; i < parts.names().size(); ++i) {
-        if (use.parts[i] > 0) member(json, parts.names()[i].c_str(), use.parts[i]);
-    }
-    json.EndObject();
+    write_parts(json, use.parts, parts);
     write_calls(json, use.calls);
+    write_slowest(json, use, parts);
     if (use.requests > 0) {
         member(json, "most", parts.names()[use.most()]);
         member(json, "hotspot", parts.names()[use.hotspot()]);

@@ -29,14 +29,14 @@ std::string row(const EndpointUse& use, double seconds, size_t width) {
 }
 
 // "cpu 62.1 %, disk 30.0 %, run queue 7.9 %"
-std::string shares(const EndpointUse& use, const Parts& parts) {
+std::string shares(const PartTimes& times, uint64_t whole_ns, const Parts& parts) {
     std::vector<std::pair<uint64_t, std::string>> named;
     for (size_t i = 0; i < parts.names().size(); ++i)
-        named.emplace_back(use.parts[i], parts.names()[i]);
+        named.emplace_back(times[i], parts.names()[i]);
     std::ranges::stable_sort(named, std::greater{}, &std::pair<uint64_t, std::string>::first);
     std::string text;
     for (const auto& [ns, name] : named) {
-        double share = 100 * static_cast<double>(ns) / static_cast<double>(use.time_ns);
+        double share = 100 * static_cast<double>(ns) / static_cast<double>(whole_ns);
         if (share < 0.05) continue;
         text += fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ", name, share);
     }
@@ -46,7 +46,17 @@ std::string shares(const EndpointUse& use, const Parts& parts) {
 std::string where(const EndpointUse& use, const Parts& parts, size_t width) {
     if (use.time_ns == 0) return {};
     std::string hot = parts.names()[use.hotspot()];
-    return fmt::format("{:<{}} {}; slow ones: {}\n", use.name, width, shares(use, parts), hot);
+    return fmt::format("{:<{}} {}; slow ones: {}\n", use.name, width,
+                       shares(use.parts, use.time_ns, parts), hot);
+}
+
+// "31.2 ms at 12.304 s by thread 1234: lock 80.1 %, cpu 19.9 %"
+std::string slowest(const EndpointUse& use, const Parts& parts, size_t width) {
+    if (use.slowest.empty() || use.slowest[0].duration_ns == 0) return {};
+    const SlowRequest& one = use.slowest[0];
+    return fmt::format("{:<{}} {} at {:.6f} s by thread {}: {}\n", use.name, width,
+                       time(one.duration_ns), static_cast<double>(one.begin_ns) / 1e9, one.tid,
+                       shares(one.parts, one.duration_ns, parts));
 }
 
 // "sendto 2.0 in 24.1 us, write 1.0 in 5.20 us": of a request.
@@ -94,6 +104,8 @@ std::string Requests::text(uint64_t time_ns) const {
         text += fmt::format("and {} with fewer (--top)\n", sink::plural(left_out, "endpoint"));
     text += fmt::format("\n{:<{}} {}\n", "", width, "where the time went");
     for (const EndpointUse* use : all) text += where(*use, connections_.parts(), width);
+    text += fmt::format("\n{:<{}} the slowest request\n", "", width);
+    for (const EndpointUse* use : all) text += slowest(*use, connections_.parts(), width);
     std::string calls;
     for (const EndpointUse* use : all) calls += calls_of(*use, width);
     if (!calls.empty())

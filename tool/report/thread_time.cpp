@@ -199,10 +199,9 @@ uint64_t ThreadTime::settled_ns(uint64_t now_ns) const {
         auto found = marks_.find(mark);
         return found != marks_.end() && found->second == 0;
     };
-    if (std::optional<uint64_t> first = line_.first_marked(waits_for_answer)) {
-        bool is_late = now_ns > *first + kPatienceForMarks;
-        if (!is_late) settled = std::min(settled, *first);
-    }
+    std::optional<uint64_t> first;
+    if (!marks_.empty()) first = line_.first_marked(waits_for_answer);
+    if (first && now_ns <= *first + kPatienceForMarks) settled = std::min(settled, *first);
     for (const auto& [tid, worker] : workers_) {
         bool works_for_one = !open_.empty() && open_.front()->opened_ns <= worker.since_ns();
         if (!works_for_one) continue;

@@ -22,6 +22,7 @@ void Worker::called(const ServeEvent& wait) {
     }
     line_.pass(woken_ns, ThreadLine::kIdle);
     done_ns_ = 0;
+    has_ended_ = false;  // it may have worked for another meanwhile
     since_ns_ = woken_ns;
     line_.pass(wait.end_ns, Parts::run_queue, since_ns_);
 }
@@ -61,6 +62,7 @@ void Worker::mark(uint64_t time_ns, uint64_t request) {
     }
     line_.mark(request);
     is_known_ = marks_ = true;
+    has_ended_ = false;
 }
 
 bool Worker::may_mark(uint64_t now_ns) const {

@@ -50,6 +50,22 @@ TEST(Endpoints, WhereAllTakeAboutAsLongItIsTheLargestPart) {
     EXPECT_EQ(all.all()[0]->hotspot(), size_t{Parts::cpu});
 }
 
+TEST(Endpoints, TheSlowestAreKept) {
+    Endpoints all(0);
+    for (uint64_t took : {5, 9, 1, 7, 9, 3}) {
+        Request one = made("GET /a", took, 0);
+        one.tid = static_cast<uint32_t>(took);
+        all.request(one, RequestEnd::answered);
+    }
+    const std::vector<SlowRequest>& slowest = all.all()[0]->slowest;
+    ASSERT_EQ(slowest.size(), EndpointUse::kSlowest);
+    EXPECT_EQ(slowest[0].duration_ns, 9u);
+    EXPECT_EQ(slowest[1].duration_ns, 9u);
+    EXPECT_EQ(slowest[2].duration_ns, 7u);
+    EXPECT_EQ(slowest[2].tid, 7u);
+    EXPECT_EQ(slowest[2].parts[Parts::cpu], 7u);
+}
+
 TEST(Endpoints, ErrorsShortOnesAndThoseWithoutAnAnswer) {
     Endpoints all(500);
     all.request(made("GET /a", 1000, 0, 404), RequestEnd::answered);
