@@ -37,15 +37,16 @@ class Load:
 
 
 @contextlib.contextmanager
-def server():
-    """The port of Flask under gunicorn with two workers, and the process."""
+def server(kind="flask", log="/dev/null", data="/dev/null"):
+    """The port of Flask under gunicorn with two workers, or of FastAPI under uvicorn, and the process."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         port = one.getsockname()[1]
     m.SCRATCH.mkdir(parents=True, exist_ok=True)
-    environment = {**os.environ, "SERVE_LOG": "/dev/null", "SERVE_KIND": "flask", "SERVE_DATA": "/dev/null"}
-    process = subprocess.Popen([PYTHON, "-m", "gunicorn", "-w", "2", "-b", f"127.0.0.1:{port}", "--chdir", TARGETS, "serve_app:flask_app"],
-                               env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    environment = {**os.environ, "SERVE_LOG": str(log), "SERVE_KIND": kind, "SERVE_DATA": str(data)}
+    command = {"flask": ["gunicorn", "-w", "2", "-b", f"127.0.0.1:{port}", "--chdir", TARGETS, "serve_app:flask_app"],
+               "fast": ["uvicorn", "--port", str(port), "--app-dir", TARGETS, "--log-level", "warning", "serve_app:fast_app"]}[kind]
+    process = subprocess.Popen([PYTHON, "-m", *command], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         wait_for(lambda: urllib.request.urlopen(f"http://127.0.0.1:{port}/fast", timeout=10).read(), "the server")
         yield port, process

@@ -15,6 +15,7 @@ import platform
 import sys
 from pathlib import Path
 
+import rows_accuracy
 import rows_cost
 import rows_kernel
 import rows_profile
@@ -27,7 +28,7 @@ BEGIN, END = "<!-- table: made by tests/bench/run.py -->", "<!-- end of table --
 
 def order(rows):
     wanted = ["attach", "start", "start_again", "push", "dear", "count", "stream", "accounting", "memory", "quick", "other",
-              "syscalls", "off_cpu", "profile", "serve", "serve_long", "report", "convert", "page"]
+              "syscalls", "off_cpu", "profile", "serve", "serve_long", "accuracy", "accuracy_loop", "accuracy_task", "report", "convert", "page"]
     return sorted(rows, key=lambda row: wanted.index(row.key) if row.key in wanted else len(wanted))
 
 
@@ -40,7 +41,7 @@ def options():
     parser.add_argument("--write", type=Path, metavar="FILE", help="put the table into this document")
     chosen = parser.parse_args()
     rows = order(rows_speed.ROWS + rows_cost.ROWS + rows_kernel.ROWS + rows_profile.ROWS + rows_serve.ROWS +
-                 rows_view.ROWS +
+                 rows_accuracy.ROWS + rows_view.ROWS +
                  (rows_speed.SLOW if chosen.slow else []))
     keys = chosen.only.split(",") if chosen.only else [row.key for row in rows]
     unknown = set(keys) - {row.key for row in rows}

@@ -20,7 +20,8 @@ class Chrome : public Writer {
 public:
     Chrome(sink::OutputFile file, const Origin& origin)
         : output_(std::move(file)), origin_(origin) {
-        text_.append("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+        // With "ns" chrome://tracing warns that the times are coarse (Catapult's model.html).
+        text_.append("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
     }
 
     void slice(const Slice& slice) override;

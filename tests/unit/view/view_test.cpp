@@ -74,7 +74,7 @@ std::string csv_of(const std::string& text) {
 
 TEST(Chrome, EveryKindOfLine) {
     EXPECT_EQ(chrome_of(kMeta + kEvents + kSummary),
-              R"({"displayTimeUnit":"ns","traceEvents":[
+              R"({"displayTimeUnit":"ms","traceEvents":[
 {"ph":"M","pid":70,"tid":70,"name":"process_name","args":{"name":"python3"}}
 ,{"ph":"M","pid":70,"tid":70,"name":"thread_name","args":{"name":"python3"}}
 ,{"ph":"X","pid":70,"tid":70,"ts":3000.000,"dur":2000.123,"cat":"file","name":"open","args":{"file":"a,\"b\"","[returned]":-1,"[event]":2,"[cpu]":1}}

@@ -1,0 +1,62 @@
+"""Chrome's form in the importer of chrome://tracing, as npm has it: what that page would draw is what the trace has."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+from harness import ROOT
+from harness.inference import InferenceCase
+
+KEPT = ROOT / "build" / "catapult"
+NUMBER = "[event]"
+
+
+class Catapult(InferenceCase):
+    def setUp(self):
+        super().setUp()
+        install = subprocess.run([sys.executable, ROOT / "tests/npm_install.py", "catapult"], capture_output=True, text=True, check=False)
+        if install.returncode != 0:
+            self.skipTest(install.stdout.strip() or install.stderr.strip())
+        shutil.copy(ROOT / "tests/catapult/catapult.cjs", KEPT)
+
+    def imported(self):
+        """(What is in the file, what the importer makes of it): each thread's slices by their event's number."""
+        chrome = self.dir / "trace.json"
+        self.assertEqual(self.mlbcc("convert", self.out, "--to", "chrome", "-o", chrome).returncode, 0)
+        done = subprocess.run(["node", "catapult.cjs", str(chrome)], cwd=KEPT, text=True, capture_output=True, timeout=120, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        model = json.loads(done.stdout)
+        self.assertEqual(model["warnings"], [])
+        return json.loads(chrome.read_text())["traceEvents"], model
+
+    def test_calls_threads_and_flows(self):
+        trace = self.inference()
+        events, model = self.imported()
+        calls = {(end if begin["phase"] == "X" else begin)["event_id"]: (begin, end) for begin, end in trace.calls()}
+        drawn = {one["args"][NUMBER]: (process["pid"], thread["tid"], thread["name"], one) for process in model["processes"]
+                 for thread in process["threads"] for one in thread["slices"]}
+        self.assertEqual(set(drawn), set(calls))
+        for number, (begin, end) in calls.items():
+            pid, tid, thread, one = drawn[number]
+            self.assertEqual((pid, tid, thread, one["name"]), (begin["pid"], begin["tid"], begin["comm"], begin["name"]))
+            self.assertAlmostEqual(one["begin"], float(begin["ts"]) * 1e3, places=5)  # milliseconds
+            self.assertAlmostEqual(one["duration"], float(end["duration_us"]) / 1e3, places=5)
+        flows = [(calls[one["from"][NUMBER]][0]["name"], calls[one["to"][NUMBER]][0]["name"]) for one in model["flows"]]
+        self.assertEqual(len(flows), len([event for event in events if event["ph"] == "s"]))
+        self.assertGreater(len(flows), 0)
+        for launch, wait in flows:
+            self.assertRegex(launch, "^cuLaunch")
+            self.assertIn(wait, ("cuCtxSynchronize", "cuStreamSynchronize"))
+
+    def test_counters(self):
+        trace = self.trace(ROOT / "rules" / "memory.rules", "python3", "-c", "import time; held = bytearray(60 << 20); time.sleep(0.5)")
+        _, model = self.imported()
+        drawn = {series["name"]: series["samples"] for process in model["processes"] for counter in process["counters"]
+                 for series in counter["series"]}
+        looks = [event for event in trace.named("process") if event["type"] == "memory"]
+        self.assertGreater(len(looks), 0)
+        for line in ("resident", "anonymous"):
+            self.assertEqual([value for _, value in drawn[line]], [look["args"][line] for look in looks])
+            for (at, _), look in zip(drawn[line], looks):
+                self.assertAlmostEqual(at, float(look["ts"]) * 1e3, places=5)
