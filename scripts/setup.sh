@@ -16,7 +16,7 @@ tests=(ccache mold clang libclang-rt-14-dev clang-format clang-tidy git jq sqlit
        bpftool bpftrace mount procps util-linux python3-clang-14 python3-numba
        python3-jsonschema
        chromium  # tests/page
-       tmux  # the live view
+       tmux dropbear-bin openssh-client  # the live view, also over ssh; dropbear-bin starts no service
        # a virtual machine, its kernel, and a module for it
        qemu-system-x86 busybox-static cpio kmod xz-utils zstd
        dpkg debian-archive-keyring gcc-12 make libelf1 pahole binutils

@@ -76,6 +76,8 @@ void add_serve(CLI::App& app, CommandLine& line, ServeTexts& texts) {
         ->type_name("read,write")
         ->delimiter(',')
         ->check(is_syscall_name);
+    serve->add_flag("--stacks", line.options.serve.stacks,
+                    "Tell in which functions each endpoint's requests waited 1 ms or longer");
     serve
         ->add_option("--marker", texts.marker,
                      "Function that the server calls with a number of the request that its thread "

@@ -125,10 +125,10 @@ class Flask(ServeCase):
         self.assertFalse((self.dir / "traces").exists())
 
 
-    def test_its_system_calls(self):
+    def test_its_system_calls_and_stacks(self):
         """gunicorn writes its answer in two pieces, and asks for the socket's name in between; the line that the application writes comes behind it."""
         endpoints, own = self.serve("flask", "gunicorn", "-b", "127.0.0.1:{port}", "--chdir", "{targets}", "serve_app:flask_app",
-                                    options=("--syscalls", "write,sendto,preadv2,getsockname,fsync"))
+                                    options=("--stacks", "--syscalls", "write,sendto,preadv2,getsockname,fsync"))
         self.check_counts(endpoints, own)
         for name, one in endpoints.items():
             calls = {call: use["calls"] for call, use in one["system_calls"].items()}
@@ -138,6 +138,14 @@ class Flask(ServeCase):
                 wanted["preadv2"] = DISK_READS * requests
                 self.assertGreater(one["system_calls"]["preadv2"]["time_ns"], one["parts_ns"]["disk"])
             self.assertEqual(calls, wanted, name)
+        for name, part, function in (("GET /lock", "lock", "serve_app.py:lock"), ("GET /disk", "disk", "serve_app.py:disk")):
+            longest = endpoints[name]["waits"][0]
+            self.assertEqual(longest["part"], part)
+            self.assertIn(function, " ".join(longest["stack"]))
+            waited = sum(one["time_ns"] for one in endpoints[name]["waits"] if one["part"] == part)
+            self.assertGreater(waited, 0.9 * endpoints[name]["parts_ns"][part])
+            self.assertTrue(endpoints[name]["slowest"][0]["waits"])
+            self.assertRegex(self.said, rf"{name} +{part} [\d.]+ %: .*{function}")
         self.assertRegex(self.said, r"GET /fast .*sendto 2\.0 in [0-9.]+ us")
         bad = self.mlbcc("serve", "--syscalls", "read,wr*", "--", "true")
         self.assertEqual(bad.returncode, 2)

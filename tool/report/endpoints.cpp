@@ -25,7 +25,8 @@ void keep_slowest(std::vector<SlowRequest>& slowest, const Request& one) {
     auto at = std::ranges::upper_bound(slowest, one.duration_ns(), std::greater{},
                                        &SlowRequest::duration_ns);
     if (at == slowest.end() && slowest.size() == EndpointUse::kSlowest) return;
-    slowest.insert(at, {one.begin_ns, one.duration_ns(), one.pid, one.tid, one.status, one.parts});
+    slowest.insert(
+        at, {one.begin_ns, one.duration_ns(), one.pid, one.tid, one.status, one.parts, one.places});
     if (slowest.size() > EndpointUse::kSlowest) slowest.pop_back();
 }
 
@@ -44,6 +45,7 @@ void EndpointUse::add(const Request& one, RequestEnd end) {
     time_ns += one.duration_ns();
     latency.add(one.duration_ns());
     report::add(calls, one.calls);
+    waits_elsewhere += report::add(places, one.places, kPlaces);
     keep_slowest(slowest, one);
     Alike& like = alike[alike_as(one.duration_ns())];
     ++like.requests;

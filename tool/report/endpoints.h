@@ -18,10 +18,11 @@ struct SlowRequest {
     uint32_t pid = 0, tid = 0;               // of who received it
     unsigned status = 0;
     PartTimes parts{};
+    WaitPlaces places;
 };
 
 struct EndpointUse {
-    static constexpr size_t kSlowest = 3;
+    static constexpr size_t kSlowest = 3, kPlaces = 100;
 
     std::string name;
     uint64_t requests = 0;  // answered; all of the following are of these, but for `unanswered`
@@ -31,6 +32,8 @@ struct EndpointUse {
     Latency latency;
     PartTimes parts{};
     SyscallUses calls;
+    WaitPlaces places;             // at most kPlaces
+    uint64_t waits_elsewhere = 0;  // in further places
     // Of requests that took about as long: by powers of 2^(1/4) ns.
     struct Alike {
         uint64_t requests = 0;

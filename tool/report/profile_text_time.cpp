@@ -4,12 +4,13 @@
 #include <fmt/format.h>
 
 #include "report/profile_sections.h"
+#include "report/stacks.h"
 #include "sink/summary_text.h"
 
 namespace mlbcc::report {
 namespace {
 
-constexpr size_t kCalls = 10, kThreads = 5, kWaits = 5, kFrames = 4;
+constexpr size_t kCalls = 10, kThreads = 5, kWaits = 5;
 
 std::string duration(uint64_t ns) {
     return sink::short_duration(ns);
@@ -29,20 +30,6 @@ void add_call(sink::Rows& rows, size_t indent, const std::string& name, const T&
 const ProcessLife* life_of(const Profile& profile, uint32_t pid) {
     auto found = std::ranges::find(profile.processes, pid, &ProcessLife::pid);
     return found == profile.processes.end() ? nullptr : &*found;
-}
-
-// The function that waits, and behind it those of Python; without such the native ones.
-std::string short_stack(const std::vector<std::string>& stack) {
-    auto is_python = [](const std::string& frame) { return frame.find(".py:") != frame.npos; };
-    const bool has_python = std::ranges::any_of(stack, is_python);
-    std::string text;
-    size_t shown = 0;
-    for (size_t i = 0; i < stack.size(); ++i) {
-        if (i > 0 && has_python && !is_python(stack[i])) continue;
-        if (shown++ == kFrames) return text + " < ...";
-        text += (text.empty() ? "" : " < ") + stack[i];
-    }
-    return text;
 }
 
 // "4 times, 1.2 s, longest 400 ms: read+0x10 < app.py:step < app.py:main < ..."

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "report/stacks.h"
+
 namespace mlbcc::report {
 
 // Parts of a request's time, by their names: those that are always there, then those of rules, as
@@ -60,6 +62,7 @@ struct Request {
     PartTimes parts{};
     PartTimes unsure{};  // since end_ns: part of it if another byte is sent
     SyscallUses calls, unsure_calls;
+    WaitPlaces places;  // those that are known, of waits with stacks
 
     uint64_t duration_ns() const { return end_ns - begin_ns; }
 };

@@ -37,6 +37,22 @@ void write_parts(ProfileWriter& json, const PartTimes& times, const Parts& parts
     json.EndObject();
 }
 
+// The longest time first.
+void write_places(ProfileWriter& json, const WaitPlaces& places, const Parts& parts) {
+    if (places.empty()) return;
+    json.Key("waits");
+    json.StartArray();
+    for (const auto* one : longest(places)) {
+        json.StartObject();
+        member(json, "part", parts.names()[one->first.part]);
+        member(json, "waits", one->second.waits);
+        member(json, "time_ns", one->second.time_ns);
+        member(json, "stack", one->first.stack);
+        json.EndObject();
+    }
+    json.EndArray();
+}
+
 void write_slowest(ProfileWriter& json, const EndpointUse& use, const Parts& parts) {
     json.Key("slowest");
     json.StartArray();
@@ -48,6 +64,7 @@ void write_slowest(ProfileWriter& json, const EndpointUse& use, const Parts& par
         member(json, "tid", uint64_t{one.tid});
         member(json, "status", uint64_t{one.status});
         write_parts(json, one.parts, parts);
+        write_places(json, one.places, parts);
         json.EndObject();
     }
     json.EndArray();
@@ -67,6 +84,8 @@ void write_endpoint(ProfileWriter& json, const EndpointUse& use, const Parts& pa
     write_parts(json, use.parts, parts);
     write_calls(json, use.calls);
     write_slowest(json, use, parts);
+    write_places(json, use.places, parts);
+    if (use.waits_elsewhere > 0) member(json, "waits_elsewhere", use.waits_elsewhere);
     if (use.requests > 0) {
         member(json, "most", parts.names()[use.most()]);
         member(json, "hotspot", parts.names()[use.hotspot()]);

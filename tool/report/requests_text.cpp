@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <functional>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -59,6 +60,27 @@ std::string slowest(const EndpointUse& use, const Parts& parts, size_t width) {
                        shares(one.parts, one.duration_ns, parts));
 }
 
+// "lock 81.2 %: acquire < app.py:predict < ...": of the time of its requests. Places that look
+// alike are one.
+std::string places_of(const EndpointUse& use, const Parts& parts, size_t width) {
+    constexpr size_t kShown = 3;
+    std::map<std::pair<size_t, std::string>, uint64_t> alike;
+    for (const auto& [place, of_it] : use.places)
+        alike[{place.part, short_stack(place.stack)}] += of_it.time_ns;
+    std::vector<std::pair<uint64_t, std::string>> longest;
+    for (const auto& [place, ns] : alike) {
+        double share = 100 * static_cast<double>(ns) / static_cast<double>(use.time_ns);
+        if (share < 0.05) continue;
+        longest.emplace_back(
+            ns, fmt::format("{} {:.1f} %: {}", parts.names()[place.first], share, place.second));
+    }
+    std::ranges::stable_sort(longest, std::greater{}, &std::pair<uint64_t, std::string>::first);
+    std::string text;
+    for (size_t i = 0; i < std::min(longest.size(), kShown); ++i)
+        text += fmt::format("{:<{}} {}\n", i == 0 ? use.name : "", width, longest[i].second);
+    return text;
+}
+
 // "sendto 2.0 in 24.1 us, write 1.0 in 5.20 us": of a request.
 std::string calls_of(const EndpointUse& use, size_t width) {
     if (use.calls.empty() || use.requests == 0) return {};
@@ -106,6 +128,9 @@ std::string Requests::text(uint64_t time_ns) const {
     for (const EndpointUse* use : all) text += where(*use, connections_.parts(), width);
     text += fmt::format("\n{:<{}} the slowest request\n", "", width);
     for (const EndpointUse* use : all) text += slowest(*use, connections_.parts(), width);
+    std::string places;
+    for (const EndpointUse* use : all) places += places_of(*use, connections_.parts(), width);
+    if (!places.empty()) text += fmt::format("\n{:<{}} where it waited\n{}", "", width, places);
     std::string calls;
     for (const EndpointUse* use : all) calls += calls_of(*use, width);
     if (!calls.empty())

@@ -34,7 +34,10 @@ std::optional<ServeEvent> serve_event(const Happening& one) {
     made.request = one.natural("request");
     made.timed = one.natural("timed") != 0;
     switch (made.kind) {
-    case Kind::wait: made.text = one.text("reason"); break;
+    case Kind::wait:
+        made.text = one.text("reason");
+        made.stack.assign(one.stack.begin(), one.stack.end());
+        break;
     case Kind::call: made.text = one.text("call"); break;
     case Kind::begin: made.text = one.text("part"); break;
     default:

@@ -39,6 +39,7 @@ struct ServeEvent {
     uint32_t other_tid = 0;  // born: the new thread; wait: who ended it, 0 if that is not known
     bool timed = false;      // wait: it had a time limit
     uint64_t request = 0;    // mark: the server's number of it, 0: none
+    std::vector<std::string> stack = {};  // wait: where, innermost first, if the rules say so
 };
 // Nothing if it is another rule's event.
 std::optional<ServeEvent> serve_event(const Happening& one);

@@ -7,6 +7,7 @@ namespace {
 
 constexpr size_t kMostPieces = 512;  // that are kept while no request ends
 constexpr size_t kMostMarks = 4096;
+constexpr size_t kMostPlaces = 20;  // of a request
 // For how long it is waited for an answer that tells which request a number is.
 constexpr uint64_t kPatienceForMarks = 10'000'000'000;
 
@@ -68,6 +69,7 @@ void ThreadTime::wait(const ServeEvent& wait, size_t part) {
     line_.pass(wait.begin_ns, Parts::cpu);
     line_.pass(wait.end_ns - wait.queued_ns, part);
     line_.pass(wait.end_ns, Parts::run_queue);
+    if (part != Parts::poll) place(wait, part, wait.begin_ns, marked(line_.marked()));
     auto waker = workers_.find(wait.other_tid);
     if (waker != workers_.end() && part == Parts::poll) {
         waker->second.gave_back_to_caller(wait.end_ns - wait.queued_ns);
@@ -132,7 +134,9 @@ void ThreadTime::has_called(const ServeEvent& wait) {
 }
 
 void ThreadTime::worker_waits(const ServeEvent& wait, size_t part) {
-    workers_.at(wait.tid).wait(wait, part);
+    Worker& worker = workers_.at(wait.tid);
+    if (worker.wait(wait, part) && worker.is_known())
+        place(wait, part, worker.since_ns(), request_of(worker));
     catch_up(wait.end_ns);
 }
 
@@ -142,18 +146,22 @@ void ThreadTime::worker_sent(uint32_t worker, uint64_t now_ns) {
 
 bool ThreadTime::worker_call(const ServeEvent& call) {
     const Worker& worker = workers_.at(call.tid);
-    uint64_t request = marked(worker.marked());
-    if (request == 0) request = worker.request(worker.since_ns());
-    return worker.is_known() && give(call, worker.since_ns(), request);
+    return worker.is_known() && give(call, worker.since_ns(), request_of(worker));
 }
 
-// To the request that it is for, of those that were there at `since_ns`; 0: that is not known. Of
-// several requests of one endpoint the first has it.
-bool ThreadTime::give(const ServeEvent& call, uint64_t since_ns, uint64_t request) {
+// What it works for now; 0: that is not known.
+uint64_t ThreadTime::request_of(const Worker& worker) const {
+    uint64_t request = marked(worker.marked());
+    return request != 0 ? request : worker.request(worker.since_ns());
+}
+
+// Of what was done at `time_ns`, for one of the requests that were there at `since_ns`: for the
+// one with this id, unless it is 0. Of several requests of one endpoint it is the first.
+ThreadTime::Owner ThreadTime::owner(uint64_t time_ns, uint64_t since_ns, uint64_t request) const {
     std::vector<Request*> open, unsure;
     for (Request* one : open_) {
         if (one->opened_ns > since_ns || (request != 0 && one->id != request)) continue;
-        if (goes_on_after(*one, call.begin_ns)) {
+        if (goes_on_after(*one, time_ns)) {
             open.push_back(one);
         } else if (!has_ended(*one)) {
             unsure.push_back(one);
@@ -161,11 +169,25 @@ bool ThreadTime::give(const ServeEvent& call, uint64_t since_ns, uint64_t reques
     }
     const std::vector<Request*>& its = open.empty() ? unsure : open;
     auto is_alike = [&](const Request* one) { return one->endpoint == its.front()->endpoint; };
-    if (its.empty() || !std::ranges::all_of(its, is_alike)) return false;
-    if (open.empty() && unsure.size() > 1) return false;
-    SyscallUses& calls = open.empty() ? its.front()->unsure_calls : its.front()->calls;
+    if (its.empty() || !std::ranges::all_of(its, is_alike)) return {};
+    if (open.empty() && unsure.size() > 1) return {};
+    return {its.front(), !open.empty()};
+}
+
+bool ThreadTime::give(const ServeEvent& call, uint64_t since_ns, uint64_t request) {
+    Owner its = owner(call.begin_ns, since_ns, request);
+    if (!its.request) return false;
+    SyscallUses& calls = its.is_sure ? its.request->calls : its.request->unsure_calls;
     add(calls, {{call.text, {1, call.end_ns - call.begin_ns}}});
     return true;
+}
+
+void ThreadTime::place(const ServeEvent& wait, size_t part, uint64_t since_ns, uint64_t request) {
+    if (wait.stack.empty()) return;
+    Owner its = owner(wait.begin_ns, since_ns, request);
+    if (!its.is_sure) return;
+    WaitPlaces one{{{part, wait.stack}, {1, wait.end_ns - wait.begin_ns}}};
+    add(its.request->places, one, kMostPlaces);
 }
 
 bool ThreadTime::has_ended(const Request& one) const {

@@ -61,7 +61,14 @@ private:
     void note_mark(uint64_t mark);
     void bind(uint64_t mark, Request& request);
     void drop_ended();
+    struct Owner {
+        Request* request = nullptr;  // null: it is not known
+        bool is_sure = false;        // else it is its only if the answer goes on
+    };
+    Owner owner(uint64_t time_ns, uint64_t since_ns, uint64_t request) const;
     bool give(const ServeEvent& call, uint64_t since_ns, uint64_t request);
+    void place(const ServeEvent& wait, size_t part, uint64_t since_ns, uint64_t request);
+    uint64_t request_of(const Worker& worker) const;
     bool has_ended(const Request& one) const;
 
     uint32_t pid_;

@@ -27,10 +27,10 @@ void Worker::called(const ServeEvent& wait) {
     line_.pass(wait.end_ns, Parts::run_queue, since_ns_);
 }
 
-void Worker::wait(const ServeEvent& wait, size_t part) {
+bool Worker::wait(const ServeEvent& wait, size_t part) {
     // On its way to the next wait for work it may wait for an interpreter's lock: CPython's has a
     // time limit.
-    if (done_ns_ != 0 && (wait.timed || marks_)) return;
+    if (done_ns_ != 0 && (wait.timed || marks_)) return false;
     if (done_ns_ != 0) {
         line_.forget_since(done_ns_);
         since_ns_ = done_ns_;  // it had its next work already
@@ -39,6 +39,7 @@ void Worker::wait(const ServeEvent& wait, size_t part) {
     line_.pass(wait.begin_ns, Parts::cpu, since_ns_);
     line_.pass(wait.end_ns - wait.queued_ns, part, since_ns_);
     line_.pass(wait.end_ns, Parts::run_queue, since_ns_);
+    return true;
 }
 
 void Worker::part(uint64_t time_ns, std::optional<size_t> part) {

@@ -22,8 +22,8 @@ public:
 
     // Its caller ended its wait for work.
     void called(const ServeEvent& wait);
-    // Any other wait.
-    void wait(const ServeEvent& wait, size_t part);
+    // Any other wait. False: it is of no work.
+    bool wait(const ServeEvent& wait, size_t part);
     // What it does from then on is that part of a request; nothing: not any more.
     void part(uint64_t time_ns, std::optional<size_t> part);
     // It said which request it works for.

@@ -50,6 +50,7 @@ struct ServeOptions {  // of `mlbcc serve`
     uint64_t interval_ns = 0;           // so often the table is shown; 0: at the end only
     uint64_t one_in = 1;                // requests, of those that are sent to a collector
     std::vector<std::string> syscalls;  // whose time is told, too
+    bool stacks = false;                // of waits
     struct Marker {
         std::string library, function;  // "": none
     } marker;                           // that tells whose work a thread does

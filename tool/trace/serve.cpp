@@ -85,6 +85,7 @@ int run_serve(TraceOptions options) {
     auto& rules = options.rules.rules;
     if (!options.serve.syscalls.empty()) add_syscalls(options);
     if (!options.serve.marker.function.empty()) add_marker(options);
+    if (options.serve.stacks) rules.insert(rules.begin(), "serve_stacks");
     if (options.serve.requests.http) rules.insert(rules.begin(), "serve_http");
     rules.insert(rules.begin(), "serve");
     options.serves = true;

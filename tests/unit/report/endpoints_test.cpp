@@ -1,6 +1,8 @@
 // What is known of endpoints: errors, the part that makes slow requests slow, and bounded memory.
 #include "report/endpoints.h"
 
+#include <string>
+
 #include <gtest/gtest.h>
 
 namespace mlbcc::report {
@@ -87,6 +89,31 @@ TEST(Endpoints, OfTooManyTheLaterOnesAreTakenTogether) {
     ASSERT_EQ(all.all().size(), Endpoints::kMost + 1);
     EXPECT_EQ(all.all()[0]->name, "other");
     EXPECT_EQ(all.all()[0]->requests, 50u);
+}
+
+TEST(Endpoints, PlacesAreBounded) {
+    Endpoints all(0);
+    for (size_t i = 0; i < EndpointUse::kPlaces + 5; ++i) {
+        Request one = made("GET /a", 1000, 1000 + i);
+        one.places[{kLock, {"wait", std::to_string(i)}}] = {2, 1000 + i};
+        all.request(one, RequestEnd::answered);
+        all.request(one, RequestEnd::answered);
+    }
+    const EndpointUse& use = *all.all()[0];
+    EXPECT_EQ(use.places.size(), EndpointUse::kPlaces);
+    EXPECT_EQ(use.waits_elsewhere, 5u * 2 * 2);
+    const auto& [place, sum] = *longest(use.places)[0];
+    EXPECT_EQ(sum.waits, 4u);
+    EXPECT_EQ(sum.time_ns, 2 * (1000 + EndpointUse::kPlaces - 1));
+    EXPECT_EQ(short_stack(place.stack), "wait < 99");
+    EXPECT_EQ(use.slowest[0].places.size(), 1u);
+}
+
+TEST(Endpoints, StacksAreShownShort) {
+    EXPECT_EQ(short_stack({"futex", "native", "app.py:inner", "eval", "app.py:outer"}),
+              "futex < app.py:inner < app.py:outer");
+    EXPECT_EQ(short_stack({"a", "b", "c", "d", "e"}), "a < b < c < d < ...");
+    EXPECT_EQ(short_stack({}), "");
 }
 
 }  // namespace

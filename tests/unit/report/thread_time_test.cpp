@@ -42,6 +42,32 @@ TEST_F(Server, marks_tell_which_request_a_thread_works_for) {
     EXPECT_EQ(sum(a.parts), 240u);
 }
 
+TEST_F(Server, waits_with_stacks_are_kept_with_their_requests) {
+    auto waits_at = [&](uint64_t begin, uint64_t end, std::string reason, std::string function) {
+        ServeEvent one{Kind::wait, begin, end, 1, 1, -1, 0, 0, std::move(reason)};
+        if (!function.empty()) one.stack = {std::move(function), "main"};
+        on.add(one);
+    };
+    happens(Kind::accept, 80, 1, 5);
+    waits_at(82, 95, "network", "recv");  // of none
+    happens(Kind::receive, 100, 1, 5, kGet);
+    waits_at(110, 120, "lock", "acquire");
+    waits_at(120, 150, "disk", "read");
+    waits_at(160, 180, "lock", "acquire");
+    waits_at(185, 186, "lock", "");
+    waits_at(187, 190, "poll", "epoll_wait");
+    happens(Kind::send, 200, 1, 5, kOk + "ok");
+    waits_at(210, 240, "lock", "acquire");
+    ASSERT_EQ(taken.answered.size(), 1u);
+    Parts parts = on.parts();
+    const WaitPlaces& places = taken.answered[0].places;
+    ASSERT_EQ(places.size(), 2u);
+    const PlaceUse& lock = places.at({parts.index("lock"), {"acquire", "main"}});
+    EXPECT_EQ(lock.waits, 2u);
+    EXPECT_EQ(lock.time_ns, 30u);
+    EXPECT_EQ(places.at({parts.index("disk"), {"read", "main"}}).time_ns, 30u);
+}
+
 TEST_F(Server, parts_of_rules_lie_in_each_other) {
     auto part_of_rule = [&](Kind kind, uint64_t at, std::string name = {}, uint32_t tid = 1) {
         on.add({kind, at, at, 1, tid, -1, 0, 0, std::move(name)});

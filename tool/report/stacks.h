@@ -1,0 +1,34 @@
+// Where threads waited: for what, and in which functions.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace mlbcc::report {
+
+struct WaitPlace {
+    size_t part = 0;                 // Parts::index
+    std::vector<std::string> stack;  // symbolised frames, innermost first
+
+    auto operator<=>(const WaitPlace&) const = default;
+};
+struct PlaceUse {
+    uint64_t waits = 0, time_ns = 0;
+};
+using WaitPlaces = std::map<WaitPlace, PlaceUse>;
+
+// Adds to `all` up to `most` places; returns how many waits were at others.
+uint64_t add(WaitPlaces& all, const WaitPlaces& more, size_t most);
+
+// The longest time first.
+std::vector<const WaitPlaces::value_type*> longest(const WaitPlaces& places);
+
+// "read+0x10 < app.py:step < app.py:main < ...": the function that waits, and behind it those of
+// Python; without such the native ones.
+std::string short_stack(const std::vector<std::string>& stack);
+
+}  // namespace mlbcc::report
