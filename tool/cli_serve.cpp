@@ -71,8 +71,10 @@ void add_serve(CLI::App& app, CommandLine& line, ServeTexts& texts) {
                      "Send one of so many requests to the --otlp collector")
         ->type_name("1/10");
     serve
-        ->add_option("--syscalls", line.options.serve.syscalls,
-                     "Tell how often each request makes these system calls, and how long they take")
+        ->add_option(
+            "--syscalls", line.options.serve.syscalls,
+            "Tell how often each request makes these system calls, and how long they take; "
+            "`categories`: all, by what they are for")
         ->type_name("read,write")
         ->delimiter(',')
         ->check(is_syscall_name);
@@ -89,6 +91,11 @@ void add_serve(CLI::App& app, CommandLine& line, ServeTexts& texts) {
 }
 
 int read_serve(const ServeTexts& texts, trace::ServeOptions& serve) {
+    const bool by_category =
+        std::ranges::find(serve.syscalls, serve.kCategories) != serve.syscalls.end();
+    if (by_category && serve.syscalls.size() > 1)
+        return usage_error("`--syscalls categories` tells of all system calls",
+                           "give it alone, or names only");
     if (int status = read_time(texts.interval, serve.interval_ns); status != 0) return status;
     if (int status = read_time(texts.min_duration, serve.requests.least_ns); status != 0)
         return status;

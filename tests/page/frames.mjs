@@ -54,8 +54,11 @@ for (const notches of [1, 6, 10, 14]) { // of the wheel, so many more: to a half
 
 const session = await browser.newBrowserCDPSession();
 const { processInfo } = await session.send("SystemInfo.getProcessInfo");
-const resident = (pid) => Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) / 1024;
-seen.renderer_mib = Math.max(...processInfo.filter((one) => one.type === "renderer").map((one) => resident(one.id)));
+// A renderer has the browser's own files mapped, too: they are not its own memory.
+const memory = (pid, line) => Number(new RegExp(`^${line}:\\s+(\\d+)`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) / 1024;
+const most = (line) => Math.max(...processInfo.filter((one) => one.type === "renderer").map((one) => memory(one.id, line)));
+seen.renderer_mib = most("VmHWM");
+seen.renderer_anonymous_mib = most("RssAnon");
 seen.heap_mib = await page.evaluate(() => performance.memory.usedJSHeapSize / 1048576);
 await browser.close();
 process.stdout.write(JSON.stringify(seen));

@@ -154,6 +154,19 @@ class Flask(ServeCase):
         self.assertEqual(bad.returncode, 2)
         self.assertIn("--syscalls:1", bad.stderr)
 
+    def test_its_calls_by_category(self):
+        """As strace has them of the worker, from behind the request's line to its answer: getsockname and two of sendto; openat, four of preadv2 and close."""
+        self.paths = ("disk", "lock")
+        endpoints, _ = self.serve("flask", "gunicorn", "-b", "127.0.0.1:{port}", "--chdir", "{targets}", "serve_app:flask_app",
+                                  options=("--syscalls", "categories"), load=50)
+        for name, wanted in (("GET /disk", {"network": 3, "file_io": 6}), ("GET /lock", {"network": 3})):
+            calls = {call: use["calls"] / endpoints[name]["requests"] for call, use in endpoints[name]["system_calls"].items()}
+            self.assertEqual({call: calls.get(call) for call in wanted}, wanted, calls)
+        self.assertGreater(endpoints["GET /lock"]["system_calls"]["ipc"]["time_ns"], endpoints["GET /lock"]["parts_ns"]["lock"])
+        bad = self.mlbcc("serve", "--syscalls", "categories,read", "--", "true")
+        self.assertEqual(bad.returncode, 2)
+        self.assertIn("give it alone", bad.stderr)
+
     def test_what_is_shown_of_a_running_one(self):
         """--pid, --top and the trace that is kept; and what --no-http sees."""
         port = free_port()

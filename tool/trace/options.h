@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "codegen/codegen.h"
@@ -47,9 +48,10 @@ enum class Verbosity { quiet, normal, verbose };
 
 struct ServeOptions {  // of `mlbcc serve`
     report::RequestOptions requests;
-    uint64_t interval_ns = 0;           // so often the table is shown; 0: at the end only
-    uint64_t one_in = 1;                // requests, of those that are sent to a collector
-    std::vector<std::string> syscalls;  // whose time is told, too
+    uint64_t interval_ns = 0;  // so often the table is shown; 0: at the end only
+    uint64_t one_in = 1;       // requests, of those that are sent to a collector
+    static constexpr std::string_view kCategories = "categories";
+    std::vector<std::string> syscalls;  // whose time is told, too; kCategories alone: of all
     bool stacks = false;                // of waits
     struct Marker {
         std::string library, function;  // "": none

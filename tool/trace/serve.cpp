@@ -60,8 +60,12 @@ private:
     uint64_t start_ns_, shown_ns_, interval_ns_;
 };
 
-// A rule for each of the calls, which says which it was.
+// A rule for each of the calls, which says which it was; or those that say what each is for.
 void add_syscalls(TraceOptions& options) {
+    if (options.serve.syscalls.front() == ServeOptions::kCategories) {
+        options.rules.rules.insert(options.rules.rules.begin(), "serve_calls");
+        return;
+    }
     const std::string name = "--syscalls";
     std::string& text = options.rules.given[name];
     for (const std::string& one : options.serve.syscalls)
