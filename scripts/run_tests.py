@@ -21,23 +21,24 @@ LOGS = ROOT / "build" / "logs"
 JOBS = str(os.cpu_count() or 1)
 
 
-def build(preset, *settings, targets=()):
-    """Configures and builds a preset; the Tally has one case."""
+def build(preset, *settings, targets=(), folder=None):
+    """Configures and builds a preset, in a folder of its name or another; the Tally has one case."""
     tally = Tally()
-    folder = ROOT / "build" / preset
+    name = folder or preset
+    folder = ROOT / "build" / name
     quick = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache", "-DCMAKE_C_COMPILER_LAUNCHER=ccache"]
     if shutil.which("mold"):
         quick.append("-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=mold")
-    status, tail = command.run(["cmake", "--preset", preset, *settings, *quick],
-                               LOGS / f"configure-{preset}.log", ROOT)
+    status, tail = command.run(["cmake", "--preset", preset, "-B", str(folder), *settings, *quick],
+                               LOGS / f"configure-{name}.log", ROOT)
     if status == 0:
         chosen = ["--target", *targets] if targets else []
         status, tail = command.run(["cmake", "--build", str(folder), "-j", JOBS, *chosen],
-                                   LOGS / f"build-{preset}.log", ROOT, timeout=3600)
+                                   LOGS / f"build-{name}.log", ROOT, timeout=3600)
     if status == 0:
         tally.passed = 1
     else:
-        tally.fail(f"build ({preset})", tail)
+        tally.fail(f"build ({name})", tail)
     return tally
 
 
@@ -74,7 +75,8 @@ def step_format(_options):
 
 
 def step_build(_options):
-    return build("release", "-DMLBCC_UNIT_TESTS=OFF")
+    """The code is that of the preset; debug information that only a debugger would want is left out."""
+    return build("release", "-DMLBCC_UNIT_TESTS=OFF", "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2 -g1 -DNDEBUG")
 
 
 def unit_targets():
@@ -114,11 +116,12 @@ def in_process(name, script, options):
 
 
 def step_tidy(options):
-    if not (ROOT / "build/release/compile_commands.json").exists():
-        tally = step_build(options)
-        if tally.failures:
-            return tally
-    return tidy.run(ROOT, ROOT / "build" / "release", options.tidy_seconds)
+    """Of each file by itself, with the warnings of a build that compiles them so."""
+    tally = build("release", "-DCMAKE_UNITY_BUILD=OFF", "-DMLBCC_UNIT_TESTS=OFF",
+                  targets=["mlbcc_perfetto"], folder="tidy")  # whose headers are generated
+    if not tally.failures:
+        tally.add(tidy.run(ROOT, ROOT / "build" / "tidy", options.tidy_seconds))
+    return tally
 
 
 # name, what it does, whether the steps behind it are of no use where it fails

@@ -6,7 +6,7 @@ namespace mlbcc {
 
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
+constexpr size_t kNoStar = std::string_view::npos;
 
 struct Set {
     std::string_view members;  // "a-z_"
@@ -51,7 +51,7 @@ size_t match_one(std::string_view pattern, char c) {
 
 // After a mismatch only the last `*` need try again, one character further.
 bool glob_match(std::string_view pattern, std::string_view name) {
-    size_t p = 0, n = 0, star = kNone, star_name = 0;
+    size_t p = 0, n = 0, star = kNoStar, star_name = 0;
     while (n < name.size()) {
         if (p < pattern.size() && pattern[p] == '*') {
             star = p++;
@@ -59,14 +59,14 @@ bool glob_match(std::string_view pattern, std::string_view name) {
         } else if (size_t used = match_one(pattern.substr(p), name[n]); used > 0) {
             p += used;
             ++n;
-        } else if (star != kNone) {
+        } else if (star != kNoStar) {
             p = star + 1;
             n = ++star_name;
         } else {
             return false;
         }
     }
-    return pattern.find_first_not_of('*', p) == kNone;
+    return pattern.find_first_not_of('*', p) == kNoStar;
 }
 
 bool is_glob(std::string_view pattern) {

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "base/read_file.h"
 #include "bpf/kernel.h"
+#include "bpf/probe_events.h"
 #include "bpf/sys.h"
 
 namespace mlbcc::bpf {
@@ -16,12 +16,6 @@ using codegen::AttachMode;
 using codegen::ProgramKind;
 
 // "config:0\n" -> 0; the dynamic PMU's description in sysfs.
-std::optional<int> sysfs_number(const std::string& path, std::string_view prefix) {
-    Result<std::string> text = read_file(path, 4096);
-    if (!text || !text->starts_with(prefix)) return std::nullopt;
-    return std::atoi(text->c_str() + prefix.size());
-}
-
 // Of perf_event_attr::config (format/ref_ctr_offset: "config:32-63").
 constexpr unsigned kSemaphoreShift = 32;
 
@@ -52,7 +46,7 @@ public:
 
     Result<Attachment> by_perf(std::span<const Site> sites, const LoadedProgram& loaded,
                                const codegen::Program& program) {
-        if (auto ready = find_pmu(); !ready) return ready.error();
+        if (auto ready = find_events(); !ready) return ready.error();
         auto one = [&](const Site& site, ProgramKind kind, plan::ShapeId shape) {
             for (const codegen::Function& function : program.functions) {
                 if (function.kind == kind && function.shape == shape)
@@ -73,7 +67,7 @@ public:
             multi(sites, ProgramKind::usdt, program, sys::kUprobeMulti);
             return finish(sites);
         }
-        if (auto ready = find_pmu(); !ready) return ready.error();
+        if (auto ready = find_events(); !ready) return ready.error();
         for (const Site& site : sites) perf_one(site, ProgramKind::usdt, program);
         return finish(sites);
     }
@@ -124,22 +118,18 @@ private:
         }
     }
 
-    Result<void> find_pmu() {
-        const std::string base = "/sys/bus/event_source/devices/uprobe/";
-        auto type = sysfs_number(base + "type", "");
-        auto bit = sysfs_number(base + "format/retprobe", "config:");
-        if (!type || !bit)
-            return Error{"this kernel has no uprobe events (" + base + " is missing)"};
-        pmu_type_ = static_cast<uint32_t>(*type);
-        return_bit_ = static_cast<uint32_t>(*bit);
+    Result<void> find_events() {
+        Result<ProbeEvents> found = probe_events("uprobe");
+        if (!found) return found.error();
+        events_ = *found;
         return {};
     }
 
     void perf_one(const Site& site, ProgramKind kind, int program) {
         perf_event_attr attributes{};
         attributes.size = sizeof attributes;
-        attributes.type = pmu_type_;
-        attributes.config = kind == ProgramKind::ret ? 1ull << return_bit_ : 0;
+        attributes.type = events_.type;
+        attributes.config = kind == ProgramKind::ret ? events_.return_flags : 0;
         attributes.config |= site.semaphore << kSemaphoreShift;
         attributes.config1 = reinterpret_cast<uint64_t>(path_.c_str());
         attributes.config2 = site.offset;
@@ -152,7 +142,7 @@ private:
 
     const std::string& path_;
     Attachment made_;
-    uint32_t pmu_type_ = 0, return_bit_ = 0;
+    ProbeEvents events_;
 };
 
 Result<Attachment> Attachment::functions(const std::string& path, std::span<const Site> sites,

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <string>
 
-#include "base/read_file.h"
 #include "bpf/kernel.h"
+#include "bpf/probe_events.h"
 #include "bpf/sys.h"
 
 namespace mlbcc::bpf {
@@ -19,12 +19,6 @@ const target::KernelFunction& function_of(const plan::ProbePlan& probe) {
 }
 
 // "config:0\n" -> 0
-std::optional<int> sysfs_number(const std::string& path, std::string_view prefix) {
-    Result<std::string> text = read_file(path, 4096);
-    if (!text || !text->starts_with(prefix)) return std::nullopt;
-    return std::atoi(text->c_str() + prefix.size());
-}
-
 bool is_forbidden(int code) {
     return code == EPERM || code == EACCES;
 }
@@ -55,7 +49,7 @@ public:
 
     Result<Attachment> by_perf(Probes probes, const LoadedProgram& loaded,
                                const codegen::Program& program) {
-        if (auto ready = find_pmu(); !ready) return ready.error();
+        if (auto ready = find_events(); !ready) return ready.error();
         auto one = [&](const plan::ProbePlan& probe, ProgramKind kind, plan::ShapeId shape) {
             for (const codegen::Function& function : program.functions) {
                 if (function.kind != kind || function.shape != shape) continue;
@@ -121,14 +115,10 @@ private:
         return static_cast<int>(sys::bpf(sys::kLinkCreate, &link, sizeof link));
     }
 
-    Result<void> find_pmu() {
-        const std::string base = "/sys/bus/event_source/devices/kprobe/";
-        auto type = sysfs_number(base + "type", "");
-        auto bit = sysfs_number(base + "format/retprobe", "config:");
-        if (!type || !bit)
-            return Error{"this kernel has no kprobe events (" + base + " is missing)"};
-        pmu_type_ = static_cast<uint32_t>(*type);
-        return_bit_ = static_cast<uint32_t>(*bit);
+    Result<void> find_events() {
+        Result<ProbeEvents> found = probe_events("kprobe");
+        if (!found) return found.error();
+        events_ = *found;
         return {};
     }
 
@@ -140,8 +130,8 @@ private:
         bool by_name = function.address == 0;
         perf_event_attr attributes{};
         attributes.size = sizeof attributes;
-        attributes.type = pmu_type_;
-        attributes.config = is_return ? 1ull << return_bit_ : 0;
+        attributes.type = events_.type;
+        attributes.config = is_return ? events_.return_flags : 0;
         attributes.config1 = by_name ? reinterpret_cast<uint64_t>(name.c_str()) : 0;
         attributes.config2 = function.address;
         UniqueFd event(sys::perf_event_open(attributes, -1, 0));
@@ -158,7 +148,8 @@ private:
     }
 
     Attachment made_;
-    uint32_t attach_type_ = 0, pmu_type_ = 0, return_bit_ = 0;
+    uint32_t attach_type_ = 0;
+    ProbeEvents events_;
 };
 
 Result<Attachment> Attachment::kernel_functions(Probes probes, const Programs& programs,

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "base/read_file.h"
 #include "base/unique_fd.h"
 #include "bpf/abilities.h"
 #include "bpf/assemble.h"
 #include "bpf/own_function.h"
+#include "bpf/probe_events.h"
 #include "bpf/sys.h"
 
 namespace mlbcc::bpf {
@@ -67,19 +67,14 @@ UniqueFd attach(int program, uint32_t attach_type, uint32_t flags) {
     return UniqueFd(static_cast<int>(sys::bpf(sys::kLinkCreate, &link, sizeof link)));
 }
 
-int number_in(const std::string& path, size_t skipped) {
-    Result<std::string> text = read_file(path, 4096);
-    return text && text->size() > skipped ? std::atoi(text->c_str() + skipped) : 0;
-}
-
 // Where the kernel has no uprobe_multi links.
 UniqueFd attach_event(int program, bool at_return) {
-    const std::string kind = "/sys/bus/event_source/devices/uprobe/";
+    const Result<ProbeEvents> events = probe_events("uprobe");
+    if (!events) return {};
     perf_event_attr attributes{};
     attributes.size = sizeof attributes;
-    attributes.type = static_cast<uint32_t>(number_in(kind + "type", 0));
-    const int bit = number_in(kind + "format/retprobe", std::string("config:").size());
-    attributes.config = at_return ? uint64_t{1} << bit : 0;
+    attributes.type = events->type;
+    attributes.config = at_return ? events->return_flags : 0;
     attributes.config1 = reinterpret_cast<uint64_t>(kOwnProgram);
     attributes.config2 = own_function_offset();
     const UniqueFd event(sys::perf_event_open(attributes, 0, -1));
@@ -87,16 +82,16 @@ UniqueFd attach_event(int program, bool at_return) {
     return UniqueFd(sys::link_event(program, event.get(), 0));
 }
 
-struct Probes {
+struct OwnProbes {
     UniqueFd program;
     std::vector<UniqueFd> links;
 };
 
 // On the function's entry and on its return, as the tracer would.
-Result<Probes> place(const Abilities& abilities, const std::vector<bpf_insn>& code) {
+Result<OwnProbes> place(const Abilities& abilities, const std::vector<bpf_insn>& code) {
     const bool session = abilities.uprobe_session.works, multi = abilities.uprobe_multi.works;
     const uint32_t type = session ? sys::kUprobeSession : multi ? sys::kUprobeMulti : 0;
-    Probes made{load(code, type), {}};
+    OwnProbes made{load(code, type), {}};
     const int program = made.program.get();
     if (!made.program) return system_error("cannot load a program");
     if (multi || session) {
@@ -139,7 +134,7 @@ Result<EventCost> measure_event(const Abilities& abilities) {
         ring_buffer__new(ring.get(), count_record, &cost.records, nullptr), ring_buffer__free);
     if (!reader) return system_error("cannot read a ring buffer");
     cost.call_ns = median_call_ns([] {});
-    const Result<Probes> probes = place(abilities, recording(ring.get()));
+    const Result<OwnProbes> probes = place(abilities, recording(ring.get()));
     if (!probes) return probes.error();
     const double traced = median_call_ns([&] { ring_buffer__consume(reader.get()); });
     cost.expected = uint64_t{2} * kCalls * kBatches;

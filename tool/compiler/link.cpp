@@ -4,9 +4,6 @@ namespace mlbcc::compiler {
 
 namespace {
 
-constexpr uint8_t kLoadImmediate64 = BPF_LD | BPF_IMM | BPF_DW;
-constexpr uint8_t kCall = BPF_JMP | BPF_CALL;
-
 // Calls `visit` with the index of each call of a helper.
 template <typename Visit> void for_each_helper_call(std::span<const bpf_insn> code, Visit visit) {
     for (size_t i = 0; i < code.size(); ++i) {

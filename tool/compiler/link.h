@@ -13,6 +13,9 @@
 
 namespace mlbcc::compiler {
 
+constexpr uint8_t kLoadImmediate64 = BPF_LD | BPF_IMM | BPF_DW;
+constexpr uint8_t kCall = BPF_JMP | BPF_CALL;
+
 using Code = std::span<const bpf_insn>;
 
 // Number by which the C text calls a kernel function -> its BTF id in the running kernel.

@@ -15,9 +15,6 @@ namespace {
 constexpr const char* kHelpers[] = {__BPF_FUNC_MAPPER(MLBCC_HELPER_NAME)};
 #undef MLBCC_HELPER_NAME
 
-constexpr uint8_t kLoadImmediate64 = BPF_LD | BPF_IMM | BPF_DW;
-constexpr uint8_t kCall = BPF_JMP | BPF_CALL;
-
 struct Dispose {
     void operator()(void* context) const { LLVMDisasmDispose(context); }
 };
@@ -74,7 +71,8 @@ std::string call_text(const Linked& linked, size_t at, const Names& names) {
     return "call " + (name == names.commons.end() ? std::to_string(place) : name->second);
 }
 
-std::string text_of(const Context& context, const Linked& linked, size_t at, const Names& names) {
+std::string instruction_text(const Context& context, const Linked& linked, size_t at,
+                             const Names& names) {
     const bpf_insn& one = linked.code[at];
     if (one.code == kCall) return call_text(linked, at, names);
     if (one.code == kLoadImmediate64 && one.src_reg == BPF_PSEUDO_MAP_FD) {
@@ -107,7 +105,7 @@ std::vector<Listed> listing_of(const std::string& program, const Linked& linked,
         auto [begin, function] = function_at(program, linked, i, names);
         listing.push_back({static_cast<uint32_t>(i),
                            lines.line(function, static_cast<uint32_t>(i - begin)),
-                           text_of(context, linked, i, names)});
+                           instruction_text(context, linked, i, names)});
         if (linked.code[i].code == kLoadImmediate64) ++i;  // its second half is no instruction
     }
     return listing;

@@ -22,7 +22,7 @@ bool number(std::string_view text, int base, uint64_t& value) {
 }
 
 // The kernel writes a newline in a path as \012.
-std::string unescaped(std::string_view path) {
+std::string without_escapes(std::string_view path) {
     std::string out;
     for (size_t at; (at = path.find("\\012")) != std::string_view::npos;
          path.remove_prefix(at + 4)) {
@@ -47,7 +47,7 @@ std::optional<Mapping> parse_line(std::string_view line) {
         line.remove_suffix(kDeleted.size());
         mapping.deleted = true;
     }
-    mapping.path = unescaped(line);
+    mapping.path = without_escapes(line);
     return mapping;
 }
 

@@ -13,6 +13,9 @@
 
 namespace mlbcc::report {
 
+// Ends of labels: "file calls" and "file errors" are the calls of the category `file`.
+constexpr std::string_view kCallsOf = " calls", kErrorsOf = " errors";
+
 struct KeyedSum {
     uint64_t value = 0, calls = 0;
 };

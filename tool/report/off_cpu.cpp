@@ -11,7 +11,7 @@ namespace mlbcc::report {
 namespace {
 
 constexpr std::string_view kTime = "off the CPU", kReason = "off the CPU: ", kOther = "other";
-constexpr size_t kLongest = 10;
+constexpr size_t kShownLongest = 10;
 
 std::optional<uint32_t> number_in(const sink::Group& by, std::string_view name) {
     std::string text = key_text(by, name);
@@ -74,7 +74,7 @@ OffCpuReport off_cpu_report(const sink::MetricSnapshot& metrics) {
     std::ranges::stable_sort(report.longest, [&](const ThreadId& a, const ThreadId& b) {
         return report.threads[a].time.total_ns > report.threads[b].time.total_ns;
     });
-    if (report.longest.size() > kLongest) report.longest.resize(kLongest);
+    if (report.longest.size() > kShownLongest) report.longest.resize(kShownLongest);
     return report;
 }
 

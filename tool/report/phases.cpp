@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "report/amounts.h"
 #include "report/file_group.h"
 #include "report/moves_cut.h"
-#include "sink/summary_text.h"
 
 namespace mlbcc::report {
 namespace {
@@ -17,13 +17,6 @@ constexpr uint64_t kLeastShare = 100;  // smaller files than this part of the la
 constexpr uint64_t kCleanupPart = 4;   // less than this part of the weights' size is no cleanup
 // Formats that are nothing but weights. Others, as archives, are so by their names.
 constexpr std::string_view kAmbiguous[] = {"", "zip", "pickle"};
-
-std::string bytes(uint64_t value) {
-    return sink::short_amount(value, rules::Unit::bytes);
-}
-std::string duration(uint64_t ns) {
-    return sink::short_duration(ns);
-}
 
 void begin_phase(PhaseReport& report, std::string name, uint64_t time_ns, std::string evidence) {
     if (!report.phases.empty()) {

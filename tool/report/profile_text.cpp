@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "report/amounts.h"
 #include "report/profile_sections.h"
-#include "sink/summary_text.h"
 
 namespace mlbcc::report {
 namespace {
@@ -14,13 +14,6 @@ using rules::Unit;
 using sink::short_amount;
 
 constexpr size_t kFiles = 12, kMissing = 5, kProcesses = 40, kCommand = 72;
-
-std::string bytes(uint64_t value) {
-    return short_amount(value, Unit::bytes);
-}
-std::string duration(uint64_t ns) {
-    return sink::short_duration(ns);
-}
 
 // One line of text, whatever is in the arguments.
 std::string command_line(const std::vector<std::string>& arguments) {

@@ -3,20 +3,13 @@
 
 #include <fmt/format.h>
 
+#include "report/amounts.h"
 #include "report/profile_sections.h"
-#include "sink/summary_text.h"
 
 namespace mlbcc::report {
 namespace {
 
 constexpr size_t kPhases = 40, kCategories = 4;
-
-std::string bytes(uint64_t value) {
-    return sink::short_amount(value, rules::Unit::bytes);
-}
-std::string duration(uint64_t ns) {
-    return sink::short_duration(ns);
-}
 
 std::string used(const PhaseUse& use) {
     std::string text = fmt::format("{} of CPU time", duration(use.cpu_ns));

@@ -3,18 +3,14 @@
 
 #include <fmt/format.h>
 
+#include "report/amounts.h"
 #include "report/profile_sections.h"
 #include "report/stacks.h"
-#include "sink/summary_text.h"
 
 namespace mlbcc::report {
 namespace {
 
-constexpr size_t kCalls = 10, kThreads = 5, kWaits = 5;
-
-std::string duration(uint64_t ns) {
-    return sink::short_duration(ns);
-}
+constexpr size_t kShownCalls = 10, kShownThreads = 5, kShownWaits = 5;
 
 std::string errors_of(uint64_t errors) {
     return errors == 0 ? "" : fmt::format(", {} failed", sink::grouped(errors));
@@ -64,7 +60,7 @@ void add_calls(sink::Rows& rows, const Profile& profile) {
     for (const CategoryUse& use : calls.categories) {
         if (use.calls > 0) add_call(rows, 2, use.category, use);
     }
-    for (size_t i = 0; i < std::min(kCalls, calls.all.size()); ++i) {
+    for (size_t i = 0; i < std::min(kShownCalls, calls.all.size()); ++i) {
         add_call(rows, 4, calls.all[i].name, calls.all[i]);
     }
 }
@@ -75,7 +71,7 @@ void add_off_cpu(sink::Rows& rows, const Profile& profile) {
     rows.line(fmt::format("  {} in {}: average {}, longest {}", duration(off.time.total_ns),
                           sink::plural(off.time.events, "time"), duration(off.time.average_ns()),
                           duration(off.time.max_ns)));
-    for (size_t i = 0; i < std::min(kThreads, off.longest.size()); ++i) {
+    for (size_t i = 0; i < std::min(kShownThreads, off.longest.size()); ++i) {
         const auto& [pid, tid] = off.longest[i];
         const ThreadOffCpu& thread = off.threads.at(off.longest[i]);
         const ProcessLife* life = life_of(profile, pid);
@@ -91,14 +87,14 @@ void add_off_cpu(sink::Rows& rows, const Profile& profile) {
     }
     if (profile.long_waits.waits.empty()) return;
     rows.line("  long waits, by where:");
-    for (size_t i = 0; i < std::min(kWaits, profile.long_waits.waits.size()); ++i)
+    for (size_t i = 0; i < std::min(kShownWaits, profile.long_waits.waits.size()); ++i)
         add_wait(rows, profile.long_waits.waits[i]);
 }
 
 void add_gpu(sink::Rows& rows, const Profile& profile) {
     const GpuReport& gpu = profile.gpu;
     if (gpu.calls.calls > 0) add_call(rows, 2, "calls of the driver", gpu.calls);
-    for (size_t i = 0; i < std::min(kCalls, gpu.calls.all.size()); ++i)
+    for (size_t i = 0; i < std::min(kShownCalls, gpu.calls.all.size()); ++i)
         add_call(rows, 4, gpu.calls.all[i].name, gpu.calls.all[i]);
     for (const GpuLedger& one : gpu.ledgers) {
         rows.line(fmt::format(

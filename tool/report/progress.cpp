@@ -4,18 +4,14 @@
 
 #include <fmt/format.h>
 
+#include "report/amounts.h"
 #include "report/file_group.h"
-#include "sink/summary_text.h"
 
 namespace mlbcc::report {
 namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;
 constexpr size_t kLongestMark = 24;
-
-std::string bytes(uint64_t value) {
-    return sink::short_amount(value, rules::Unit::bytes);
-}
 
 // What a program writes must not steer the terminal.
 std::string printable(std::string_view text) {

@@ -7,7 +7,7 @@ namespace mlbcc::report {
 namespace {
 
 constexpr size_t kLeast = 4;        // repetitions that make a pattern
-constexpr size_t kLongest = 256;    // moves in a repetition
+constexpr size_t kMostMoves = 256;  // moves in a repetition
 constexpr size_t kLeastGrowth = 8;  // repetitions, and looks, that make a line
 // In all: looks may be some 100 KiB off.
 constexpr double kLeastBytes = 1 << 20;
@@ -44,7 +44,7 @@ Line line_through(const std::vector<std::pair<double, double>>& points) {
 }  // namespace
 
 std::optional<Period> find_period(const std::vector<MemoryMove>& moves) {
-    size_t longest = std::min(kLongest, moves.size() / kLeast);
+    size_t longest = std::min(kMostMoves, moves.size() / kLeast);
     for (size_t length = 1; length <= longest; ++length) {
         size_t covered = repeated_at_end(moves, length) + length;
         if (covered < kLeast * length || covered * 5 < moves.size() * 4) continue;

@@ -4,15 +4,11 @@
 
 #include <fmt/format.h>
 
+#include "report/amounts.h"
 #include "report/requests.h"
-#include "sink/summary_text.h"
 
 namespace mlbcc::report {
 namespace {
-
-std::string time(uint64_t ns) {
-    return sink::short_duration(ns);
-}
 
 std::string first_row(size_t width) {
     return fmt::format("{:<{}} {:>9} {:>9} {:>6} {:>6} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "endpoint",
@@ -22,11 +18,12 @@ std::string first_row(size_t width) {
 
 std::string row(const EndpointUse& use, double seconds, size_t width) {
     const Latency& all = use.latency;
-    return fmt::format(
-        "{:<{}} {:>9} {:>9.1f} {:>6} {:>6} {:>9} {:>9} {:>9} {:>9} {:>9}\n", use.name, width,
-        use.requests, seconds > 0 ? static_cast<double>(use.requests) / seconds : 0.0,
-        use.client_errors, use.server_errors, time(all.quantile(0.5)), time(all.quantile(0.9)),
-        time(all.quantile(0.99)), time(all.quantile(0.999)), time(all.max()));
+    return fmt::format("{:<{}} {:>9} {:>9.1f} {:>6} {:>6} {:>9} {:>9} {:>9} {:>9} {:>9}\n",
+                       use.name, width, use.requests,
+                       seconds > 0 ? static_cast<double>(use.requests) / seconds : 0.0,
+                       use.client_errors, use.server_errors, duration(all.quantile(0.5)),
+                       duration(all.quantile(0.9)), duration(all.quantile(0.99)),
+                       duration(all.quantile(0.999)), duration(all.max()));
 }
 
 // "cpu 62.1 %, disk 30.0 %, run queue 7.9 %"
@@ -56,7 +53,7 @@ std::string slowest(const EndpointUse& use, const Parts& parts, size_t width) {
     if (use.slowest.empty() || use.slowest[0].duration_ns == 0) return {};
     const SlowRequest& one = use.slowest[0];
     return fmt::format("{:<{}} {} at {:.6f} s by thread {}: {}\n", use.name, width,
-                       time(one.duration_ns), static_cast<double>(one.begin_ns) / 1e9, one.tid,
+                       duration(one.duration_ns), static_cast<double>(one.begin_ns) / 1e9, one.tid,
                        shares(one.parts, one.duration_ns, parts));
 }
 
@@ -88,7 +85,7 @@ std::string calls_of(const EndpointUse& use, size_t width) {
     for (const auto& [name, one] : use.calls) {
         const auto share = static_cast<double>(one.calls) / static_cast<double>(use.requests);
         longest.emplace_back(one.time_ns, fmt::format("{} {:.1f} in {}", name, share,
-                                                      time(one.time_ns / use.requests)));
+                                                      duration(one.time_ns / use.requests)));
     }
     std::ranges::stable_sort(longest, std::greater{}, &std::pair<uint64_t, std::string>::first);
     std::string text;

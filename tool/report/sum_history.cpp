@@ -10,8 +10,6 @@
 namespace mlbcc::report {
 namespace {
 
-constexpr std::string_view kCalls = " calls", kErrors = " errors";
-
 uint64_t part_of(uint64_t value, uint64_t part, uint64_t whole) {
     if (part >= whole) return value;
     double share = static_cast<double>(part) / static_cast<double>(whole);
@@ -87,9 +85,9 @@ void SumHistory::add(const sink::Sums& gained) {
 // Calls that took longer than since the last look began before it; that they ended is counted now.
 void SumHistory::add_calls(const sink::Sums& gained, Pieces& pieces) {
     for (const sink::Stat& stat : gained.stats) {
-        bool is_calls = stat.label.ends_with(kCalls), is_errors = stat.label.ends_with(kErrors);
+        bool is_calls = stat.label.ends_with(kCallsOf), is_errors = stat.label.ends_with(kErrorsOf);
         if ((!is_calls && !is_errors) || key_text(stat.by, "function").empty()) continue;
-        size_t kind = (is_calls ? kCalls : kErrors).size();
+        size_t kind = (is_calls ? kCallsOf : kErrorsOf).size();
         Key key{false, stat.label.substr(0, stat.label.size() - kind), {}};
         Numbers& counted = pieces[{gained.since_ns, gained.time_ns, key}];
         counted.errors += is_errors ? stat.value : 0;

@@ -11,8 +11,6 @@
 namespace mlbcc::report {
 namespace {
 
-constexpr std::string_view kCalls = " calls", kErrors = " errors";
-
 template <class T> void sort_by_time(std::vector<T>& uses, std::string T::*name) {
     std::ranges::sort(uses, [name](const T& a, const T& b) {
         return std::tie(b.time_ns, b.calls, a.*name) < std::tie(a.time_ns, a.calls, b.*name);
@@ -37,11 +35,11 @@ CallReport call_report(const sink::MetricSnapshot& metrics, CallsOf what) {
     std::map<std::string, CategoryUse> categories;
     CallReport report;
     for (const sink::Stat& stat : metrics.stats) {
-        bool is_calls = stat.label.ends_with(kCalls), is_errors = stat.label.ends_with(kErrors);
+        bool is_calls = stat.label.ends_with(kCallsOf), is_errors = stat.label.ends_with(kErrorsOf);
         std::string function = key_text(stat.by, "function");
         if ((!is_calls && !is_errors) || function.empty()) continue;
         std::string category(stat.label, 0,
-                             stat.label.size() - (is_calls ? kCalls : kErrors).size());
+                             stat.label.size() - (is_calls ? kCallsOf : kErrorsOf).size());
         if ((category == kGpuCategory) != (what == CallsOf::gpu)) continue;
         auto add_to = [&](auto& use) {
             use.category = category;

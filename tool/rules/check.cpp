@@ -27,10 +27,6 @@ constexpr std::array<BuiltinName, 12> kBuiltins{{{"ret", Builtin::ret},
 
 constexpr uint32_t kMaxArg = 15;
 
-std::string quoted(std::string_view text) {
-    return "`" + std::string(text) + "`";
-}
-
 }  // namespace
 
 std::string source_text(const Span& span) {

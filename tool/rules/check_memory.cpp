@@ -6,10 +6,6 @@
 namespace mlbcc::rules {
 namespace {
 
-std::string quoted(std::string_view text) {
-    return "`" + std::string(text) + "`";
-}
-
 constexpr uint32_t kMangledText = 256;  // bytes of `demangle(name)`
 constexpr uint32_t kMaxText = 512;  // bytes: a record with its strings fits in a thread's scratch
 

@@ -5,10 +5,6 @@
 namespace mlbcc::rules {
 namespace {
 
-std::string quoted(std::string_view text) {
-    return "`" + std::string(text) + "`";
-}
-
 bool is_comparison(BinaryOp op) {
     return op == BinaryOp::lt || op == BinaryOp::le || op == BinaryOp::gt || op == BinaryOp::ge ||
            op == BinaryOp::eq || op == BinaryOp::ne || op == BinaryOp::starts_with;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "rules/check.h"
 
@@ -20,6 +21,10 @@ struct Lvalue {
 
 inline constexpr const char* kNoMemory =
     "it looks at processes from outside, and not into their memory";
+
+inline std::string quoted(std::string_view text) {
+    return "`" + std::string(text) + "`";
+}
 
 class Checker {
 public:

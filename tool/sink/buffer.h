@@ -11,6 +11,8 @@
 
 namespace mlbcc::sink {
 
+constexpr size_t kWriteAt = 256 << 10;  // bytes that are written at once
+
 class Buffer {
 public:
     explicit Buffer(size_t capacity) : memory_(new char[capacity]), capacity_(capacity) {}

@@ -14,7 +14,6 @@ namespace {
 
 constexpr size_t kEntryBytes = 96;  // of a hash table, besides its key; an estimate
 constexpr size_t kMaxOpenSpans = 1 << 20;
-constexpr size_t kWriteAt = 256 << 10;  // bytes that are written at once
 constexpr std::string_view kOther = "[other stacks]";
 
 // "libc.so.6:write+0x1f" in its parts; those that are not there are empty.

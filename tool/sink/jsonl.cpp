@@ -11,8 +11,6 @@
 namespace mlbcc::sink {
 namespace {
 
-constexpr size_t kWriteAt = 256 << 10;  // bytes that are written at once
-
 // "pid":70,"tid":70,"comm":"python3","cpu":  of the threads seen last.
 class ThreadTexts {
 public:

@@ -8,8 +8,7 @@
 namespace mlbcc::sink {
 namespace {
 
-constexpr size_t kGroups = 10;  // shown of one clause, those with the most values
-constexpr size_t kBar = 30;     // characters of the longest bar
+constexpr size_t kBar = 30;  // characters of the longest bar
 constexpr size_t kBuckets = 64;
 constexpr size_t kEmptyShown = 3;  // a longer run of empty buckets is one line
 
@@ -108,12 +107,12 @@ void add_hist(Rows& rows, const std::vector<const Hist*>& groups) {
     rows.add(2, first.label, {grouped(all.count), ""}, spread(all));
     std::vector<const Hist*> ordered = groups;
     std::ranges::stable_sort(ordered, std::greater{}, &Hist::count);
-    for (size_t i = 0; i < std::min(ordered.size(), kGroups); ++i) {
+    for (size_t i = 0; i < std::min(ordered.size(), kShownGroups); ++i) {
         rows.add(4, group_label(ordered[i]->by), {grouped(ordered[i]->count), ""},
                  spread(*ordered[i]));
     }
-    if (ordered.size() > kGroups)
-        rows.line(fmt::format("    and {} more", grouped(ordered.size() - kGroups)));
+    if (ordered.size() > kShownGroups)
+        rows.line(fmt::format("    and {} more", grouped(ordered.size() - kShownGroups)));
 }
 
 }  // namespace mlbcc::sink

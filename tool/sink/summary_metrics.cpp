@@ -8,8 +8,6 @@
 namespace mlbcc::sink {
 namespace {
 
-constexpr size_t kGroups = 10;  // shown of one clause, the largest
-
 bool contains(const std::vector<std::string>& all, const std::string& one) {
     return std::ranges::find(all, one) != all.end();
 }
@@ -101,11 +99,12 @@ void add_stat(Rows& rows, const ClauseOf<Stat>& clause, const std::string& behin
     rows.add(2, all[0].label, number_of(all[0], all[0].value), calls_of(all[0]) + behind);
     std::stable_sort(all.begin() + 1, all.end(), larger);
     size_t groups = all.size() - 1;
-    for (size_t i = 1; i <= std::min(groups, kGroups); ++i) {
+    for (size_t i = 1; i <= std::min(groups, kShownGroups); ++i) {
         rows.add(4, group_label(all[i].by), number_of(all[0], all[i].value),
                  calls_of(all[i]) + share_of(all[i], all[0]));
     }
-    if (groups > kGroups) rows.line(fmt::format("    and {} more", grouped(groups - kGroups)));
+    if (groups > kShownGroups)
+        rows.line(fmt::format("    and {} more", grouped(groups - kShownGroups)));
 }
 
 // The gauges of one rule and name, one a process.
@@ -125,7 +124,7 @@ std::vector<std::vector<const Gauge*>> gauges_of(const std::vector<Gauge>& all,
 void add_gauge(Rows& rows, const std::vector<const Gauge*>& gauges) {
     std::vector<const Gauge*> ordered = gauges;
     std::ranges::stable_sort(ordered, std::greater{}, &Gauge::value);
-    for (size_t i = 0; i < std::min(ordered.size(), kGroups); ++i) {
+    for (size_t i = 0; i < std::min(ordered.size(), kShownGroups); ++i) {
         const Gauge& gauge = *ordered[i];
         std::string label = gauge.name;
         if (!gauge.by.empty()) {
@@ -134,8 +133,8 @@ void add_gauge(Rows& rows, const std::vector<const Gauge*>& gauges) {
         if (gauges.size() > 1) label += fmt::format(" (pid {})", gauge.pid);
         rows.add(2, label, amount(gauge.value, gauge.unit), held_text(gauge));
     }
-    if (ordered.size() > kGroups)
-        rows.line(fmt::format("    and {} more", grouped(ordered.size() - kGroups)));
+    if (ordered.size() > kShownGroups)
+        rows.line(fmt::format("    and {} more", grouped(ordered.size() - kShownGroups)));
 }
 
 // "; 0 B still held, peak 500 MiB": what the gauge of a rule adds to the line of its sum.

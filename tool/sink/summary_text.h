@@ -20,6 +20,8 @@ namespace mlbcc::sink {
 
 // Of the terminal that `fd` is, within what the summary is readable at; 100 if it is none.
 size_t terminal_width(int fd);
+constexpr size_t kShownGroups = 10;  // of one clause
+
 // It is a terminal, and NO_COLOR (https://no-color.org) is not set.
 bool wants_color(int fd);
 

@@ -46,10 +46,6 @@ std::optional<size_t> size_after(uint32_t kind, size_t count) {
     }
 }
 
-uint32_t kind_of(const btf_type& type) {
-    return BTF_INFO_KIND(type.info);
-}
-
 bool is_indexed(uint32_t kind) {
     return kind == BTF_KIND_FUNC || kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION ||
            kind == BTF_KIND_TYPEDEF;

@@ -38,6 +38,10 @@ private:
     std::string read_;  // where it cannot be mapped
 };
 
+inline uint32_t kind_of(const btf_type& type) {
+    return BTF_INFO_KIND(type.info);
+}
+
 class BtfImage {
 public:
     // `base` is vmlinux's, where the file is that of a module; it must outlive this and stay where

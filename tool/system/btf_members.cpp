@@ -7,12 +7,8 @@ namespace mlbcc::system {
 namespace {
 
 constexpr uint32_t kPointer = 8;          // bytes: only 64-bit kernels are traced
-constexpr int kMaxNesting = 32;           // of anonymous structs, of arrays
+constexpr int kMaxMemberNesting = 32;     // of anonymous structs, of arrays
 constexpr size_t kMaxMembers = 1u << 16;  // of a broken file's structs that contain themselves
-
-uint32_t kind_of(const btf_type& type) {
-    return BTF_INFO_KIND(type.info);
-}
 
 struct Walk {
     const BtfImage& image;
@@ -21,7 +17,7 @@ struct Walk {
 
     void enter(uint32_t record, uint64_t base, int nesting) {
         const btf_type* type = image.type(image.resolve(record));
-        if (type == nullptr || nesting > kMaxNesting) return;
+        if (type == nullptr || nesting > kMaxMemberNesting) return;
         const bool has_widths = BTF_INFO_KFLAG(type->info) != 0;
         for (const btf_member& each : image.members(*type)) {
             if (++seen > kMaxMembers) return;
@@ -40,7 +36,7 @@ struct Walk {
 
 uint32_t size_of(const BtfImage& image, uint32_t id, int nesting) {
     const btf_type* type = image.type(image.resolve(id));
-    if (type == nullptr || nesting > kMaxNesting) return 0;
+    if (type == nullptr || nesting > kMaxMemberNesting) return 0;
     switch (kind_of(*type)) {
     case BTF_KIND_PTR: return kPointer;
     case BTF_KIND_ARRAY: {

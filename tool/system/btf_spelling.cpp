@@ -10,12 +10,8 @@ namespace mlbcc::system {
 
 namespace {
 
-constexpr int kMaxNesting = 32;         // a broken file has circles
+constexpr int kMaxTypeNesting = 32;     // a broken file has circles
 constexpr size_t kMaxSpelling = 1'000;  // bytes: callbacks take callbacks
-
-uint32_t kind_of(const btf_type& type) {
-    return BTF_INFO_KIND(type.info);
-}
 
 // As gcc names it -> as clang does, and all that read C.
 constexpr auto kShorter = std::to_array<std::pair<std::string_view, std::string_view>>({
@@ -81,7 +77,7 @@ std::string qualified(const BtfImage& image, const btf_type& type, std::string_v
 }
 
 std::string spell(const BtfImage& image, uint32_t id, const std::string& around, int nesting) {
-    if (nesting > kMaxNesting || around.size() > kMaxSpelling) return joined("...", around);
+    if (nesting > kMaxTypeNesting || around.size() > kMaxSpelling) return joined("...", around);
     const btf_type* type = image.type(id);
     if (type == nullptr) return joined("void", around);
     const std::string_view name = image.name(*type);
@@ -109,7 +105,7 @@ std::string spell(const BtfImage& image, uint32_t id, const std::string& around,
 
 // const volatile int -> int
 uint32_t without_qualifiers(const BtfImage& image, uint32_t id) {
-    for (int i = 0; i < kMaxNesting; ++i) {
+    for (int i = 0; i < kMaxTypeNesting; ++i) {
         const btf_type* type = image.type(id);
         if (type == nullptr) return id;
         const uint32_t kind = kind_of(*type);

@@ -9,10 +9,6 @@ namespace mlbcc::system {
 
 namespace {
 
-uint32_t kind_of(const btf_type& type) {
-    return BTF_INFO_KIND(type.info);
-}
-
 Error no_btf(const std::string& module, const Error& why) {
     if (module.empty()) {
         return Error{fmt::format("the kernel does not describe its types: {}", why.what), why.code,

@@ -12,10 +12,10 @@ namespace mlbcc::system {
 
 namespace {
 
-constexpr size_t kMaxBytes = 64 << 10;
+constexpr size_t kMaxSettingBytes = 64 << 10;
 
 std::string text_of(const std::string& path) {
-    Result<std::string> text = read_file(path, kMaxBytes);
+    Result<std::string> text = read_file(path, kMaxSettingBytes);
     return text ? std::move(*text) : std::string();
 }
 

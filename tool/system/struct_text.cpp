@@ -14,7 +14,7 @@ namespace {
 
 using Words = std::set<std::string, std::less<>>;
 
-constexpr int kMaxNesting = 32;
+constexpr int kMaxStructNesting = 32;
 
 bool is_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -92,7 +92,7 @@ private:
     // "struct file *f_op", "unsigned int flags[4]"; `through`: a pointer leads there
     std::string declare(uint32_t id, const std::string& name, bool through, int nesting) {
         id = image_.resolve(id);
-        if (nesting > kMaxNesting) return "void *" + name;
+        if (nesting > kMaxStructNesting) return "void *" + name;
         switch (kind(id)) {
         case BTF_KIND_PTR: {
             const uint32_t to = image_.resolve(type(id).type);

@@ -25,6 +25,8 @@ std::string_view base_of(std::string_view symbol, const Variants& variants);
 //   cuMemAlloc_v2   this form alone
 //   cuMem*          the symbols it matches, and the forms of the bases it matches
 //   at::_ops::*     functions of C++ by the names that people write
+inline const Variants kNoVariants;
+
 class NamePattern {
 public:
     NamePattern(std::string_view text, const Variants& variants);

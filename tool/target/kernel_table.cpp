@@ -13,8 +13,6 @@
 namespace mlbcc::target {
 namespace {
 
-const Variants kNoVariants;
-
 // The compiler's own suffix need not be named.
 bool is_excepted_in_any_form(const rules::Rule& rule, std::string_view symbol) {
     return is_excepted(rule, symbol.substr(0, symbol.find('.', 1))) || is_excepted(rule, symbol);

@@ -15,8 +15,6 @@
 namespace mlbcc::target {
 namespace {
 
-const Variants kNoVariants;
-
 // The description of a field that every tracepoint of system calls begins with.
 bool is_parameter(const TraceField& field) {
     return field.name != "__syscall_nr";

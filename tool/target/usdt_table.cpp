@@ -17,8 +17,6 @@ namespace {
 
 constexpr size_t kShownProbes = 20;
 
-const Variants kNoVariants;
-
 std::string directory_of(std::string_view path) {
     const size_t slash = path.rfind('/');
     if (slash == std::string_view::npos) return ".";
