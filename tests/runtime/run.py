@@ -5,6 +5,7 @@
 """
 
 import argparse
+import signal
 import sys
 import time
 import unittest
@@ -82,7 +83,15 @@ def tests_of(suite):
             yield item
 
 
+def take_all_signals():
+    """What nohup or a shell's background ignores, the programs that tests start would ignore, too."""
+    for one in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
+        signal.signal(one, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def main():
+    take_all_signals()
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-k", action="append", default=[], metavar="PATTERN",

@@ -297,6 +297,26 @@ class FastApi(ServeCase):
                             0.25 * total, (name, parts))
 
 
+class Processes(ServeCase):
+    """What the processes of a pool do is the time of the requests that they work for."""
+
+    paths = ("fast", "pool")
+
+    def test_a_pool_of_two(self):
+        with unittest.mock.patch.dict(os.environ, SERVE_PROCESSES="2"):
+            endpoints, own = self.serve("fast", "uvicorn", "--port", "{port}", "--app-dir", "{targets}", "--log-level",
+                                        "warning", "serve_app:fast_app", load=60)
+        work, server = own.pop("GET /work"), own.pop("GET /server")
+        self.assertEqual({name: one["requests"] for name, one in endpoints.items()}, {name: len(times) for name, times in own.items()})
+        parts, total = endpoints["GET /pool"]["parts_ns"], endpoints["GET /pool"]["total_time_ns"]
+        self.assertEqual(sum(parts.values()), total)
+        self.assertGreater(parts["cpu"], 0.9 * sum(work), parts)
+        self.assertLess(parts["cpu"], 1.1 * (sum(work) + max(server) - min(server)), (parts, sum(work), server))
+        self.assertGreater(parts["disk"], 0.05e9, parts)
+        # Two at a time of eight: the others wait.
+        self.assertGreater(parts["poll"], 0.4 * total, parts)
+        self.assertLess(parts.get("shared", 0), 0.05 * total, parts)
+
 
 class Marker(ServeCase):
     """A server that tells whose work its threads do: requests of several endpoints at a time do not mix."""

@@ -19,6 +19,11 @@ bool is_request(FirstLine line, const HttpHead& head) {
     return line == FirstLine::whole || (line == FirstLine::cut && !head.path.empty());
 }
 
+// It waited for what another writes.
+bool is_read(const ServeEvent& wait) {
+    return wait.text == "pipe" || wait.text == "network" || wait.text == "poll";
+}
+
 bool all_answered(const std::deque<std::unique_ptr<Request>>& requests) {
     return std::ranges::all_of(requests, [](const auto& one) { return one->answered; });
 }
@@ -80,13 +85,14 @@ void Connections::exit(const ServeEvent& one) {
         auto at = connections_.lower_bound({one.pid, INT64_MIN});
         while (at != connections_.end() && at->first.first == one.pid) close((at++)->first);
         tls_.erase(one.pid);
+        parents_.erase(one.pid);
     }
     stop_working(one);
     auto thread = threads_.find(one.tid);
     if (thread == threads_.end()) return;
     thread->second.finish();
     if (!thread->second.is_idle()) return;  // another one may answer
-    std::erase_if(callers_, [&](const auto& of) { return of.second == one.tid; });
+    std::erase_if(callers_, [&](const auto& of) { return of.second.tid == one.tid; });
     threads_.erase(thread);
 }
 
@@ -99,33 +105,72 @@ void Connections::stop_working(const ServeEvent& one) {
 // Null where it is not known to work for another.
 ThreadTime* Connections::caller_of(uint32_t tid, uint32_t pid) {
     auto caller = callers_.find(tid);
-    if (caller == callers_.end()) return nullptr;
-    auto thread = threads_.find(caller->second);
-    return thread != threads_.end() && thread->second.pid() == pid ? &thread->second : nullptr;
+    if (caller == callers_.end() || caller->second.worker_pid != pid) return nullptr;
+    auto thread = threads_.find(caller->second.tid);
+    bool is_it = thread != threads_.end() && thread->second.pid() == caller->second.pid;
+    return is_it ? &thread->second : nullptr;
 }
 
 void Connections::born(const ServeEvent& one) {
     auto thread = threads_.find(one.tid);
     if (thread == threads_.end()) return;
     thread->second.has_made(one.other_tid, one.end_ns);
-    callers_[one.other_tid] = one.tid;
+    callers_[one.other_tid] = {one.tid, one.pid, one.pid};
 }
 
 void Connections::wait(const ServeEvent& one) {
+    if (one.parent_pid != 0) parents_[one.pid] = one.parent_pid;
+    give_back(one);
     auto thread = threads_.find(one.tid);
     if (thread == threads_.end()) return wait_of_other(one);
     thread->second.wait(one, parts_.index(one.text));
 }
 
-// Who waits for work has no time limit; that it came tells who has woken it.
+// Whose work it takes who waited so; threads_.end(): nobody's. Within a process, a thread that
+// waits for work has no time limit; that it came tells who has woken it. A process of a pool reads
+// what a thread of the server has written, most often not the one that has the requests.
+Connections::Threads::iterator Connections::called_by(const ServeEvent& wait) {
+    auto waker = threads_.find(wait.other_tid);
+    const bool is_known = waker != threads_.end();
+    if (is_known && waker->second.pid() == wait.pid)
+        return wait.text == "lock" && !wait.timed ? waker : threads_.end();
+    if (!is_read(wait) || !is_descendant(wait.pid, wait.other_pid)) return threads_.end();
+    if (is_known && waker->second.pid() == wait.other_pid) return waker;
+    auto has_requests = [&](const auto& of) {
+        return of.second.pid() == wait.other_pid && !of.second.is_idle();
+    };
+    auto only = std::ranges::find_if(threads_, has_requests);
+    bool are_more = only != threads_.end() &&
+                    std::find_if(std::next(only), threads_.end(), has_requests) != threads_.end();
+    return are_more ? threads_.end() : only;
+}
+
+bool Connections::is_descendant(uint32_t pid, uint32_t of) const {
+    constexpr int kMostLevels = 4;
+    for (int level = 0; level < kMostLevels; ++level) {
+        auto parent = parents_.find(pid);
+        if (parent == parents_.end()) return false;
+        pid = parent->second;
+        if (pid == of) return true;
+    }
+    return false;
+}
+
+// A process of a pool answers any thread of its parent.
+void Connections::give_back(const ServeEvent& wait) {
+    if (!is_read(wait) || wait.other_pid == wait.pid) return;
+    ThreadTime* caller = caller_of(wait.other_tid, wait.other_pid);
+    if (caller && caller->pid() == wait.pid) caller->worker_gave_back(wait);
+}
+
 void Connections::wait_of_other(const ServeEvent& one) {
-    auto waker = threads_.find(one.other_tid);
-    bool is_call = one.text == "lock" && !one.timed && waker != threads_.end() &&
-                   waker->second.pid() == one.pid;
+    auto by = called_by(one);
     ThreadTime* caller = caller_of(one.tid, one.pid);
-    if (is_call && (!caller || (caller == &waker->second && !caller->is_marked(one.tid)))) {
-        callers_[one.tid] = one.other_tid;
-        waker->second.has_called(one);
+    bool is_call =
+        by != threads_.end() && (!caller || (caller == &by->second && !caller->is_marked(one.tid)));
+    if (is_call) {
+        callers_[one.tid] = {by->first, by->second.pid(), one.pid};
+        by->second.has_called(one);
     } else if (caller) {
         caller->worker_waits(one, parts_.index(one.text));
     }
@@ -160,7 +205,7 @@ void Connections::mark(const ServeEvent& one) {
         });
         if (knows == threads_.end()) return;
         stop_working(one);
-        callers_[one.tid] = knows->first;
+        callers_[one.tid] = {knows->first, one.pid, one.pid};
         caller = &knows->second;
     }
     caller->worker_mark(one.tid, one.end_ns, one.request);

@@ -42,6 +42,11 @@ public:
 
 private:
     using Place = std::pair<uint32_t, int64_t>;  // process and descriptor
+    using Threads = std::map<uint32_t, ThreadTime>;
+    struct Caller {
+        uint32_t tid = 0, pid = 0;  // who received the requests
+        uint32_t worker_pid = 0;    // of who may work for it
+    };
     struct Connection {
         bool by_turns = false;
         bool is_seen_inside = false;  // what it carries is that of another connection
@@ -59,6 +64,9 @@ private:
     void born(const ServeEvent& one);
     void wait(const ServeEvent& one);
     void wait_of_other(const ServeEvent& one);
+    Threads::iterator called_by(const ServeEvent& wait);
+    void give_back(const ServeEvent& wait);
+    bool is_descendant(uint32_t pid, uint32_t of) const;
     void call(const ServeEvent& one);
     void begin_or_end(const ServeEvent& one);
     void mark(const ServeEvent& one);
@@ -83,9 +91,10 @@ private:
     Parts parts_;
     SyscallUses shared_calls_;
     std::map<Place, Connection> connections_;
-    std::set<uint32_t> tls_;  // processes whose encrypted bytes are known unencrypted
-    std::map<uint32_t, ThreadTime> threads_;  // that received requests
-    std::map<uint32_t, uint32_t> callers_;    // of others, by whom they may work for
+    std::set<uint32_t> tls_;                // processes whose encrypted bytes are known unencrypted
+    Threads threads_;                       // that received requests
+    std::map<uint32_t, Caller> callers_;    // of other threads, those that they may work for
+    std::map<uint32_t, uint32_t> parents_;  // of processes
 };
 
 }  // namespace mlbcc::report

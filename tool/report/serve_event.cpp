@@ -31,6 +31,8 @@ std::optional<ServeEvent> serve_event(const Happening& one) {
     made.queued_ns = std::min(one.natural("queued"), one.duration_ns);
     made.other_tid =
         static_cast<uint32_t>(one.natural(made.kind == Kind::born ? "child" : "waker"));
+    made.other_pid = static_cast<uint32_t>(one.natural("waker_process"));
+    made.parent_pid = static_cast<uint32_t>(one.natural("parent"));
     made.request = one.natural("request");
     made.timed = one.natural("timed") != 0;
     switch (made.kind) {

@@ -36,9 +36,11 @@ struct ServeEvent {
     uint64_t queued_ns = 0;  // wait: at its end, for a CPU
     // receive, send: what the first bytes are; wait: the reason; call: its name; begin: the part
     std::string text;
-    uint32_t other_tid = 0;  // born: the new thread; wait: who ended it, 0 if that is not known
-    bool timed = false;      // wait: it had a time limit
-    uint64_t request = 0;    // mark: the server's number of it, 0: none
+    uint32_t other_tid = 0;   // born: the new thread; wait: who ended it, 0 if that is not known
+    bool timed = false;       // wait: it had a time limit
+    uint64_t request = 0;     // mark: the server's number of it, 0: none
+    uint32_t other_pid = 0;   // wait: the process of who ended it
+    uint32_t parent_pid = 0;  // wait: whose child the process is
     std::vector<std::string> stack = {};  // wait: where, innermost first, if the rules say so
 };
 // Nothing if it is another rule's event.

@@ -130,6 +130,7 @@ void ThreadTime::has_made(uint32_t worker, uint64_t now_ns) {
 void ThreadTime::has_called(const ServeEvent& wait) {
     auto [worker, is_new] = workers_.try_emplace(wait.tid, wait.end_ns - wait.queued_ns);
     worker->second.called(wait);
+    if (wait.pid != pid_) worker->second.is_of_pool();
     catch_up(wait.end_ns);
 }
 
@@ -142,6 +143,13 @@ void ThreadTime::worker_waits(const ServeEvent& wait, size_t part) {
 
 void ThreadTime::worker_sent(uint32_t worker, uint64_t now_ns) {
     workers_.at(worker).gave_back(now_ns);
+}
+
+void ThreadTime::worker_gave_back(const ServeEvent& wait) {
+    workers_.at(wait.other_tid).gave_back_to_caller(wait.end_ns - wait.queued_ns);
+    auto reader = workers_.find(wait.tid);
+    if (reader != workers_.end()) reader->second.relays();
+    catch_up(wait.end_ns);
 }
 
 bool ThreadTime::worker_call(const ServeEvent& call) {

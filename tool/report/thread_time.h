@@ -49,6 +49,8 @@ public:
     // It has said which request it works for: it does not wait for work.
     bool is_marked(uint32_t worker) const { return workers_.at(worker).marked() != 0; }
     void worker_sent(uint32_t worker, uint64_t now_ns);
+    // It is a process, and has ended the wait of a thread of this one's.
+    void worker_gave_back(const ServeEvent& wait);
     void worker_exits(uint32_t worker, uint64_t now_ns);
 
 private:

@@ -30,7 +30,13 @@ void Worker::called(const ServeEvent& wait) {
 bool Worker::wait(const ServeEvent& wait, size_t part) {
     // On its way to the next wait for work it may wait for an interpreter's lock: CPython's has a
     // time limit.
-    if (done_ns_ != 0 && (wait.timed || marks_)) return false;
+    if (done_ns_ != 0 && (marks_ || (wait.timed && !takes_turns_))) return false;
+    if (done_ns_ != 0 && takes_turns_ && wait.text == "lock") {  // for its turn
+        line_.forget_since(done_ns_);
+        line_.pass(wait.end_ns, ThreadLine::kIdle);
+        done_ns_ = wait.end_ns;
+        return false;
+    }
     if (done_ns_ != 0) {
         line_.forget_since(done_ns_);
         since_ns_ = done_ns_;  // it had its next work already
@@ -72,7 +78,11 @@ bool Worker::may_mark(uint64_t now_ns) const {
 }
 
 void Worker::gave_back(uint64_t time_ns) {
-    if (done_ns_ != 0) return;
+    if (done_ns_ != 0 && !takes_turns_) return;
+    if (done_ns_ != 0) {
+        line_.forget_since(done_ns_);
+        since_ns_ = done_ns_;  // its next work was there already
+    }
     line_.pass(time_ns, Parts::cpu, since_ns_);
     line_.end_all();  // ends may have been lost
     done_ns_ = std::min(time_ns, line_.known_ns());
@@ -84,7 +94,7 @@ void Worker::exit(uint64_t time_ns) {
 }
 
 uint64_t Worker::settled_ns(uint64_t now_ns) const {
-    if (has_ended_) return UINT64_MAX;
+    if (has_ended_ || relays_) return UINT64_MAX;
     uint64_t known = done_ns_ != 0 ? done_ns_ : line_.known_ns();
     uint64_t patience = is_known_ && done_ns_ == 0 ? kPatienceToTell : kPatienceToSettle;
     return std::max(known, now_ns > patience ? now_ns - patience : 0);
@@ -92,7 +102,7 @@ uint64_t Worker::settled_ns(uint64_t now_ns) const {
 
 ThreadLine::Piece Worker::at(uint64_t time_ns) {
     std::optional<ThreadLine::Piece> piece = line_.at(time_ns);
-    if (!is_known_) return {UINT64_MAX, ThreadLine::kIdle, 0};
+    if (!is_known_ || relays_) return {UINT64_MAX, ThreadLine::kIdle, 0};
     if (piece) return *piece;
     bool is_idle = done_ns_ != 0 || has_ended_;
     return {UINT64_MAX, is_idle ? ThreadLine::kIdle : size_t{Parts::handed_over}, since_ns_};

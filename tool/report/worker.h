@@ -1,10 +1,10 @@
-// A thread of a pool, which works for the requests of another, its caller: from the moment at which
-// that wakes it (or makes it) until it waits to be woken again.
+// A thread of a pool, or of a process of one, which works for the requests of another, its caller:
+// from the moment at which that wakes it (or makes it) until it waits to be woken again.
 //
 //   caller   |receive A|wake|......poll......|send A|
 //   worker   ...lock...|    cpu   |wake|......lock......
 //
-// That it is one is known when it has woken its caller from poll().
+// That it is one is known when it has woken its caller from poll(), or any thread of its parent.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +35,10 @@ public:
         is_known_ = true;
     }
     void exit(uint64_t time_ns);
+    // It is a process, and takes its work by turns with others.
+    void is_of_pool() { takes_turns_ = true; }
+    // It does no work itself, but waits for the processes that do.
+    void relays() { relays_ = true; }
 
     bool has_ended() const { return has_ended_; }
     uint64_t marked() const { return line_.marked(); }
@@ -65,6 +69,8 @@ private:
     bool is_known_ = false;
     bool marks_ = false;  // it says when it works
     bool has_ended_ = false;
+    bool takes_turns_ = false;
+    bool relays_ = false;
 };
 
 }  // namespace mlbcc::report

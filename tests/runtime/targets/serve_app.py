@@ -4,6 +4,8 @@ The server's own timings go to the file SERVE_LOG, a line a request: endpoint, s
 uvicorn seconds since the server had the request's bytes. What is between them is a request that waits in the event loop
 for others' turns."""
 
+import asyncio
+import concurrent.futures
 import ctypes
 import mmap
 import os
@@ -65,6 +67,13 @@ def disk():
     return "disk"
 
 
+def disk_and_cpu():
+    begin = time.thread_time()
+    answer = disk() + cpu()
+    tell("/work", time.thread_time() - begin)
+    return answer
+
+
 def lock():
     WANTED.release()
     HELD.acquire()
@@ -124,6 +133,18 @@ def make_flask():
     return timed
 
 
+def add_processes(app):
+    """/pool is /disk, then /cpu, in one of two processes, which tells as /work how long it computed; /server is that of the server until then."""
+    processes = concurrent.futures.ProcessPoolExecutor(2)
+    list(processes.map(int, range(4)))  # they are made now, and inherit no connections
+
+    @app.get("/pool")
+    async def pool():
+        answer = await asyncio.get_running_loop().run_in_executor(processes, disk_and_cpu)
+        tell("/server", time.process_time())
+        return answer
+
+
 def make_fast():
     from fastapi import FastAPI
     from uvicorn.protocols.http.auto import AutoHTTPProtocol
@@ -131,6 +152,9 @@ def make_fast():
     app = FastAPI()
     for path, work in ENDPOINTS.items():
         app.get(path)(serve_marks.in_thread(work))
+
+    if "SERVE_PROCESSES" in os.environ:
+        add_processes(app)
 
     received = {}  # when, by client
     take = AutoHTTPProtocol.data_received

@@ -18,6 +18,8 @@ public:
         ServeEvent one{kind, now_ - std::min(now_, below(400)), now_};
         one.tid = 1 + static_cast<uint32_t>(below(8));
         one.pid = one.tid <= 6 ? 1 : 7;
+        one.other_pid = below(3) == 0 ? 1 : 7;
+        one.parent_pid = one.pid == 7 ? 1 : 0;
         one.fd = static_cast<int64_t>(5 + below(4));
         one.queued_ns = std::min(below(50), one.end_ns - one.begin_ns);
         one.other_tid = static_cast<uint32_t>(below(9));
@@ -40,7 +42,7 @@ private:
         if (kind == Kind::receive) return below(4) == 0 ? "x" : below(2) == 0 ? kGet : kOther;
         if (kind == Kind::send) return below(4) == 0 ? "ok" : kOk + "ok";
         if (kind != Kind::wait) return "model";
-        constexpr const char* kReasons[] = {"lock", "lock", "poll", "disk", "run queue"};
+        constexpr const char* kReasons[] = {"lock", "lock", "poll", "disk", "run queue", "pipe"};
         return kReasons[below(std::size(kReasons))];
     }
 
@@ -50,7 +52,7 @@ private:
 
 TEST(ConnectionsAtRandom, EachRequestsPartsAreItsDuration) {
     size_t answered = 0, with_workers = 0;
-    for (unsigned seed = 0; seed < 300; ++seed) {
+    for (unsigned seed = 0; seed < 60; ++seed) {
         Taken taken;
         Connections on(true, taken);
         Chaos chaos(seed);
@@ -63,8 +65,8 @@ TEST(ConnectionsAtRandom, EachRequestsPartsAreItsDuration) {
         }
         answered += taken.answered.size();
     }
-    EXPECT_GT(answered, 10'000u);
-    EXPECT_GT(with_workers, 100u);
+    EXPECT_GT(answered, 2000u);
+    EXPECT_GT(with_workers, 20u);
 }
 
 }  // namespace
