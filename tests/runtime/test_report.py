@@ -2,12 +2,16 @@
 
 import fnmatch
 import json
+import os
+import re
 import subprocess
 import unittest
 
 from harness import ROOT
 from harness.inference import InferenceCase
+from harness.machine import MLBCC
 from harness.schema import faults
+from harness.terminal import shown_on_terminal
 
 SCHEMA = ROOT / "docs/calls.schema.json"
 
@@ -125,6 +129,20 @@ class Report(InferenceCase):
         self.assertEqual(nothing.returncode, 0)
         self.assertIn("no call in", nothing.stderr)
         self.assertEqual(trace.summary["lost"], 0)
+
+    def test_on_a_terminal(self):
+        """Titles and headings are bold there; what is written is the same."""
+        self.inference()
+        for options, headings in ((("--top", "4"), ("=== CALLS ===", "SLOWEST CALLS")), ((), ("=== TRACE SUMMARY ===", "USERSPACE (libcuda.so.1)"))):
+            plain = self.mlbcc("report", self.out, "-q", *options).stdout
+            self.assertNotIn("\x1b", plain)
+            for none in ("", "1"):
+                shown, status = shown_on_terminal([MLBCC, "report", self.out, "-q", *options], env={**os.environ, "NO_COLOR": none})
+                text = shown.decode().replace("\r\n", "\n")
+                self.assertEqual(status, 0)
+                self.assertEqual(re.sub(r"\x1b\[[0-9;]*m", "", text), plain)
+                for heading in headings:
+                    self.assertEqual(f"\x1b[1m{heading}" in text, none == "", text)
 
     def test_mistakes(self):
         for options, said in ((["--from", "soon"], "`soon` is no time"), (["--from", "2s", "--to", "1s"], "--from is not before --to"),

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string_view>
 
 #include "base/write_all.h"
+#include "sink/emphasis.h"
 #include "sink/layers.h"
 #include "sink/sink.h"
 #include "sink/summary_text.h"
@@ -22,7 +24,8 @@ public:
     Result<void> finish(const TraceEnd& end, uint64_t /*event_id*/) override {
         const std::string text =
             summary_text(end, start_ns_, layers_of(*plan_), terminal_width(fd_));
-        if (!write_all(fd_, text)) return system_error("cannot write the summary");
+        if (!write_all(fd_, as_shown_on(fd_, text)))
+            return system_error("cannot write the summary");
         return {};
     }
     void reload(const Reload& change, uint64_t /*event_id*/) override { plan_ = change.plan; }
@@ -43,7 +46,9 @@ size_t terminal_width(int fd) {
 
 bool wants_color(int fd) {
     const char* none = std::getenv("NO_COLOR");
-    return ::isatty(fd) == 1 && (none == nullptr || *none == '\0');
+    const char* terminal = std::getenv("TERM");
+    const bool is_dumb = terminal != nullptr && std::string_view(terminal) == "dumb";
+    return ::isatty(fd) == 1 && !is_dumb && (none == nullptr || *none == '\0');
 }
 
 std::unique_ptr<Sink> make_summary(int fd, const TraceInfo& info, const plan::Plan& plan) {

@@ -22,7 +22,8 @@ namespace mlbcc::sink {
 size_t terminal_width(int fd);
 constexpr size_t kShownGroups = 10;  // of one clause
 
-// It is a terminal, and NO_COLOR (https://no-color.org) is not set.
+// It is a terminal that has colours (TERM is not `dumb`), and NO_COLOR (https://no-color.org) is not
+// set.
 bool wants_color(int fd);
 
 // `width`: of the terminal, characters; at least 80 is assumed.

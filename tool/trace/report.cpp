@@ -54,9 +54,8 @@ int run_report(const std::string& file, const std::optional<view::CallSelection>
     std::fwrite(note.data(), 1, note.size(), stderr);
     std::string text =
         sink::summary_text(trace->end, 0, trace->layers, sink::terminal_width(STDOUT_FILENO));
-    bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-    if (written && std::fflush(stdout) == 0) return 0;
-    return tell(system_error("cannot write the summary"));
+    Result<void> done = write_report(STDOUT_FILENO, text, "the summary");
+    return done ? 0 : tell(done.error());
 }
 
 }  // namespace mlbcc::trace

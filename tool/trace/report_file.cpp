@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/write_all.h"
+#include "sink/emphasis.h"
 
 namespace mlbcc::trace {
 
@@ -23,7 +24,7 @@ Result<void> ReportFile::write(std::string_view json) {
 }
 
 Result<void> write_report(int fd, std::string_view text, const char* what) {
-    if (write_all(fd, text)) return {};
+    if (write_all(fd, sink::as_shown_on(fd, text))) return {};
     return system_error(std::string("cannot write ") + what);
 }
 

@@ -22,7 +22,7 @@ private:
     UniqueFd fd_;
 };
 
-// `what` is what an error calls it: "the profile".
+// In colours, where `fd` is a terminal. `what` is what an error calls it: "the profile".
 Result<void> write_report(int fd, std::string_view text, const char* what);
 
 }  // namespace mlbcc::trace
