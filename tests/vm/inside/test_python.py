@@ -67,3 +67,33 @@ class Profile(VmCase):
         self.assertIn("/etc/hostname", [f["path"] for f in profile["files"]["files"]])
         waits = [one for one in profile["off_cpu"]["long_waits"] if "job.py:rest" in one["stack"]]
         self.assertGreater(sum(one["total_time_ns"] for one in waits), 450_000_000)
+
+
+ANSWERS = """
+import socket, threading
+def ask():
+    with socket.socket(socket.AF_UNIX) as one:
+        one.connect(path)
+        for _ in range(20):
+            one.sendall(b'GET /a HTTP/1.1\\r\\n\\r\\n')
+            one.recv(1000)
+path = __file__ + '.socket'
+with socket.socket(socket.AF_UNIX) as server:
+    server.bind(path)
+    server.listen()
+    threading.Thread(target=ask).start()
+    connection, _ = server.accept()
+    while connection.recv(1000):
+        connection.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok')
+"""
+
+
+class Serve(VmCase):
+    def test_with_all_that_can_be_asked_for(self):
+        for options in ((), ("--stacks", "--syscalls", "categories")):
+            out = self.dir / "serve.json"
+            done = self.mlbcc("serve", "--json", out, *options, "--", "/usr/bin/python3", "-S", self.write("server.py", ANSWERS))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            report = json.loads(out.read_text())
+            (self.dir / "server.py.socket").unlink()
+            self.assertEqual((report["lost"], [(one["endpoint"], one["requests"]) for one in report["endpoints"]]), (0, [("GET /a", 20)]))
