@@ -1,11 +1,11 @@
 // Where threads waited: for what, and in which functions.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace mlbcc::report {
@@ -14,7 +14,9 @@ struct WaitPlace {
     size_t part = 0;                 // Parts::index
     std::vector<std::string> stack;  // symbolised frames, innermost first
 
-    auto operator<=>(const WaitPlace&) const = default;
+    friend bool operator<(const WaitPlace& a, const WaitPlace& b) {
+        return std::tie(a.part, a.stack) < std::tie(b.part, b.stack);
+    }
 };
 struct PlaceUse {
     uint64_t waits = 0, time_ns = 0;
