@@ -13,7 +13,5 @@
 namespace mlbcc::sink {
 
 std::string emphasized(std::string_view text);
-// If the terminal that `fd` is wants colours; else the text as it is.
-std::string as_shown_on(int fd, std::string_view text);
 
 }  // namespace mlbcc::sink

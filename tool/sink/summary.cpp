@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "base/write_all.h"
-#include "sink/emphasis.h"
 #include "sink/layers.h"
 #include "sink/sink.h"
 #include "sink/summary_text.h"

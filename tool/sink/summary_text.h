@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sink/layers.h"
@@ -22,9 +23,11 @@ namespace mlbcc::sink {
 size_t terminal_width(int fd);
 constexpr size_t kShownGroups = 10;  // of one clause
 
-// It is a terminal that has colours (TERM is not `dumb`), and NO_COLOR (https://no-color.org) is not
-// set.
+// It is a terminal that has colours (TERM is not `dumb`), and NO_COLOR (https://no-color.org) is
+// not set.
 bool wants_color(int fd);
+// Titles and headings of a report stand out where `fd` wants colours (sink/emphasis.h).
+std::string as_shown_on(int fd, std::string_view text);
 
 // `width`: of the terminal, characters; at least 80 is assumed.
 std::string summary_text(const TraceEnd& end, uint64_t start_ns, const std::vector<Layer>& layers,

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/write_all.h"
-#include "sink/emphasis.h"
+#include "sink/summary_text.h"
 
 namespace mlbcc::trace {
 
