@@ -38,10 +38,11 @@ class Terminal:
         def take_terminal():
             os.setsid()
             fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+        colors = {} if term == "dumb" else {"NO_COLOR": "1"}  # all that controls the terminal is of the line
         on = [slave if stream in streams else subprocess.DEVNULL for stream in (0, 1, 2)]
         self.process = subprocess.Popen([str(MLBCC), *map(str, arguments)], stdin=on[0], stdout=on[1], stderr=on[2],
                                         preexec_fn=take_terminal, cwd=case.dir,
-                                        env={**os.environ, "TERM": term, "NO_COLOR": "1"}, close_fds=True)
+                                        env={**os.environ, "TERM": term, **colors}, close_fds=True)
         case.addCleanup(self.process.wait)
         case.addCleanup(self.process.kill)
         os.close(slave)

@@ -280,7 +280,7 @@ class FastApi(ServeCase):
         for name, times in own.items():
             median, its = endpoints[name]["latency_ns"]["p50"], statistics.median_low(times)
             # The server's own goes on until it has noted that it has sent.
-            self.assertGreaterEqual(median, its - max(0.03 * its, 2e5), name)
+            self.assertGreaterEqual(median, its - max(0.01 * its, 2e5), name)
             self.assertLessEqual(median, its + max(0.03 * its, 1e6), name)
         # All of them work in threads of a pool, whose time is that of the requests. On a busy machine such threads
         # wait most of all for the interpreter's lock; for a disk only those that read one.

@@ -66,7 +66,7 @@ bool glob_match(std::string_view pattern, std::string_view name) {
             return false;
         }
     }
-    return pattern.find_first_not_of('*', p) == kNoStar;
+    return pattern.find_first_not_of('*', p) == std::string_view::npos;
 }
 
 bool is_glob(std::string_view pattern) {

@@ -15,7 +15,6 @@ namespace {
 using codegen::AttachMode;
 using codegen::ProgramKind;
 
-// "config:0\n" -> 0; the dynamic PMU's description in sysfs.
 // Of perf_event_attr::config (format/ref_ctr_offset: "config:32-63").
 constexpr unsigned kSemaphoreShift = 32;
 

@@ -18,7 +18,6 @@ const target::KernelFunction& function_of(const plan::ProbePlan& probe) {
     return std::get<target::KernelFunction>(probe.probe->at);
 }
 
-// "config:0\n" -> 0
 bool is_forbidden(int code) {
     return code == EPERM || code == EACCES;
 }

@@ -9,6 +9,7 @@
 namespace mlbcc::bpf {
 namespace {
 
+// "config:0\n" -> 0; the dynamic PMU's description in sysfs.
 std::optional<unsigned> sysfs_number(const std::string& path, std::string_view prefix) {
     Result<std::string> text = read_file(path, 4096);
     if (!text || !text->starts_with(prefix)) return std::nullopt;

@@ -37,15 +37,18 @@ bool Worker::wait(const ServeEvent& wait, size_t part) {
         done_ns_ = wait.end_ns;
         return false;
     }
-    if (done_ns_ != 0) {
-        line_.forget_since(done_ns_);
-        since_ns_ = done_ns_;  // it had its next work already
-        done_ns_ = 0;
-    }
+    if (done_ns_ != 0) go_on();
     line_.pass(wait.begin_ns, Parts::cpu, since_ns_);
     line_.pass(wait.end_ns - wait.queued_ns, part, since_ns_);
     line_.pass(wait.end_ns, Parts::run_queue, since_ns_);
     return true;
+}
+
+// It had its next work already when it gave back.
+void Worker::go_on() {
+    line_.forget_since(done_ns_);
+    since_ns_ = done_ns_;
+    done_ns_ = 0;
 }
 
 void Worker::part(uint64_t time_ns, std::optional<size_t> part) {
@@ -79,10 +82,7 @@ bool Worker::may_mark(uint64_t now_ns) const {
 
 void Worker::gave_back(uint64_t time_ns) {
     if (done_ns_ != 0 && !takes_turns_) return;
-    if (done_ns_ != 0) {
-        line_.forget_since(done_ns_);
-        since_ns_ = done_ns_;  // its next work was there already
-    }
+    if (done_ns_ != 0) go_on();
     line_.pass(time_ns, Parts::cpu, since_ns_);
     line_.end_all();  // ends may have been lost
     done_ns_ = std::min(time_ns, line_.known_ns());

@@ -62,6 +62,8 @@ public:
     }
 
 private:
+    void go_on();
+
     ThreadLine line_;
     uint64_t since_ns_;
     uint64_t done_ns_ = 0;  // gave back, and is not known to have gone on; 0: works

@@ -1,7 +1,5 @@
 #include "sink/emphasis.h"
 
-#include "sink/summary_text.h"
-
 namespace mlbcc::sink {
 namespace {
 
@@ -55,10 +53,6 @@ std::string emphasized(std::string_view text) {
         text.remove_prefix(end + 1);
     }
     return out;
-}
-
-std::string as_shown_on(int fd, std::string_view text) {
-    return wants_color(fd) ? emphasized(text) : std::string(text);
 }
 
 }  // namespace mlbcc::sink

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/write_all.h"
+#include "sink/emphasis.h"
 #include "sink/layers.h"
 #include "sink/sink.h"
 #include "sink/summary_text.h"
@@ -48,6 +49,10 @@ bool wants_color(int fd) {
     const char* terminal = std::getenv("TERM");
     const bool is_dumb = terminal != nullptr && std::string_view(terminal) == "dumb";
     return ::isatty(fd) == 1 && !is_dumb && (none == nullptr || *none == '\0');
+}
+
+std::string as_shown_on(int fd, std::string_view text) {
+    return wants_color(fd) ? emphasized(text) : std::string(text);
 }
 
 std::unique_ptr<Sink> make_summary(int fd, const TraceInfo& info, const plan::Plan& plan) {

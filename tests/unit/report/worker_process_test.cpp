@@ -29,19 +29,26 @@ struct PoolOfProcesses : Server {
     void loop_waits(uint64_t begin, uint64_t end) {
         waits_in(kServer, kServer, begin, end, "poll", kReader, kServer, 0);
     }
+    // One process is given work at 120, and answers at 200; its caller waits meanwhile.
+    void reads_a_disk(uint64_t begin, uint64_t end, uint32_t parent = kServer) {
+        waits_in(kFirst, kFirst, 60, 120, "pipe", kWriter, kServer, parent);
+        waits_in(kFirst, kFirst, begin, end, "disk", 0, 0, parent);
+        answers(kFirst, 200);
+        loop_waits(110, 205);
+    }
+    void waits_for_more(uint32_t parent = kServer) {
+        waits_in(kFirst, kFirst, 202, 300, "pipe", kWriter, kServer, parent);
+        on.finish();
+    }
     void says_ok(uint64_t at, int64_t fd) { happens(Kind::send, at, kServer, fd, kOk + "ok"); }
 };
 
 TEST_F(PoolOfProcesses, what_a_process_does_is_its_requests) {
     is_given_work(kFirst, 10, 50);  // the first work of a process tells that it is one
     asks(100, 5, kGet);
-    is_given_work(kFirst, 60, 120);
-    waits_in(kFirst, kFirst, 150, 170, "disk");
-    answers(kFirst, 200);
-    loop_waits(110, 205);
+    reads_a_disk(150, 170);
     says_ok(210, 5);
-    is_given_work(kFirst, 202, 300);
-    on.finish();
+    waits_for_more();
     ASSERT_EQ(taken.answered.size(), 1u);
     const Request& a = taken.answered[0];
     EXPECT_EQ(part(a, "disk"), 20u);
@@ -74,14 +81,10 @@ TEST_F(PoolOfProcesses, a_process_may_have_its_next_work_at_once) {
 TEST_F(PoolOfProcesses, requests_of_several_endpoints_do_not_mix) {
     asks(100, 5, kGet);
     asks(101, 6, kOther);
-    is_given_work(kFirst, 60, 120);
-    waits_in(kFirst, kFirst, 130, 190, "disk");
-    answers(kFirst, 200);
-    loop_waits(110, 205);
+    reads_a_disk(130, 190);
     says_ok(210, 6);
     says_ok(211, 5);
-    is_given_work(kFirst, 202, 300);
-    on.finish();
+    waits_for_more();
     ASSERT_EQ(taken.answered.size(), 2u);
     for (const Request& one : taken.answered) {
         EXPECT_EQ(part(one, "disk"), 0u);
@@ -93,13 +96,9 @@ TEST_F(PoolOfProcesses, another_process_may_have_made_them) {
     constexpr uint32_t kMaker = 6;
     waits_in(kMaker, kMaker, 1, 5, "poll", kWriter, kServer);
     asks(100, 5, kGet);
-    waits_in(kFirst, kFirst, 60, 120, "pipe", kWriter, kServer, kMaker);
-    waits_in(kFirst, kFirst, 150, 170, "disk", 0, 0, kMaker);
-    answers(kFirst, 200);
-    loop_waits(110, 205);
+    reads_a_disk(150, 170, kMaker);
     says_ok(210, 5);
-    waits_in(kFirst, kFirst, 202, 300, "pipe", kWriter, kServer, kMaker);
-    on.finish();
+    waits_for_more(kMaker);
     ASSERT_EQ(taken.answered.size(), 1u);
     EXPECT_EQ(part(taken.answered[0], "disk"), 20u);
 }
