@@ -186,12 +186,10 @@ std::string Writer::failed(const Typed& value) const {
 // starts_with(text, "abc") without.
 std::string Writer::text_equals(const rules::BinaryNode& node) {
     const std::string& literal = std::get<rules::TextLeaf>(node.right->node).text;
-    std::string name = temporary();
     // One more than the literal, so that text cut off behind it is not taken for equal.
     auto size = static_cast<uint32_t>((literal.size() + 1) / 8 * 8 + 8);
     if (std::holds_alternative<rules::BuiltinLeaf>(node.left->node)) size = std::max(size, 16u);
-    line(fmt::format("char {}[{}] = {{}};", name, size));
-    text_to(name, size, *node.left);
+    const std::string name = compared_text(*node.left, size);
     std::string all;
     size_t compared = literal.size() + (node.op == BinaryOp::starts_with ? 0 : 1);
     if (compared == 0) return "(s64)1";
@@ -200,6 +198,16 @@ std::string Writer::text_equals(const rules::BinaryNode& node) {
         all += fmt::format("{}(u8){}[{}] == {}", i == 0 ? "" : " && ", name, i, c);
     }
     return fmt::format("(s64)({}({}))", node.op == BinaryOp::ne ? "!" : "", all);
+}
+
+// Read once, however many texts it is compared with.
+std::string Writer::compared_text(const Typed& value, uint32_t size) {
+    const std::string key = fmt::format("text {} {}", size, rules::to_text(value));
+    if (auto found = known_.find(key); found != known_.end()) return found->second;
+    std::string name = temporary();
+    line(fmt::format("char {}[{}] = {{}};", name, size));
+    text_to(name, size, value);
+    return known_[key] = name;
 }
 
 void Writer::text_to(const std::string& to, uint32_t size, const Typed& value) {

@@ -58,6 +58,7 @@ private:
     std::string address(const rules::TypedPtr& pointer, const rules::TypedPtr& index,
                         uint32_t scale, uint32_t offset);
     std::string text_equals(const rules::BinaryNode& node);
+    std::string compared_text(const rules::Typed& value, uint32_t size);  // its name
     const plan::Saved* saved(const rules::Typed& value) const;
     std::string saved_number(const plan::Saved& saved);
     std::string temporary() { return "v" + std::to_string(next_++); }

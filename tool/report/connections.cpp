@@ -120,9 +120,9 @@ void Connections::born(const ServeEvent& one) {
 
 void Connections::wait(const ServeEvent& one) {
     if (one.parent_pid != 0) parents_[one.pid] = one.parent_pid;
-    give_back(one);
+    const bool is_for_answer = give_back(one);
     auto thread = threads_.find(one.tid);
-    if (thread == threads_.end()) return wait_of_other(one);
+    if (thread == threads_.end()) return wait_of_other(one, is_for_answer);
     thread->second.wait(one, parts_.index(one.text));
 }
 
@@ -156,14 +156,16 @@ bool Connections::is_descendant(uint32_t pid, uint32_t of) const {
     return false;
 }
 
-// A process of a pool answers any thread of its parent.
-void Connections::give_back(const ServeEvent& wait) {
-    if (!is_read(wait) || wait.other_pid == wait.pid) return;
+// A process of a pool answers any thread of its parent. Whether it is that which was waited for.
+bool Connections::give_back(const ServeEvent& wait) {
+    if (!is_read(wait) || wait.other_pid == wait.pid) return false;
     ThreadTime* caller = caller_of(wait.other_tid, wait.other_pid);
-    if (caller && caller->pid() == wait.pid) caller->worker_gave_back(wait);
+    if (!caller || caller->pid() != wait.pid) return false;
+    caller->worker_gave_back(wait);
+    return true;
 }
 
-void Connections::wait_of_other(const ServeEvent& one) {
+void Connections::wait_of_other(const ServeEvent& one, bool is_for_answer) {
     auto by = called_by(one);
     ThreadTime* caller = caller_of(one.tid, one.pid);
     bool is_call =
@@ -172,7 +174,7 @@ void Connections::wait_of_other(const ServeEvent& one) {
         callers_[one.tid] = {by->first, by->second.pid(), one.pid};
         by->second.has_called(one);
     } else if (caller) {
-        caller->worker_waits(one, parts_.index(one.text));
+        caller->worker_waits(one, is_for_answer ? ThreadLine::kIdle : parts_.index(one.text));
     }
 }
 
@@ -245,14 +247,15 @@ void Connections::receive_http(Connection& on, const ServeEvent& one) {
 
 // Whether more of `one` may be looked at, from `at` on.
 bool Connections::receive_head(Connection& on, const ServeEvent& one, uint64_t& at) {
-    std::string_view known = known_from(one, at);
-    std::string text = on.begun + std::string(known);
+    std::string_view known = known_from(one, at), text = known;
+    std::string joined;
+    if (!on.begun.empty()) text = joined = on.begun + std::string(known);
     HttpHead head;
     FirstLine line = read_request(text, head);
     bool is_cut_here = known.size() < one.bytes - at;  // more was received than is known
     if (line == FirstLine::cut && !is_cut_here) {
         if (on.begun.empty()) on.begun_ns = one.end_ns;
-        on.begun = std::move(text);
+        on.begun = text;
         return false;
     }
     if (!is_request(line, head)) {

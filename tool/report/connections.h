@@ -63,9 +63,9 @@ private:
     void exit(const ServeEvent& one);
     void born(const ServeEvent& one);
     void wait(const ServeEvent& one);
-    void wait_of_other(const ServeEvent& one);
+    void wait_of_other(const ServeEvent& one, bool is_for_answer);
     Threads::iterator called_by(const ServeEvent& wait);
-    void give_back(const ServeEvent& wait);
+    bool give_back(const ServeEvent& wait);
     bool is_descendant(uint32_t pid, uint32_t of) const;
     void call(const ServeEvent& one);
     void begin_or_end(const ServeEvent& one);

@@ -13,6 +13,20 @@ constexpr std::pair<std::string_view, Kind> kKinds[] = {
     {"tls", Kind::tls},         {"begin", Kind::begin}, {"end", Kind::end},   {"mark", Kind::mark},
 };
 
+uint32_t id(const Happening& one, std::string_view argument) {
+    return static_cast<uint32_t>(one.natural(argument));
+}
+
+void read_wait(const Happening& one, ServeEvent& made) {
+    made.queued_ns = std::min(one.natural("queued"), one.duration_ns);
+    made.other_tid = id(one, "waker");
+    made.other_pid = id(one, "waker_process");
+    made.parent_pid = id(one, "parent");
+    made.timed = one.natural("timed") != 0;
+    made.text = one.text("reason");
+    made.stack.assign(one.stack.begin(), one.stack.end());
+}
+
 }  // namespace
 
 std::optional<ServeEvent> serve_event(const Happening& one) {
@@ -26,25 +40,23 @@ std::optional<ServeEvent> serve_event(const Happening& one) {
     made.end_ns = one.time_ns + one.duration_ns;
     made.pid = one.pid;
     made.tid = one.tid;
-    made.fd = one.number("fd");
-    made.bytes = one.natural("bytes");
-    made.queued_ns = std::min(one.natural("queued"), one.duration_ns);
-    made.other_tid =
-        static_cast<uint32_t>(one.natural(made.kind == Kind::born ? "child" : "waker"));
-    made.other_pid = static_cast<uint32_t>(one.natural("waker_process"));
-    made.parent_pid = static_cast<uint32_t>(one.natural("parent"));
-    made.request = one.natural("request");
-    made.timed = one.natural("timed") != 0;
     switch (made.kind) {
-    case Kind::wait:
-        made.text = one.text("reason");
-        made.stack.assign(one.stack.begin(), one.stack.end());
-        break;
+    case Kind::wait: read_wait(one, made); break;
+    case Kind::born: made.other_tid = id(one, "child"); break;
     case Kind::call: made.text = one.text("call"); break;
     case Kind::begin: made.text = one.text("part"); break;
-    default:
-        made.text = one.text("head");
-        if (made.text.size() > made.bytes) made.text.resize(made.bytes);
+    case Kind::mark: made.request = one.natural("request"); break;
+    case Kind::accept:
+    case Kind::close: made.fd = one.number("fd"); break;
+    case Kind::receive:
+    case Kind::send:
+        made.fd = one.number("fd");
+        made.bytes = one.natural("bytes");
+        made.text = one.text("head").substr(0, made.bytes);
+        break;
+    case Kind::exit:
+    case Kind::tls:
+    case Kind::end: break;
     }
     return made;
 }

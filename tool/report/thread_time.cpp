@@ -147,8 +147,6 @@ void ThreadTime::worker_sent(uint32_t worker, uint64_t now_ns) {
 
 void ThreadTime::worker_gave_back(const ServeEvent& wait) {
     workers_.at(wait.other_tid).gave_back_to_caller(wait.end_ns - wait.queued_ns);
-    auto reader = workers_.find(wait.tid);
-    if (reader != workers_.end()) reader->second.relays();
     catch_up(wait.end_ns);
 }
 

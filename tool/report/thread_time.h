@@ -42,7 +42,7 @@ public:
     void has_made(uint32_t worker, uint64_t now_ns);
     // Has ended the worker's wait: it may be one from then on.
     void has_called(const ServeEvent& wait);
-    void worker_waits(const ServeEvent& wait, size_t part);
+    void worker_waits(const ServeEvent& wait, size_t part);  // kIdle: for another worker
     bool worker_call(const ServeEvent& call);
     void worker_part(uint32_t worker, uint64_t now_ns, std::optional<size_t> part);
     void worker_mark(uint32_t worker, uint64_t now_ns, uint64_t request);

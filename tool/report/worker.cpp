@@ -22,16 +22,20 @@ void Worker::called(const ServeEvent& wait) {
     }
     line_.pass(woken_ns, ThreadLine::kIdle);
     done_ns_ = 0;
+    relays_ = false;
     has_ended_ = false;  // it may have worked for another meanwhile
     since_ns_ = woken_ns;
     line_.pass(wait.end_ns, Parts::run_queue, since_ns_);
 }
 
 bool Worker::wait(const ServeEvent& wait, size_t part) {
+    // Nobody has given it anything since it gave back: it is there for the answers.
+    if (done_ns_ != 0 && part == ThreadLine::kIdle) relays_ = true;
     // On its way to the next wait for work it may wait for an interpreter's lock: CPython's has a
     // time limit.
-    if (done_ns_ != 0 && (marks_ || (wait.timed && !takes_turns_))) return false;
-    if (done_ns_ != 0 && takes_turns_ && wait.text == "lock") {  // for its turn
+    if (done_ns_ != 0 && !relays_ && (marks_ || (wait.timed && !takes_turns_))) return false;
+    const bool is_for_its_turn = takes_turns_ && wait.text == "lock";
+    if (done_ns_ != 0 && (relays_ || is_for_its_turn)) {
         line_.forget_since(done_ns_);
         line_.pass(wait.end_ns, ThreadLine::kIdle);
         done_ns_ = wait.end_ns;
@@ -41,7 +45,7 @@ bool Worker::wait(const ServeEvent& wait, size_t part) {
     line_.pass(wait.begin_ns, Parts::cpu, since_ns_);
     line_.pass(wait.end_ns - wait.queued_ns, part, since_ns_);
     line_.pass(wait.end_ns, Parts::run_queue, since_ns_);
-    return true;
+    return part != ThreadLine::kIdle;
 }
 
 // It had its next work already when it gave back.
@@ -94,7 +98,7 @@ void Worker::exit(uint64_t time_ns) {
 }
 
 uint64_t Worker::settled_ns(uint64_t now_ns) const {
-    if (has_ended_ || relays_) return UINT64_MAX;
+    if (has_ended_) return UINT64_MAX;
     uint64_t known = done_ns_ != 0 ? done_ns_ : line_.known_ns();
     uint64_t patience = is_known_ && done_ns_ == 0 ? kPatienceToTell : kPatienceToSettle;
     return std::max(known, now_ns > patience ? now_ns - patience : 0);
@@ -102,7 +106,7 @@ uint64_t Worker::settled_ns(uint64_t now_ns) const {
 
 ThreadLine::Piece Worker::at(uint64_t time_ns) {
     std::optional<ThreadLine::Piece> piece = line_.at(time_ns);
-    if (!is_known_ || relays_) return {UINT64_MAX, ThreadLine::kIdle, 0};
+    if (!is_known_) return {UINT64_MAX, ThreadLine::kIdle, 0};
     if (piece) return *piece;
     bool is_idle = done_ns_ != 0 || has_ended_;
     return {UINT64_MAX, is_idle ? ThreadLine::kIdle : size_t{Parts::handed_over}, since_ns_};

@@ -22,7 +22,7 @@ public:
 
     // Its caller ended its wait for work.
     void called(const ServeEvent& wait);
-    // Any other wait. False: it is of no work.
+    // Any other wait; kIdle: for one that works for the same requests. False: it is of no work.
     bool wait(const ServeEvent& wait, size_t part);
     // What it does from then on is that part of a request; nothing: not any more.
     void part(uint64_t time_ns, std::optional<size_t> part);
@@ -37,8 +37,6 @@ public:
     void exit(uint64_t time_ns);
     // It is a process, and takes its work by turns with others.
     void is_of_pool() { takes_turns_ = true; }
-    // It does no work itself, but waits for the processes that do.
-    void relays() { relays_ = true; }
 
     bool has_ended() const { return has_ended_; }
     uint64_t marked() const { return line_.marked(); }
@@ -72,7 +70,7 @@ private:
     bool marks_ = false;  // it says when it works
     bool has_ended_ = false;
     bool takes_turns_ = false;
-    bool relays_ = false;
+    bool relays_ = false;  // answers of processes, until it is given work
 };
 
 }  // namespace mlbcc::report

@@ -40,9 +40,8 @@ void ProcessLooks::start(uint64_t now_ns, bool at_once) {
 
 int ProcessLooks::patience_ms(uint64_t now_ns, int most_ms) const {
     for (const Interval& one : intervals_) {
-        if (!one.waiting.empty() || one.next_ns <= now_ns) return 0;
-        uint64_t left_ms = (one.next_ns - now_ns + 999'999) / 1'000'000;
-        most_ms = static_cast<int>(std::min<uint64_t>(left_ms, static_cast<uint64_t>(most_ms)));
+        if (!one.waiting.empty()) return 0;
+        most_ms = ms_until(one.next_ns, now_ns, most_ms);
     }
     return most_ms;
 }

@@ -19,7 +19,7 @@
 namespace mlbcc::trace {
 namespace {
 
-constexpr int kSweepMs = 10;  // rings are read this often, whether or not they woke us
+constexpr int kSweepMs = 20;  // rings are read this often, whether or not they woke us
 constexpr uint64_t kFlushNs = 40'000'000;
 constexpr uint64_t kCheckNs = 100'000'000;
 constexpr uint64_t kPatienceNs = 2'000'000'000;  // for a command to end after Ctrl-C
@@ -181,6 +181,8 @@ void Session::periodically(uint64_t now_ns) {
     if (now_ns - last_check_ns_ < kCheckNs) return;
     last_check_ns_ = now_ns;
     now_->follower.clean_up();
+    bool by_pid = !command_ && !options_.everyone;
+    roots_ended_ = by_pid && now_->follower.running_roots() == 0;
     add_losses(now_ns);
 }
 
@@ -226,7 +228,9 @@ void Session::wait() {
                          {command_ ? command_->pidfd() : -1, POLLIN, 0},
                          {coming != nullptr ? coming->stream->poll_fd() : -1, POLLIN, 0},
                          {late(coming), POLLIN, 0}};
-    ::poll(waiting, 6, now_->looks->patience_ms(monotonic_ns(), kSweepMs));
+    const uint64_t now = monotonic_ns();
+    const int patience_ms = now_->looks->patience_ms(now, now_->sums.patience_ms(now, kSweepMs));
+    ::poll(waiting, 6, patience_ms);
     take_late();
 }
 
@@ -245,9 +249,7 @@ Session::End Session::poll() {
     if (options_.duration && now - start_ns_ >= static_cast<uint64_t>(options_.duration->count())) {
         return End::duration;
     }
-    bool by_pid = !command_ && !options_.everyone;
-    if (by_pid && now_->follower.running_roots() == 0) return End::processes;
-    return End::none;
+    return roots_ended_ ? End::processes : End::none;
 }
 
 void Session::use_realtime() {

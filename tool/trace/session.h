@@ -112,7 +112,7 @@ private:
     int interrupts_ = 0;
     uint64_t reloads_ = 0;
     uint64_t start_ns_ = 0, last_flush_ns_ = 0, last_check_ns_ = 0, interrupted_ns_ = 0;
-    bool saw_record_ = false;
+    bool saw_record_ = false, roots_ended_ = false;
 };
 
 }  // namespace mlbcc::trace

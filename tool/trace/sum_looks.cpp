@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trace/clock.h"
+
 namespace mlbcc::trace {
 namespace {
 
@@ -30,6 +32,12 @@ void SumLooks::find_intervals() {
         uint64_t every = plan_.aggregates[aggregates_].every_ns;
         if (every > 0) intervals_.try_emplace(every, Interval{start_ns_, start_ns_ + every});
     }
+}
+
+int SumLooks::patience_ms(uint64_t now_ns, int most_ms) const {
+    for (const auto& [every, interval] : intervals_)
+        most_ms = ms_until(interval.next_ns, now_ns, most_ms);
+    return most_ms;
 }
 
 void SumLooks::work(uint64_t now_ns, event::Pipeline& pipeline) {

@@ -23,6 +23,8 @@ public:
     SumLooks(const plan::Plan& plan, Metrics& metrics) : plan_(plan), metrics_(metrics) {}
 
     void start(uint64_t now_ns) { start_ns_ = now_ns; }
+    // How long may be waited for other things, at most `most_ms`.
+    int patience_ms(uint64_t now_ns, int most_ms) const;
     // What is due is read, and the pipeline asked for the moment.
     void work(uint64_t now_ns, event::Pipeline& pipeline);
     // What was read at that moment; nothing that gained nothing.

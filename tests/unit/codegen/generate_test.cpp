@@ -79,6 +79,9 @@ TEST(Generate, AConditionOfSeveralRulesIsDecidedOnce) {
     EXPECT_EQ(count_of(text, "#define MLBCC_OFFSET_task_struct_files 3000\n"), 1u);
     EXPECT_EQ(count_of(text, "#define MLBCC_OFFSET_file_f_path_dentry 64\n"), 1u);
     EXPECT_EQ(count_of(source("on cuda:cuInit { count }"), "mlbcc_read_file_name"), 0u);
+    std::string both = "on cuda:cuInit { where starts_with(file_name(Flags), \"TCP\") || "
+                       "starts_with(file_name(Flags), \"UNIX\")   count }\n";
+    EXPECT_EQ(count_of(source(both, options), "mlbcc_read_file_name(v"), 1u);
 }
 
 TEST(Generate, ALayoutIsAsserted) {

@@ -103,6 +103,27 @@ TEST_F(PoolOfProcesses, another_process_may_have_made_them) {
     EXPECT_EQ(part(taken.answered[0], "disk"), 20u);
 }
 
+// A thread that computes, and has a part of it done by a process whose answer it reads itself.
+TEST_F(PoolOfProcesses, who_asks_for_an_answer_works_before_and_behind_it) {
+    asks(100, 5, kGet);
+    waits_in(kServer, kReader, 60, 110, "lock", kServer, kServer, 0);
+    is_given_work(kFirst, 60, 130);
+    waits_in(kFirst, kFirst, 140, 150, "disk");
+    waits_in(kServer, kReader, 130, 160, "pipe", kFirst, kFirst, 0);
+    waits_in(kServer, kReader, 170, 180, "disk", 0, 0, 0);
+    loop_waits(110, 200);
+    says_ok(205, 5);
+    is_given_work(kFirst, 161, 300);
+    waits_in(kServer, kReader, 202, 300, "lock", kServer, kServer, 0);
+    on.finish();
+    ASSERT_EQ(taken.answered.size(), 1u);
+    const Request& a = taken.answered[0];
+    EXPECT_EQ(part(a, "disk"), 10u + 10);
+    EXPECT_EQ(part(a, "pipe"), 0u);
+    EXPECT_EQ(part(a, "cpu"), 105u - 10 - 10);
+    EXPECT_EQ(sum(a.parts), 105u);
+}
+
 // A client in the same trace waits for the server, too, but is not its child.
 TEST_F(PoolOfProcesses, who_is_no_child_works_for_nobody) {
     asks(100, 5, kGet);
