@@ -131,7 +131,7 @@ def cost(repetitions):
         return (m.median([value(with_it) / value(without) for without, with_it in zip(bare, ours)]) - 1) * 100
     slower, tail = -change(lambda one: one.requests / one.seconds), change(lambda one: one.p99)
     return Row.result(
-        f"{slower:.1f} % fewer, p99 {tail:+.0f} %", slower < 5 and tail < 10,
+        f"{round(slower, 1) + 0:.1f} % fewer, p99 {tail:+.0f} %", slower < 5 and tail < 10,
         f"{m.median([one.requests / one.seconds for one in bare]):.0f} a second alone, "
         f"{m.median([one.requests / one.seconds for one in ours]):.0f} with `mlbcc serve`; median "
         f"{m.median([one.p50 for one in bare]) * 1e3:.2f} and {m.median([one.p50 for one in ours]) * 1e3:.2f} ms, p99 "

@@ -30,18 +30,24 @@ def trace(events=EVENTS):
 
 
 def of(*arguments):
-    """(seconds, MiB) of one run."""
+    """(seconds, MiB) of one run. What this process itself holds would count until the exec: `time` is small."""
     def one():
-        seconds, usage = m.used((m.MLBCC, *arguments))
-        return seconds, usage.ru_maxrss / 1024
+        used = m.SCRATCH / "time.txt"
+        seconds, _ = m.used(("/usr/bin/time", "-f", "%M", "-o", used, m.MLBCC, *arguments))
+        return seconds, int(used.read_text()) / 1024
     return one
+
+
+def shown(way):
+    """Its arguments but for where it writes."""
+    return " ".join(way[:way.index("-o")] if "-o" in way else way)
 
 
 def row_of(most_seconds, *ways):
     """Each way is the arguments behind `mlbcc` and before the trace, and those behind it."""
     def measure(repetitions):
         path = trace()
-        results = m.interleave(repetitions, {" ".join((before, *after)): of(before, path, *after) for before, *after in ways})
+        results = m.interleave(repetitions, {shown(way): of(way[0], path, *way[1:]) for way in ways})
         seconds = {name: m.median([took for took, _ in runs]) for name, runs in results.items()}
         memory = {name: max(mib for _, mib in runs) for name, runs in results.items()}
         met = max(seconds.values()) < most_seconds and max(memory.values()) < MOST_MIB

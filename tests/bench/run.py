@@ -79,13 +79,17 @@ def write(document, text):
 
 
 def write_rows(document, text, rows):
-    """Only these rows, in the place of what the document has of them."""
+    """Only these rows, in the place of what the document has of them, or behind all that it has."""
     def starts(row):
         return f"| {row.what} |", f"* {row.what}: "
     new = {start: line for row in rows for start in starts(row)
            for line in text.splitlines() if line.startswith(start)}
     lines = [next((line for start, line in new.items() if old.startswith(start)), old)
              for old in document.read_text().splitlines()]
+    for start, line in new.items():
+        if not any(old.startswith(start) for old in lines):
+            last = max(i for i, old in enumerate(lines) if old.startswith(start[0]) and i < lines.index(END))
+            lines.insert(last + 1, line)
     document.write_text("\n".join(lines) + "\n")
 
 

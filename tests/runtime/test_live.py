@@ -23,6 +23,19 @@ class LiveView(LiveCase):
         self.assertRegex(shown, r"Parents asked for +1234")
         self.assertLess(shown.index("the job's last line"), shown.index("=== TRACE SUMMARY ==="))
 
+    def test_losses_are_red(self):
+        busy = self.write("busy.py", "import os\nwhile not os.path.exists('stop'):\n    for _ in range(1000): os.getppid()\n")
+        rules = self.rules("on syscall:getppid { event a.call }")
+        for color in ("", "NO_COLOR=1"):
+            self.open(f"{MLBCC} top --rules {rules} --buffer 4K -o trace.jsonl -- python3 -S {busy}", env=color)
+            shown = self.until(lambda text: re.search(r" [1-9]\d*(.\d{3})* lost", re.sub(r"\x1b\[[\d;]*m", "", text)), "-e")
+            header = shown.splitlines()[0]
+            self.assertEqual("\x1b[31m" in header or ";31m" in header, not color, repr(header))
+            self.assertRegex(header, r"\x1b\[[\d;]*m\d[^\x1b]* lost\x1b", "bold at least")
+            (self.dir / "stop").touch()
+            self.ended()
+            (self.dir / "stop").unlink()
+
     def test_what_a_profiled_job_is_at(self):
         job = self.write("phases.py", """
 import os, time

@@ -101,6 +101,11 @@ std::string line_of(const LiveRow& row, size_t name_width) {
     return line + amount(mean_of(row)) + amount(row.slow) + amount(row.max);
 }
 
+void add_line(LiveView::Screen& screen, std::string text, LiveView::Style style) {
+    screen.marks.push_back({screen.lines.size(), 0, text.size(), style});
+    screen.lines.push_back(std::move(text));
+}
+
 bool contains(const std::string& text, const std::string& part) {
     auto same = [](char a, char b) {
         return std::tolower(static_cast<unsigned char>(a)) ==
@@ -210,12 +215,21 @@ std::vector<const LiveRow*> LiveView::shown() const {
     return rows;
 }
 
-std::string LiveView::header() const {
-    return fmt::format("mlbcc  {}  {} s  {}  {}  {} events/s  {} lost  tracer {:.1f} % CPU",
-                       sink::shortened(plain(program_), 24), time_ns_ / 1'000'000'000,
-                       sink::plural(last_.processes, "process"),
-                       sink::plural(last_.threads, "thread"), rate_text(events_rate_),
-                       sink::grouped(last_.lost), cpu_share_);
+void LiveView::add_header(Screen& screen) const {
+    std::string line;
+    auto add = [&](const std::string& text, Style style) {
+        screen.marks.push_back(
+            {screen.lines.size(), line.size(), line.size() + text.size(), style});
+        line += text;
+    };
+    if (is_paused_) add("PAUSED  ", Style::loss);
+    add(fmt::format("mlbcc  {}", sink::shortened(plain(program_), 24)), Style::strong);
+    line += fmt::format("  {} s  {}  {}  {} events/s  ", time_ns_ / 1'000'000'000,
+                        sink::plural(last_.processes, "process"),
+                        sink::plural(last_.threads, "thread"), rate_text(events_rate_));
+    const std::string lost = fmt::format("{} lost", sink::grouped(last_.lost));
+    last_.lost > 0 ? add(lost, Style::loss) : void(line += lost);
+    screen.lines.push_back(line + fmt::format("  tracer {:.1f} % CPU", cpu_share_));
 }
 
 std::string LiveView::titles(size_t name_width) const {
@@ -238,16 +252,27 @@ std::vector<std::string> LiveView::help() const {
             "h, ?         this help"};
 }
 
+std::string LiveView::footer() const {
+    if (!edits_filter_ && filter_.empty()) return "q quit  < > sort  / filter  p pause  h help";
+    return fmt::format("filter: {}{}", filter_, edits_filter_ ? "_" : "   Esc shows all");
+}
+
+void LiveView::add_output(Screen& screen, const std::vector<std::string>& output) const {
+    add_line(screen, "--- the program's output; all of it is shown at the end ---", Style::quiet);
+    const size_t first = output.size() > kOutputLines ? output.size() - kOutputLines : 0;
+    for (size_t i = 0; i < kOutputLines; ++i)
+        screen.lines.push_back(first + i < output.size() ? plain(output[first + i]) : "");
+}
+
 LiveView::Screen LiveView::draw(size_t height, size_t width,
                                 const std::vector<std::string>& output) {
     Screen screen;
     std::vector<std::string>& lines = screen.lines;
     const size_t name_width =
         std::max(kLeastName, width > kCell * kCells ? width - kCell * kCells : 0);
-    lines.push_back(is_paused_ ? "PAUSED  " + header() : header());
-    if (!job_.empty()) lines.push_back(plain(job_));
-    screen.titles = lines.size();
-    lines.push_back(titles(name_width));
+    add_header(screen);
+    if (!job_.empty()) add_line(screen, plain(job_), Style::strong);
+    add_line(screen, titles(name_width), Style::titles);
     const size_t pane = height >= kLeastForOutput ? kOutputLines + 1 : 0;
     const size_t taken = pane + lines.size() + 1;
     page_ = std::max<size_t>(1, height > taken ? height - taken : 1);
@@ -260,16 +285,9 @@ LiveView::Screen LiveView::draw(size_t height, size_t width,
             lines.push_back(line_of(*rows[i], name_width));
     }
     lines.resize(std::max<size_t>(height > pane + 1 ? height - pane - 1 : 0, 2));
-    if (pane > 0) {
-        lines.emplace_back("--- the program's output; all of it is shown at the end ---");
-        const size_t first = output.size() > kOutputLines ? output.size() - kOutputLines : 0;
-        for (size_t i = 0; i < kOutputLines; ++i)
-            lines.push_back(first + i < output.size() ? plain(output[first + i]) : "");
-    }
-    lines.push_back(
-        edits_filter_ || !filter_.empty()
-            ? fmt::format("filter: {}{}", filter_, edits_filter_ ? "_" : "   Esc shows all")
-            : "q quit  < > sort  / filter  p pause  h help");
+    std::erase_if(screen.marks, [&](const Mark& mark) { return mark.line >= lines.size(); });
+    if (pane > 0) add_output(screen, output);
+    add_line(screen, footer(), Style::quiet);
     if (lines.size() > height) lines.resize(height);
     for (std::string& line : lines)
         line = width < 4 ? line.substr(0, width) : sink::shortened(line, width);  // "a..."

@@ -39,9 +39,14 @@ public:
     bool press(char character);
     void press(LiveKey key);
 
+    enum class Style { titles, strong, loss, quiet };
+    struct Mark {  // bytes of a line
+        size_t line = 0, begin = 0, end = 0;
+        Style style{};
+    };
     struct Screen {
         std::vector<std::string> lines;  // as many as the terminal has rows, or fewer
-        size_t titles = 0;               // the line of the columns' titles
+        std::vector<Mark> marks;         // in order
     };
     // `output`: the last lines that the program wrote.
     Screen draw(size_t height, size_t width, const std::vector<std::string>& output);
@@ -49,8 +54,10 @@ public:
 private:
     enum class Column { rate, calls, total, mean, slow, max, name };
     std::vector<const LiveRow*> shown() const;  // filtered, in order
-    std::string header() const;
+    void add_header(Screen& screen) const;
+    void add_output(Screen& screen, const std::vector<std::string>& output) const;
     std::string titles(size_t name_width) const;
+    std::string footer() const;
     std::vector<std::string> help() const;
 
     std::string program_, job_;

@@ -14,8 +14,12 @@
 #include <term.h>
 #undef lines
 
+#include "sink/summary_text.h"
+
 namespace mlbcc::trace {
 namespace {
+
+constexpr short kLoss = 1;  // a pair of colours
 
 uint64_t cpu_ns() {
     rusage usage{};
@@ -109,6 +113,7 @@ void LiveScreen::start(uint64_t start_ns) {
     ::keypad(stdscr, true);
     ::nodelay(stdscr, true);
     ::curs_set(0);
+    begin_colors();
     draw();
 }
 
@@ -138,16 +143,46 @@ bool LiveScreen::work(uint64_t now_ns, const Look& look) {
     return goes_on;
 }
 
+// The terminal's own colours stay, where it has a default to go back to.
+void LiveScreen::begin_colors() {
+    has_colors_ = sink::wants_color(::fileno(stream_)) && ::has_colors() && ::start_color() == OK &&
+                  ::use_default_colors() == OK && ::init_pair(kLoss, COLOR_RED, -1) == OK;
+}
+
+int LiveScreen::attributes(report::LiveView::Style style) const {
+    using report::LiveView;
+    switch (style) {
+    case LiveView::Style::titles: return static_cast<int>(A_REVERSE);
+    case LiveView::Style::strong: return static_cast<int>(A_BOLD);
+    case LiveView::Style::quiet: return static_cast<int>(A_DIM);
+    case LiveView::Style::loss: break;
+    }
+    return static_cast<int>(A_BOLD | (has_colors_ ? COLOR_PAIR(kLoss) : A_NORMAL));
+}
+
 void LiveScreen::draw() {
     const int height = getmaxy(stdscr), width = getmaxx(stdscr);
     if (height <= 0 || width <= 0) return;
     const auto screen_text =
         view_.draw(static_cast<size_t>(height), static_cast<size_t>(width), output_.last_lines());
     werase(stdscr);
+    auto mark = screen_text.marks.begin();
     for (size_t i = 0; i < screen_text.lines.size(); ++i) {
-        wattrset(stdscr, static_cast<int>(i == screen_text.titles ? A_REVERSE : A_NORMAL));
+        const std::string& line = screen_text.lines[i];
         wmove(stdscr, static_cast<int>(i), 0);
-        waddstr(stdscr, screen_text.lines[i].c_str());
+        size_t shown = 0;
+        auto show = [&](size_t end, int attributes) {
+            end = std::min(end, line.size());
+            if (end <= shown) return;
+            wattrset(stdscr, attributes);
+            waddnstr(stdscr, line.data() + shown, static_cast<int>(end - shown));
+            shown = end;
+        };
+        for (; mark != screen_text.marks.end() && mark->line == i; ++mark) {
+            show(mark->begin, A_NORMAL);
+            show(mark->end, attributes(mark->style));
+        }
+        show(line.size(), A_NORMAL);
     }
     ::wrefresh(stdscr);
 }

@@ -44,6 +44,8 @@ private:
     LiveScreen(const TraceOptions& options, UniqueFd terminal, CapturedOutput output);
     bool take_keys(bool& changed);
     void draw();
+    void begin_colors();
+    int attributes(report::LiveView::Style style) const;
 
     static constexpr uint64_t kEveryNs = 1'000'000'000;
     static constexpr uint64_t kFirstNs = 200'000'000;
@@ -55,6 +57,7 @@ private:
     CapturedOutput output_;
     report::LiveView view_;
     uint64_t start_ns_ = 0, next_ns_ = 0;
+    bool has_colors_ = false;
 };
 
 }  // namespace mlbcc::trace

@@ -1,5 +1,7 @@
 #include "report/live_view.h"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,6 +32,21 @@ TEST(LiveView, Rows) {
     EXPECT_THAT(screen.lines[3], StartsWith("fast"));
 }
 
+TEST(LiveView, WhatWasLostStandsOut) {
+    LiveView view("job");
+    auto is_loss = [](const LiveView::Mark& one) { return one.style == LiveView::Style::loss; };
+    sink::TraceEnd end = counted(100);
+    view.take(end, "", 1'000'000'000, 0);
+    EXPECT_TRUE(std::ranges::none_of(view.draw(10, 80, {}).marks, is_loss));
+    end.lost = 12345;
+    view.take(end, "", 2'000'000'000, 0);
+    const LiveView::Screen screen = view.draw(10, 80, {});
+    auto loss = std::ranges::find_if(screen.marks, is_loss);
+    ASSERT_NE(loss, screen.marks.end());
+    EXPECT_EQ(loss->line, 0u);
+    EXPECT_EQ(screen.lines[0].substr(loss->begin, loss->end - loss->begin), "12 345 lost");
+}
+
 TEST(LiveView, KeysSortFilterAndPause) {
     LiveView view("job");
     view.take(counted(100), "", 1'000'000'000, 0);
@@ -52,6 +69,7 @@ TEST(LiveView, FitsAnySizeAndSteersNoTerminal) {
         for (size_t width = 1; width < 100; width += 7) {
             const LiveView::Screen screen = view.draw(height, width, {"a\033b"});
             EXPECT_LE(screen.lines.size(), height);
+            EXPECT_TRUE(std::ranges::is_sorted(screen.marks, {}, &LiveView::Mark::line));
             for (const std::string& line : screen.lines) {
                 EXPECT_LE(line.size(), width);
                 EXPECT_EQ(line.find('\033'), std::string::npos);
