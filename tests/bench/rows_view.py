@@ -77,11 +77,12 @@ def page(repetitions):
     frames = min(zoom["frames_a_second"] for run in runs["page"] for zoom in run["zooms"])
     slowest = max(zoom["slowest_ms"] for run in runs["page"] for zoom in run["zooms"])
     opened = m.median([run["open_ms"] for run in runs["page"]])
-    tab, nothing = (max(run["renderer_mib"] for run in runs[way]) for way in ("page", "empty"))
-    own = max(run["renderer_anonymous_mib"] for run in runs["page"])
-    return Row.result(f"{frames:.0f} a second, {own:.0f} MiB", frames >= 30 and own < MOST_MIB,
-                      f"the slowest frame took {slowest:.0f} ms; the page was open after {opened / 1000:.1f} s; at most {tab:.0f} MiB "
-                      f"of its tab were resident with the browser's own files, {nothing:.0f} MiB of an empty one")
+    (tab, part), (nothing, its_part) = ([max(run[f"{size}_mib"] for run in runs[way]) for size in ("resident", "proportional")]
+                                        for way in ("page", "empty"))
+    return Row.result(f"{frames:.0f} a second, {part:.0f} MiB", frames >= 30 and part < MOST_MIB,
+                      f"the slowest frame took {slowest:.0f} ms; the page was open after {opened / 1000:.1f} s; at most {part:.0f} MiB were its "
+                      f"tab's ({its_part:.0f} MiB an empty one's), and with all of the browser's own files, which its processes share, "
+                      f"{tab:.0f} MiB ({nothing:.0f} MiB)")
 
 
 EMPTY_PAGE = """<!doctype html><html data-ready="yes"><canvas id="timeline" style="width:100%;height:300px"></canvas><i id="range"></i></html>"""
@@ -92,6 +93,6 @@ ROWS = [
     Row("convert", "the same trace for Perfetto and Chrome, and as a page", f"8 s, {MOST_MIB} MiB",
         row_of(8, ("convert", "--to", "perfetto", *out("million.pftrace")), ("convert", "--to", "chrome", *out("million.json")),
                ("convert", "--to", "html", *out("million.html")))),
-    Row("page", "a page of 1 000 000 calls in Chromium, dragged: frames and resident memory of its tab but for the browser's own files",
+    Row("page", "a page of 1 000 000 calls in Chromium, dragged: frames and its tab's resident memory, of what is shared its part",
         f"30 a second, {MOST_MIB} MiB", page),
 ]

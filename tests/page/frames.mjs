@@ -9,11 +9,26 @@ const args = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run
   "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args });
 const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-const seen = { zooms: [] };
+const seen = { zooms: [], resident_mib: 0, proportional_mib: 0 };
+const session = await browser.newBrowserCDPSession();
+
+// Of the page's own process, at most. A page of memory that several processes have mapped, as those of the browser's own
+// files are, counts in a proportional size as its part.
+async function look_at_memory() {
+  const { processInfo } = await session.send("SystemInfo.getProcessInfo");
+  for (const { id } of processInfo.filter((one) => one.type === "renderer")) {
+    const rollup = readFileSync(`/proc/${id}/smaps_rollup`, "utf8");
+    const mib = (line) => Number(new RegExp(`^${line}:\\s+(\\d+)`, "m").exec(rollup)[1]) / 1024;
+    seen.resident_mib = Math.max(seen.resident_mib, mib("Rss"));
+    seen.proportional_mib = Math.max(seen.proportional_mib, mib("Pss"));
+  }
+}
+
 const begun = Date.now();
 await page.goto(pathToFileURL(process.argv[2]).href);
 await page.waitForSelector("html[data-ready]");
 seen.open_ms = Date.now() - begun;
+await look_at_memory();
 
 // As a mouse that is dragged moves it: an event a frame. A frame is over when the next may begin.
 async function pan(steps) {
@@ -50,15 +65,8 @@ for (const notches of [1, 6, 10, 14]) { // of the wheel, so many more: to a half
   for (let i = 0; i < notches; ++i) await page.mouse.wheel(0, -200);
   await page.waitForTimeout(200);
   seen.zooms.push({ range: await page.textContent("#range"), ...await page.evaluate(pan, STEPS) });
+  await look_at_memory();
 }
 
-const session = await browser.newBrowserCDPSession();
-const { processInfo } = await session.send("SystemInfo.getProcessInfo");
-// A renderer has the browser's own files mapped, too: they are not its own memory.
-const memory = (pid, line) => Number(new RegExp(`^${line}:\\s+(\\d+)`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) / 1024;
-const most = (line) => Math.max(...processInfo.filter((one) => one.type === "renderer").map((one) => memory(one.id, line)));
-seen.renderer_mib = most("VmHWM");
-seen.renderer_anonymous_mib = most("RssAnon");
-seen.heap_mib = await page.evaluate(() => performance.memory.usedJSHeapSize / 1048576);
 await browser.close();
 process.stdout.write(JSON.stringify(seen));

@@ -300,21 +300,33 @@ class FastApi(ServeCase):
 class Processes(ServeCase):
     """What the processes of a pool do is the time of the requests that they work for."""
 
-    paths = ("fast", "pool")
-
-    def test_a_pool_of_two(self):
+    def parts_of(self, path):
+        """Its parts, their sum, how long processes computed for it, and the server itself."""
+        self.paths = ("fast", path)
         with unittest.mock.patch.dict(os.environ, SERVE_PROCESSES="2"):
             endpoints, own = self.serve("fast", "uvicorn", "--port", "{port}", "--app-dir", "{targets}", "--log-level",
                                         "warning", "serve_app:fast_app", load=60)
         work, server = own.pop("GET /work"), own.pop("GET /server")
         self.assertEqual({name: one["requests"] for name, one in endpoints.items()}, {name: len(times) for name, times in own.items()})
-        parts, total = endpoints["GET /pool"]["parts_ns"], endpoints["GET /pool"]["total_time_ns"]
+        parts, total = endpoints[f"GET /{path}"]["parts_ns"], endpoints[f"GET /{path}"]["total_time_ns"]
         self.assertEqual(sum(parts.values()), total)
-        self.assertGreater(parts["cpu"], 0.9 * sum(work), parts)
-        self.assertLess(parts["cpu"], 1.1 * (sum(work) + max(server) - min(server)), (parts, sum(work), server))
+        return parts, total, sum(work), max(server) - min(server)
+
+    def test_a_pool_of_two(self):
+        parts, total, work, server = self.parts_of("pool")
+        self.assertGreater(parts["cpu"], 0.9 * work, parts)
+        self.assertLess(parts["cpu"], 1.1 * (work + server), (parts, work, server))
         self.assertGreater(parts["disk"], 0.05e9, parts)
         # Two at a time of eight: the others wait.
         self.assertGreater(parts["poll"], 0.4 * total, parts)
+        self.assertLess(parts.get("shared", 0), 0.05 * total, parts)
+
+
+    def test_a_thread_that_reads_their_answers(self):
+        """It computes before it asks, and behind the answer: that is the request's time, too."""
+        parts, total, work, server = self.parts_of("asks")
+        self.assertGreater(parts["cpu"], 0.9 * (work + server), (parts, work, server))
+        self.assertLess(parts["cpu"], 1.1 * (work + server), (parts, work, server))
         self.assertLess(parts.get("shared", 0), 0.05 * total, parts)
 
 

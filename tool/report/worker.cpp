@@ -22,15 +22,17 @@ void Worker::called(const ServeEvent& wait) {
     }
     line_.pass(woken_ns, ThreadLine::kIdle);
     done_ns_ = 0;
-    relays_ = false;
+    relays_ = has_told_caller_ = false;
     has_ended_ = false;  // it may have worked for another meanwhile
     since_ns_ = woken_ns;
     line_.pass(wait.end_ns, Parts::run_queue, since_ns_);
 }
 
 bool Worker::wait(const ServeEvent& wait, size_t part) {
-    // Nobody has given it anything since it gave back: it is there for the answers.
-    if (done_ns_ != 0 && part == ThreadLine::kIdle) relays_ = true;
+    if (done_ns_ != 0 && part == ThreadLine::kIdle) {
+        relays_ = has_told_caller_;  // given nothing since: it is there for the answers
+        if (!relays_) done_ns_ = 0;  // it had asked for this one
+    }
     // On its way to the next wait for work it may wait for an interpreter's lock: CPython's has a
     // time limit.
     if (done_ns_ != 0 && !relays_ && (marks_ || (wait.timed && !takes_turns_))) return false;

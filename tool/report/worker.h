@@ -32,7 +32,7 @@ public:
     void gave_back(uint64_t time_ns);
     void gave_back_to_caller(uint64_t time_ns) {
         gave_back(time_ns);
-        is_known_ = true;
+        is_known_ = has_told_caller_ = true;
     }
     void exit(uint64_t time_ns);
     // It is a process, and takes its work by turns with others.
@@ -70,7 +70,8 @@ private:
     bool marks_ = false;  // it says when it works
     bool has_ended_ = false;
     bool takes_turns_ = false;
-    bool relays_ = false;  // answers of processes, until it is given work
+    bool has_told_caller_ = false;  // since it was given work
+    bool relays_ = false;           // answers of processes, until it is given work
 };
 
 }  // namespace mlbcc::report

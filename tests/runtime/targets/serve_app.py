@@ -8,7 +8,9 @@ import asyncio
 import concurrent.futures
 import ctypes
 import mmap
+import multiprocessing
 import os
+import queue
 import threading
 import time
 
@@ -145,6 +147,34 @@ def add_processes(app):
         return answer
 
 
+def compute_when_asked(pipe):
+    while True:
+        pipe.recv()
+        begin = time.thread_time()
+        cpu()
+        pipe.send(time.thread_time() - begin)
+
+
+def add_helpers(app):
+    """/asks is /cpu, has one of two processes do /cpu, whose answer its own thread reads, and is /cpu again; /work and /server as of /pool."""
+    idle = queue.SimpleQueue()
+    for _ in range(2):
+        ours, its = multiprocessing.Pipe()
+        multiprocessing.get_context("fork").Process(target=compute_when_asked, args=(its,), daemon=True).start()
+        idle.put(ours)
+
+    @app.get("/asks")
+    def asks():
+        cpu()
+        pipe = idle.get()
+        pipe.send(None)
+        tell("/work", pipe.recv())
+        idle.put(pipe)
+        cpu()
+        tell("/server", time.process_time())
+        return "asked"
+
+
 def make_fast():
     from fastapi import FastAPI
     from uvicorn.protocols.http.auto import AutoHTTPProtocol
@@ -155,6 +185,7 @@ def make_fast():
 
     if "SERVE_PROCESSES" in os.environ:
         add_processes(app)
+        add_helpers(app)
 
     received = {}  # when, by client
     take = AutoHTTPProtocol.data_received

@@ -107,6 +107,7 @@ TEST_F(PoolOfProcesses, another_process_may_have_made_them) {
 TEST_F(PoolOfProcesses, who_asks_for_an_answer_works_before_and_behind_it) {
     asks(100, 5, kGet);
     waits_in(kServer, kReader, 60, 110, "lock", kServer, kServer, 0);
+    happens(Kind::send, 129, kServer, 9, "work", kReader);  // to the process
     is_given_work(kFirst, 60, 130);
     waits_in(kFirst, kFirst, 140, 150, "disk");
     waits_in(kServer, kReader, 130, 160, "pipe", kFirst, kFirst, 0);
