@@ -37,13 +37,13 @@ class Load:
 
 
 @contextlib.contextmanager
-def server(kind="flask", log="/dev/null", data="/dev/null"):
-    """The port of Flask under gunicorn with two workers, or of FastAPI under uvicorn, and the process."""
+def server(kind="flask", log="/dev/null", data="/dev/null", **more):
+    """The port of Flask under gunicorn with two workers, or of FastAPI under uvicorn, and the process; `more` of its environment."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         port = one.getsockname()[1]
     m.SCRATCH.mkdir(parents=True, exist_ok=True)
-    environment = {**os.environ, "SERVE_LOG": str(log), "SERVE_KIND": kind, "SERVE_DATA": str(data)}
+    environment = {**os.environ, "SERVE_LOG": str(log), "SERVE_KIND": kind, "SERVE_DATA": str(data), **more}
     command = {"flask": ["gunicorn", "-w", "2", "-b", f"127.0.0.1:{port}", "--chdir", TARGETS, "serve_app:flask_app"],
                "fast": ["uvicorn", "--port", str(port), "--app-dir", TARGETS, "--log-level", "warning", "serve_app:fast_app"]}[kind]
     process = subprocess.Popen([PYTHON, "-m", *command], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

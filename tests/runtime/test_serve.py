@@ -57,10 +57,11 @@ class ServeCase(TracerCase):
                 tracer.wait()
         self.said = (self.dir / "said.txt").read_text()
         self.assertTrue(out.exists() and out.stat().st_size, self.said)
-        own = defaultdict(list)
+        own, self.middleware = defaultdict(list), defaultdict(list)
         for line in log.read_text().splitlines():
             path, *seconds = line.split()
             own["GET " + path].append(float(seconds[-1]) * 1e9)
+            self.middleware["GET " + path].append(float(seconds[0]) * 1e9)
         report = json.loads(out.read_text())
         self.assertEqual(report["lost"], 0)
         return {one["endpoint"]: one for one in report["endpoints"]}, own
@@ -340,6 +341,9 @@ class Marker(ServeCase):
                                         "warning", "serve_app:fast_app", options=("--marker", f"{library}:works_for"), load=60)
         self.check_counts(endpoints, own, 60)
         for name, one in endpoints.items():
+            its = statistics.median_low(self.middleware[name])
+            self.assertAlmostEqual(one["work_latency_ns"]["p50"], its, delta=max(0.03 * its, 1e6), msg=name)
+            self.assertLessEqual(one["work_latency_ns"]["max"], one["latency_ns"]["max"])
             parts, total = one["parts_ns"], one["total_time_ns"]
             at_work = total - parts.get("run queue", 0) - parts.get("event loop", 0)
             # Without it more than 0.7. A new thread of the pool is not known until it says so.

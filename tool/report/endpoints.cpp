@@ -44,6 +44,7 @@ void EndpointUse::add(const Request& one, RequestEnd end) {
     bytes_out += one.bytes_out;
     time_ns += one.duration_ns();
     latency.add(one.duration_ns());
+    if (one.marked_ns != 0) work.add(one.work_ns());
     report::add(calls, one.calls);
     waits_elsewhere += report::add(places, one.places, kPlaces);
     keep_slowest(slowest, one);

@@ -30,6 +30,7 @@ struct EndpointUse {
     uint64_t unanswered = 0;                        // closed without an answer
     uint64_t bytes_in = 0, bytes_out = 0, time_ns = 0;
     Latency latency;
+    Latency work;  // of those that the server has marked, without what they were queued for before
     PartTimes parts{};
     SyscallUses calls;
     WaitPlaces places;             // at most kPlaces

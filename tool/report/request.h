@@ -1,6 +1,7 @@
 // One request to a server, and where its time went: all parts together are its duration.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -55,6 +56,7 @@ struct Request {
     unsigned status = 0;        // 0: not known
     uint64_t begin_ns = 0;      // the first byte was there
     uint64_t opened_ns = 0;     // its first line was: the thread knows what it is about
+    uint64_t marked_ns = 0;     // the server first said that it works for it; 0: it did not
     uint64_t end_ns = 0;        // the last byte that is known was sent
     uint64_t bytes_in = 0, bytes_out = 0;
     bool answered = false;     // at least its first byte
@@ -65,6 +67,8 @@ struct Request {
     WaitPlaces places;  // those that are known, of waits with stacks
 
     uint64_t duration_ns() const { return end_ns - begin_ns; }
+    // Without what it was queued for before; for one that the server has marked.
+    uint64_t work_ns() const { return end_ns - std::clamp(marked_ns, begin_ns, end_ns); }
 };
 
 // Why a request is over.

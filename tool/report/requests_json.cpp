@@ -4,8 +4,8 @@
 namespace mlbcc::report {
 namespace {
 
-void write_latency(ProfileWriter& json, const Latency& latency) {
-    json.Key("latency_ns");
+void write_latency(ProfileWriter& json, const char* name, const Latency& latency) {
+    json.Key(name);
     json.StartObject();
     member(json, "p50", latency.quantile(0.5));
     member(json, "p90", latency.quantile(0.9));
@@ -80,7 +80,8 @@ void write_endpoint(ProfileWriter& json, const EndpointUse& use, const Parts& pa
     member(json, "bytes_in", use.bytes_in);
     member(json, "bytes_out", use.bytes_out);
     member(json, "total_time_ns", use.time_ns);
-    write_latency(json, use.latency);
+    write_latency(json, "latency_ns", use.latency);
+    if (use.work.count() > 0) write_latency(json, "work_latency_ns", use.work);
     write_parts(json, use.parts, parts);
     write_calls(json, use.calls);
     write_slowest(json, use, parts);

@@ -89,19 +89,19 @@ void ThreadTime::worker_part(uint32_t worker, uint64_t now_ns, std::optional<siz
 void ThreadTime::mark(uint64_t now_ns, uint64_t request) {
     line_.pass(now_ns, Parts::cpu);
     line_.mark(request);
-    note_mark(request);
+    note_mark(request, now_ns);
 }
 
 void ThreadTime::worker_mark(uint32_t worker, uint64_t now_ns, uint64_t request) {
     workers_.try_emplace(worker, now_ns).first->second.mark(now_ns, request);
-    note_mark(request);
+    note_mark(request, now_ns);
 }
 
 // Where one request is open that has no number, a new one is its. Otherwise the answer will tell.
-void ThreadTime::note_mark(uint64_t mark) {
+void ThreadTime::note_mark(uint64_t mark, uint64_t now_ns) {
     if (mark == 0 || marks_.contains(mark)) return;
     if (marks_.size() == kMostMarks) marks_.erase(marks_.begin());
-    marks_[mark] = 0;
+    marks_[mark].first_ns = now_ns;
     std::vector<Request*> without;
     for (Request* one : open_) {
         if (one->mark == 0 && !has_ended(*one)) without.push_back(one);
@@ -111,16 +111,18 @@ void ThreadTime::note_mark(uint64_t mark) {
 
 void ThreadTime::bind(uint64_t mark, Request& request) {
     for (Request* one : open_) {
-        if (one->mark == mark) one->mark = 0;  // it was taken for its
+        if (one->mark == mark) one->mark = one->marked_ns = 0;  // it was taken for its
     }
+    Marked& its = marks_[mark];
+    its.request = request.id;
     request.mark = mark;
-    marks_[mark] = request.id;
+    request.marked_ns = its.first_ns;
 }
 
 // The request that has this number; 0: not known.
 uint64_t ThreadTime::marked(uint64_t mark) const {
     auto found = marks_.find(mark);
-    return mark == 0 || found == marks_.end() ? 0 : found->second;
+    return mark == 0 || found == marks_.end() ? 0 : found->second.request;
 }
 
 void ThreadTime::has_made(uint32_t worker, uint64_t now_ns) {
@@ -225,7 +227,7 @@ uint64_t ThreadTime::settled_ns(uint64_t now_ns) const {
     uint64_t settled = line_.known_ns();
     auto waits_for_answer = [this](uint64_t mark) {
         auto found = marks_.find(mark);
-        return found != marks_.end() && found->second == 0;
+        return found != marks_.end() && found->second.request == 0;
     };
     std::optional<uint64_t> first;
     if (!marks_.empty()) first = line_.first_marked(waits_for_answer);

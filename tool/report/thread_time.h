@@ -60,7 +60,7 @@ private:
     uint64_t sweep_piece(uint64_t until_ns);
     void split(uint64_t duration_ns, const OwnWork& own, const std::vector<Request*>& open);
     uint64_t marked(uint64_t mark) const;
-    void note_mark(uint64_t mark);
+    void note_mark(uint64_t mark, uint64_t now_ns);
     void bind(uint64_t mark, Request& request);
     void drop_ended();
     struct Owner {
@@ -80,8 +80,12 @@ private:
     std::vector<Request*> open_;  // and ended ones whose time is not known
     std::vector<std::unique_ptr<Request>> ended_;
     std::map<uint32_t, Worker> workers_;
-    std::map<uint64_t, uint64_t> marks_;  // the server's numbers: Request::id, 0 if not known
-    uint64_t requests_ = 0;               // that there were
+    struct Marked {
+        uint64_t request = 0;   // Request::id, 0 if not known
+        uint64_t first_ns = 0;  // when it was first said
+    };
+    std::map<uint64_t, Marked> marks_;  // the server's numbers
+    uint64_t requests_ = 0;             // that there were
 };
 
 }  // namespace mlbcc::report

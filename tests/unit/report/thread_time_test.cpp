@@ -36,10 +36,12 @@ TEST_F(Server, marks_tell_which_request_a_thread_works_for) {
     EXPECT_EQ(part(b, "disk"), 100u);
     EXPECT_EQ(part(b, "cpu"), 30u + 15 + 10);
     EXPECT_EQ(sum(b.parts), 210u);
+    EXPECT_EQ(b.work_ns(), 320u - 150);
     const Request& a = taken.answered[1];
     EXPECT_EQ(part(a, "disk"), 0u);
     EXPECT_EQ(part(a, "cpu"), 10u + 30 + 10);  // while it was the only one
     EXPECT_EQ(sum(a.parts), 240u);
+    EXPECT_EQ(a.work_ns(), 340u - 120);
 }
 
 TEST_F(Server, waits_with_stacks_are_kept_with_their_requests) {
