@@ -322,7 +322,6 @@ class Processes(ServeCase):
         self.assertGreater(parts["poll"], 0.4 * total, parts)
         self.assertLess(parts.get("shared", 0), 0.05 * total, parts)
 
-
     def test_a_thread_that_reads_their_answers(self):
         """It computes before it asks, and behind the answer: that is the request's time, too."""
         parts, total, work, server = self.parts_of("asks")

@@ -228,7 +228,11 @@ void LiveView::add_header(Screen& screen) const {
                         sink::plural(last_.processes, "process"),
                         sink::plural(last_.threads, "thread"), rate_text(events_rate_));
     const std::string lost = fmt::format("{} lost", sink::grouped(last_.lost));
-    last_.lost > 0 ? add(lost, Style::loss) : void(line += lost);
+    if (last_.lost > 0) {
+        add(lost, Style::loss);
+    } else {
+        line += lost;
+    }
     screen.lines.push_back(line + fmt::format("  tracer {:.1f} % CPU", cpu_share_));
 }
 
