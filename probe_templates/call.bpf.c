@@ -236,11 +236,11 @@ struct arguments_record {
 MLBCC_SAME(arguments_record, words, 48);
 
 // What the verifier knows of the rules that apply it would follow once for each combination of them.
-#define MLBCC_FORGET(hits)                                                                         \
+#define MLBCC_FORGET(rules)                                                                        \
     do {                                                                                           \
-        call.hits = hits;                                                                          \
+        call.hits = rules;                                                                         \
         asm volatile("" ::: "memory");                                                             \
-        hits = call.hits;                                                                          \
+        rules = call.hits;                                                                         \
     } while (0)
 
 // The verifier must see each bound where the number is used; clang may know it already.

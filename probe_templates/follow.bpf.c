@@ -50,12 +50,18 @@ static __always_inline int mlbcc_on_exec(void *ctx, u32 former) {
 #if !MLBCC_EVERYONE
     if (!mlbcc_traced(&call.id)) return 0;
 #endif
+#if MLBCC_TIMED
+    u64 start = mlbcc_take_start(former);
+#endif
 #if MLBCC_USES_FRAMES
     if (!mlbcc_goes_on(call.id.thread)) mlbcc_release(call.id.thread);
 #else
     mlbcc_release(call.id.thread);
 #endif
     if (former != call.id.thread) mlbcc_release(former);
+#if MLBCC_TIMED
+    if (start) mlbcc_note_start(call.id.thread, start);
+#endif
 #ifdef MLBCC_PYTHON
     u32 replaced = call.id.tgid;
     pythons.delete(&replaced);

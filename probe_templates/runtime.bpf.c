@@ -176,6 +176,9 @@ struct call_frame {
 struct thread_state {
     u32 owner, depth;  // owner: its kernel id, of a slot; depth: open calls
     u64 comm[2];
+#if MLBCC_TIMED
+    u64 started;  // ns, the system call that goes on; 0: none that rules want
+#endif
 #if MLBCC_USES_FRAMES
     struct call_frame frames[MLBCC_FRAMES];
     // Where a record too large for BPF's stack is put together.
@@ -195,6 +198,9 @@ struct thread_state {
 // last bits of its id, if no other has it. Only then its frames are in the hash table.
 BPF_ARRAY(slots, struct thread_state, MLBCC_SLOTS);
 BPF_HASH(claims, u32, u32, MLBCC_SLOTS);
+#if MLBCC_TIMED
+BPF_F_TABLE("hash", u32, u64, starts, 65536, BPF_F_NO_PREALLOC);  // of threads without a slot
+#endif
 #if MLBCC_USES_FRAMES
 BPF_F_TABLE("hash", u32, struct thread_state, threads, 65536, BPF_F_NO_PREALLOC);
 BPF_ARRAY(blank_thread, struct thread_state, 1);
@@ -210,6 +216,9 @@ static __always_inline struct thread_state *mlbcc_slot(u32 thread) {
 static __always_inline void mlbcc_name(struct thread_state *state, u32 thread) {
     bpf_get_current_comm(&state->comm, sizeof(state->comm));
     state->depth = 0;
+#if MLBCC_TIMED
+    state->started = 0;
+#endif
     state->owner = thread;
 }
 
@@ -236,7 +245,30 @@ static __always_inline void mlbcc_release(u32 thread) {
 #if MLBCC_USES_FRAMES
     threads.delete(&thread);
 #endif
+#if MLBCC_TIMED
+    starts.delete(&thread);
+#endif
 }
+
+#if MLBCC_TIMED
+// When the thread's system call began. 0 where there is no room for it.
+static __always_inline int mlbcc_note_start(u32 thread, u64 now) {
+    struct thread_state *slot = mlbcc_slot(thread);
+    if (!slot) return starts.update(&thread, &now) == 0;
+    slot->started = now;
+    return 1;
+}
+// 0 where it is not known; it is known once.
+static __always_inline u64 mlbcc_take_start(u32 thread) {
+    struct thread_state *slot = mlbcc_slot(thread);
+    u64 *kept = slot ? &slot->started : starts.lookup(&thread);
+    if (!kept) return 0;
+    u64 start = *kept;
+    if (slot) *kept = 0;
+    else starts.delete(&thread);
+    return start;
+}
+#endif
 
 #if MLBCC_DEFINED
 // Of a thread that may be another than the one that runs: then only what is known of it.

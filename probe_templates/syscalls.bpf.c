@@ -74,6 +74,33 @@ static __always_inline int mlbcc_syscall_returns(struct call *call, struct pt_re
     return mlbcc_syscall_ends(call, at) && mlbcc_syscall_registers(call, registers, at->args[0]);
 }
 
+#if MLBCC_TIMED
+static __always_inline int mlbcc_syscall_starts(struct bpf_raw_tracepoint_args *at) {
+    struct call call MLBCC_UNSET;
+    u64 cookie = mlbcc_syscall_cookie(at->args[1]);
+    if (!cookie || MLBCC_ENTRY_SHAPE(cookie) == MLBCC_NO_SHAPE || !mlbcc_admit(&call)) return 0;
+    if (mlbcc_note_start(call.id.thread, call.now)) return 0;
+    call.probe = MLBCC_PROBE(cookie);
+    call.hits = ~0u;
+    call.at_return = 1;
+    return mlbcc_lose(&call);
+}
+
+// That its beginning was seen says that the call is traced; all else is decided now.
+static __always_inline int mlbcc_syscall_took(struct call *call, struct pt_regs *registers,
+                                              struct bpf_raw_tracepoint_args *at) {
+    mlbcc_identify(&call->id);
+#if !MLBCC_EVERYONE
+    if (!mlbcc_suspect(call->id.tgid)) return 0;
+#endif
+    call->start = mlbcc_take_start(call->id.thread);
+    call->all = mlbcc_accounts();
+    if (!call->start || !call->all) return 0;
+    call->now = bpf_ktime_get_ns();
+    return mlbcc_syscall_ends(call, at) && mlbcc_syscall_registers(call, registers, at->args[0]);
+}
+#endif
+
 #if MLBCC_USES_FRAMES
 // As mlbcc_submit_arguments(), which needs more of BPF's stack than the registers have left.
 MLBCC_COMMON u64 common_submit_syscall(struct call *call) {

@@ -1,8 +1,10 @@
 """System calls and tracepoints, as docs/language.md says of them."""
 
+import collections
 import errno
 import os
 import subprocess
+import sys
 import time
 import unittest
 
@@ -103,6 +105,44 @@ class Syscalls(TracerCase):
         self.assertEqual([os.path.basename(name) for name in begun], ["sh", "cat"])
         self.assertEqual(trace.stats("n"), {(): 2})
         self.assertEqual([e["comm"] for e in trace.named("exec", "X")], ["sh", "cat"])
+
+    def test_of_a_call_with_nothing_to_keep_its_time_is_known(self):
+        trace = self.trace('on syscall:clock_nanosleep { where ret == 0 event a.sleep() hist duration as "n" }', "sleep", "0.05")
+        slept, = trace.named("sleep", "X")
+        self.assertGreaterEqual(slept["duration_us"], 50_000)
+        self.assertLess(slept["duration_us"], 5_000_000)
+
+    def test_so_is_that_of_execve(self):
+        trace = self.trace('on syscall:execve { event a.exec(ret) }', "/bin/sh", "-c", "exec /usr/bin/cat /dev/null")
+        self.assertEqual([(e["comm"], e["ret"]) for e in trace.named("exec", "X")], [("sh", 0), ("cat", 0)])
+
+    def test_and_of_execve_in_another_thread(self):
+        """The thread gets the number of the first one, which was in a call of its own."""
+        code = ("import os, threading\n"
+                "threading.Thread(target=lambda: os.execv('/bin/true', ['true'])).start()\n"
+                "os.read(os.pipe()[0], 1)\n")
+        trace = self.trace('on syscall:execve { where ret == 0 event a.exec() }\non syscall:read { event a.read(ret) }',
+                           sys.executable, "-c", code)
+        self.assertEqual([e["comm"] for e in trace.named("exec", "X")][-1], "true")
+        self.assertLess(max(e["ts"] + e["duration_us"] / 1_000_000 for e in trace.named("exec", "X")),
+                        max(e["ts"] for e in trace.named("read", "X")), "the new program reads its libraries behind it")
+
+    def test_threads_that_have_no_slot(self):
+        """A slot is that of a thread's last bits: 256 of them where calls have frames."""
+        code = ("import os, threading\n"
+                "gate = threading.Barrier(600)\n"
+                "def run():\n"
+                "    gate.wait()\n"
+                "    for _ in range(5): os.getppid()\n"
+                "    gate.wait()\n"
+                "threading.stack_size(65536)\n"
+                "all = [threading.Thread(target=run) for _ in range(600)]\n"
+                "[one.start() for one in all]\n"
+                "[one.join() for one in all]\n")
+        trace = self.trace("on syscall:getppid { event a.b(ret) }\non syscall:openat { span c(filename) }",
+                           sys.executable, "-c", code)
+        calls_of = collections.Counter(e["tid"] for e in trace.named("b", "X"))
+        self.assertEqual((len(calls_of), set(calls_of.values())), (600, {5}))
 
     @unittest.skipUnless(os.uname().machine == "x86_64", "no 32-bit calls on this processor")
     def test_calls_of_the_32_bit_interface_are_left_out(self):

@@ -236,6 +236,20 @@ class OwnParts(ServeCase):
             self.assertEqual(of.get("GPU copy", 0) > 0, name == "GET /gpu", name)
 
 
+class Pieces(ServeCase):
+    """Servers that give the kernel several buffers at once."""
+
+    paths = ("fast",)
+
+    def test_vectors_and_messages(self):
+        with unittest.mock.patch.dict(os.environ, PYTHONPATH=str(TARGETS)):
+            endpoints, _ = self.serve("none", "serve_pieces", "{port}")
+        self.assertEqual({name: one["requests"] for name, one in endpoints.items()}, {"GET /fast": REQUESTS + 1})
+        one = endpoints["GET /fast"]
+        self.assertEqual((one["unanswered"], one["client_errors"], one["server_errors"]), (0, 0, 0))
+        self.assertGreater(one["parts_ns"]["sending"], 0)
+
+
 @unittest.skipUnless(shutil.which("openssl"), "there is no openssl")
 class Tls(ServeCase):
     """What is encrypted is read where OpenSSL has it unencrypted."""

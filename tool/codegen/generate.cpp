@@ -121,9 +121,10 @@ private:
         }
     }
 
-    plan::ProbeKind kind_of(const plan::Shape& shape) const {
-        return plan_.probes[static_cast<uint32_t>(shape.example)].kind;
+    const plan::ProbePlan& probe_of(const plan::Shape& shape) const {
+        return plan_.probes[static_cast<uint32_t>(shape.example)];
     }
+    plan::ProbeKind kind_of(const plan::Shape& shape) const { return probe_of(shape).kind; }
     std::vector<const plan::Shape*> shapes_of(plan::ProbeKind kind) const {
         std::vector<const plan::Shape*> all;
         for (const plan::Shape& one : plan_.shapes) {
@@ -178,6 +179,8 @@ private:
             if (at_return) {
                 add("syscall_return.bpf.c",
                     {{"name", name}, {"how", writer.syscall_end()}, {"body", &body}});
+            } else if (probe_of(one).acts_at_end()) {
+                add("syscall_begin.bpf.c", {{"name", name}});
             } else {
                 add("syscall_entry.bpf.c", {{"name", name}, {"body", &body}});
             }
@@ -255,7 +258,7 @@ private:
     }
 
     void tracepoint_shape(const plan::Shape& one, const std::string& name, const Source& body) {
-        bool all = plan_.probes[static_cast<uint32_t>(one.example)].is_for_all();
+        bool all = probe_of(one).is_for_all();
         add("tracepoint.bpf.c",
             {{"name", name}, {"admit", all ? "mlbcc_admit_all" : "mlbcc_admit"}, {"body", &body}});
         program_.functions.push_back({name, ProgramKind::tracepoint, one.id, {}});
@@ -287,7 +290,7 @@ private:
 
     // The rules' work is a function that the template's own programs call.
     void defined_shape(const plan::Shape& one, ShapeWriter& writer, const Source& body) {
-        const plan::ProbePlan& probe = plan_.probes[static_cast<uint32_t>(one.example)];
+        const plan::ProbePlan& probe = probe_of(one);
         const rules::ProbeDefinition& definition =
             *std::get<target::Defined>(probe.probe->at).definition;
         part_of(definition.file, definition.line, definition.fields);

@@ -64,7 +64,7 @@ bool uses_frames(const plan::Plan& plan, const Options& options) {
         };
         bool session = plan::is_function(probe.kind) &&
                        options.mode_of(side_of(probe.kind)) == AttachMode::session;
-        bool framed = probe.has_entry() && (!session || probe.needs_frame());
+        bool framed = !probe.acts_at_end() && (!session || probe.needs_frame());
         return (framed && probe.has_return()) || large(probe.entry) || large(probe.ret);
     });
 }
@@ -82,9 +82,11 @@ std::string settings(const plan::Plan& plan, const Options& options, bool frames
     }
     out += fmt::format("#define MLBCC_WAKE_BYTES {}\n", options.wake_bytes);
     if (has_kind(plan, plan::ProbeKind::syscall)) {
+        auto timed = [](const plan::ProbePlan& probe) { return probe.ends == target::Ends::timed; };
         out += fmt::format("#define MLBCC_SYSCALLS {}\n#define MLBCC_NO_SHAPE {}\n"
-                           "#define MLBCC_SHAPES {}\n",
-                           kMaxSyscalls, kNoShape, plan.shapes.size());
+                           "#define MLBCC_SHAPES {}\n#define MLBCC_TIMED {}\n",
+                           kMaxSyscalls, kNoShape, plan.shapes.size(),
+                           std::ranges::any_of(plan.probes, timed) ? 1 : 0);
     }
     out +=
         fmt::format("#define MLBCC_DEFINED {}\n", has_kind(plan, plan::ProbeKind::defined) ? 1 : 0);

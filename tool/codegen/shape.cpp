@@ -253,16 +253,41 @@ bool ShapeWriter::only_counts() const {
 }
 
 const char* ShapeWriter::syscall_end() const {
-    if (probe_.has_entry()) return "mlbcc_syscall_returns";
+    if (framed()) return "mlbcc_syscall_returns";
+    if (probe_.has_entry()) return "mlbcc_syscall_took";
     return only_counts() ? "mlbcc_syscall_counts" : "mlbcc_syscall_completes";
 }
 
-void ShapeWriter::find_call(Writer& w) {
-    if (!probe_.has_entry()) {
-        w.line("struct accounts *all = call.all;");
-        decide(w);
-        return;
+// What the call returned is asked first: other conditions may read memory.
+void ShapeWriter::decide_at_end(Writer& w) {
+    w.line("struct accounts *all = call.all;");
+    const bool asks = std::ranges::any_of(
+        probe_.parts, [](const plan::RulePart& part) { return !part.return_where.empty(); });
+    if (asks) {
+        w.line(fmt::format("u32 ended = {};", probe_.return_parts()));
+        decide_by_end(w, "ended");
+        w.line("if (!ended) return 0;");
     }
+    decide(w);
+    if (asks) w.line("hits &= ended;");
+}
+
+void ShapeWriter::decide_by_end(Writer& w, std::string_view hits) {
+    bool decided = false;
+    for (size_t i = 0; i < probe_.parts.size(); ++i) {
+        for (const rules::TypedPtr& condition : probe_.parts[i].return_where) {
+            w.open_block();
+            w.place(condition->span);
+            w.line(fmt::format("if (!{}) {} &= ~{}u;", w.condition(*condition), hits, 1u << i));
+            w.close_block();
+            decided = true;
+        }
+    }
+    if (decided && probe_.parts.size() > 1) w.line(fmt::format("MLBCC_FORGET({});", hits));
+}
+
+void ShapeWriter::find_call(Writer& w) {
+    if (probe_.acts_at_end()) return decide_at_end(w);
     if (!framed()) {
         w.line("if (!mlbcc_leave(&call)) return 0;");
         if (needs_caller()) w.line("mlbcc_know_caller(&call);");
@@ -290,17 +315,7 @@ Source ShapeWriter::leave() {
     Writer w(plan_, probe_, rules::Stage::ret);
     w.part(heads(), false);
     find_call(w);
-    bool decided = false;
-    for (size_t i = 0; i < probe_.parts.size(); ++i) {
-        for (const rules::TypedPtr& condition : probe_.parts[i].return_where) {
-            w.open_block();
-            w.place(condition->span);
-            w.line(fmt::format("if (!{}) hits &= ~{}u;", w.condition(*condition), 1u << i));
-            w.close_block();
-            decided = true;
-        }
-    }
-    if (decided && probe_.parts.size() > 1) w.line("MLBCC_FORGET(hits);");
+    if (!probe_.acts_at_end()) decide_by_end(w, "hits");
     aggregates(w);
     if (probe_.ret) record(w, *probe_.ret);
     return w.take();

@@ -45,6 +45,8 @@ private:
     bool needs_caller() const;
     bool only_counts() const;
     void find_call(Writer& w);
+    void decide_at_end(Writer& w);
+    void decide_by_end(Writer& w, std::string_view hits);
 
     // Records (shape_record.cpp)
     std::string checks(const plan::RecordLayout& layout);
@@ -65,7 +67,7 @@ private:
 
     bool is_return() const { return shape_.end == rules::Stage::ret; }
     bool is_syscall() const { return probe_.kind == plan::ProbeKind::syscall; }
-    bool framed() const { return probe_.has_entry() && (!is_session() || probe_.needs_frame()); }
+    bool framed() const { return !probe_.acts_at_end() && (!is_session() || probe_.needs_frame()); }
     bool hits_constant() const;
     uint32_t registers() const { return plan::argument_registers(plan_.arch); }
     const std::optional<plan::RecordPlan>& own_record() const {

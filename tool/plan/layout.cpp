@@ -242,7 +242,7 @@ void ProbePlanner::take_as_words(RecordPlan& record) const {
 }
 
 void ProbePlanner::save_for_return() {
-    if (!probe_.has_entry()) return;
+    if (probe_.acts_at_end()) return;
     if (probe_.ret) {
         for (const Capture& capture : probe_.ret->captures) save(capture.value);
     }
@@ -287,8 +287,9 @@ Places ProbePlanner::places() const {
 }
 
 std::string ProbePlanner::frame_key() const {
+    const char* at_end = probe_.has_entry() ? "t" : "c";
     std::string kind = fmt::format("|kind {}{}", static_cast<int>(probe_.kind),
-                                   probe_.ends == target::Ends::completion ? "c" : "");
+                                   probe_.acts_at_end() ? at_end : "");
     if (probe_.kind == ProbeKind::defined) kind += " " + target_.signature->name;
     if (!probe_.needs_frame()) return kind + "|no frame";
     std::string key = fmt::format("{}|frame {}", kind, probe_.saved_words);

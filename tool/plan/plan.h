@@ -295,6 +295,8 @@ struct ProbePlan {
     bool is_for_all() const;        // some rule is for every process
     uint32_t return_parts() const;  // the bits of `parts` that act at return
     bool has_entry() const { return ends != target::Ends::completion; }
+    // What rules ask for is looked at when the call is over, and nothing is kept for that but time.
+    bool acts_at_end() const { return !has_entry() || ends == target::Ends::timed; }
     bool has_return() const { return return_parts() != 0; }
     // The parameters that its records have: bit i is parameter i; those from 64 on are left out.
     uint64_t asked_parameters() const;

@@ -19,17 +19,11 @@ bool wants_span(const rules::Rule& rule) {
 }
 
 // The time that the call took, or memory as it was when the call began.
-bool asks_for_beginning(const rules::Typed& value) {
-    if (rules::always_known(value)) return false;
-    const auto* leaf = std::get_if<rules::BuiltinLeaf>(&value.node);
-    if (leaf != nullptr && leaf->which == rules::Builtin::duration) return true;
-    bool reads = std::holds_alternative<rules::LoadNode>(value.node) ||
-                 std::holds_alternative<rules::TextNode>(value.node);
-    if (reads && value.stage == rules::Stage::entry) return true;
-    bool found = false;
-    rules::for_each_operand(
-        value, [&](const rules::TypedPtr& part) { found |= asks_for_beginning(*part); });
-    return found;
+// Calls behind which a descriptor that they were given is no longer open on the same file.
+bool changes_descriptors(const std::string& call) {
+    constexpr std::string_view kCalls[] = {"close", "close_range", "dup2",
+                                           "dup3",  "execve",      "execveat"};
+    return std::ranges::find(kCalls, call) != std::end(kCalls);
 }
 
 bool names_files(const rules::Typed& value) {
@@ -142,8 +136,9 @@ bool ProbePlanner::plan() {
     if (probe_.parts.empty()) return false;
     ret_ = rules::check_ret(scope(false));
     if (ret_) probe_.ret_type = value_type(*ret_);
-    if (probe_.kind == ProbeKind::syscall && !needs_beginning()) {
-        probe_.ends = target::Ends::completion;
+    if (probe_.kind == ProbeKind::syscall && beginning() != Beginning::values) {
+        probe_.ends =
+            beginning() == Beginning::time ? target::Ends::timed : target::Ends::completion;
     }
     save_for_return();
     if (probe_.entry) lay_out(*probe_.entry, false);
@@ -151,7 +146,8 @@ bool ProbePlanner::plan() {
     if (probe_.kind == ProbeKind::interval) return true;
     find_text_words();
     if (probe_.has_entry()) {
-        probe_.entry_shape = builder_.shape(rules::Stage::entry, "entry " + entry_key());
+        const std::string key = probe_.acts_at_end() ? "time" : entry_key();
+        probe_.entry_shape = builder_.shape(rules::Stage::entry, "entry " + key);
     }
     if (probe_.has_return()) {
         probe_.return_shape = builder_.shape(rules::Stage::ret, "return " + return_key());
@@ -159,32 +155,52 @@ bool ProbePlanner::plan() {
     return true;
 }
 
-// A system call's arguments are there at its end, too: what asks for no more than these and the
-// result, and not for the time that it took, has no need of its beginning.
-bool ProbePlanner::needs_beginning() const {
-    if (probe_.entry) return true;
-    auto at_entry = [](const RulePart& part) { return part.at_entry; };
-    if (std::ranges::any_of(probe_.parts, at_entry)) return true;
+// A system call's arguments are there at its end, too: what asks for no more than these, the result
+// and the time that it took has no need of more than the time of its beginning.
+ProbePlanner::Beginning ProbePlanner::beginning() const {
+    if (probe_.entry) return Beginning::values;
+    Beginning most = Beginning::nothing;
     if (probe_.ret) {
-        for (const Emit& emit : probe_.ret->emits) {
-            if (std::holds_alternative<EventEmit>(emit.what)) return true;
-            if (std::holds_alternative<LargestEmit>(emit.what)) return true;  // has its time
-        }
-        for (const Capture& capture : probe_.ret->captures) {
-            if (asks_for_beginning(*capture.value)) return true;
-        }
+        auto has_time = [](const Emit& emit) {
+            return std::holds_alternative<EventEmit>(emit.what) ||
+                   std::holds_alternative<LargestEmit>(emit.what);
+        };
+        if (std::ranges::any_of(probe_.ret->emits, has_time)) most = Beginning::time;
+        for (const Capture& capture : probe_.ret->captures)
+            most = std::max(most, beginning(*capture.value));
     }
     for (const AggregateUse& use : probe_.aggregates) {
-        if (use.at_entry || (use.value && asks_for_beginning(*use.value))) return true;
-        if (std::ranges::any_of(use.by, [](const auto& one) { return asks_for_beginning(*one); })) {
-            return true;
-        }
+        if (use.at_entry) return Beginning::values;
+        if (use.value) most = std::max(most, beginning(*use.value));
+        most = std::max(most, beginning(use.by));
     }
-    return std::ranges::any_of(probe_.parts, [](const RulePart& part) {
-        auto asks = [](const rules::TypedPtr& one) { return asks_for_beginning(*one); };
-        return std::ranges::any_of(part.entry_where, asks) ||
-               std::ranges::any_of(part.return_where, asks);
-    });
+    for (const RulePart& part : probe_.parts) {
+        if (part.at_entry) return Beginning::values;
+        most = std::max({most, beginning(part.entry_where), beginning(part.return_where)});
+    }
+    return most;
+}
+
+ProbePlanner::Beginning ProbePlanner::beginning(const rules::Typed& value) const {
+    if (rules::always_known(value)) return Beginning::nothing;
+    const auto* leaf = std::get_if<rules::BuiltinLeaf>(&value.node);
+    if (leaf != nullptr && leaf->which == rules::Builtin::duration) return Beginning::time;
+    const auto* text = std::get_if<rules::TextNode>(&value.node);
+    const bool is_of_file = text != nullptr && text->of_file;
+    bool changes = is_of_file
+                       ? changes_descriptors(probe_.function)
+                       : text != nullptr || std::holds_alternative<rules::LoadNode>(value.node);
+    if (changes && value.stage == rules::Stage::entry) return Beginning::values;
+    Beginning most = Beginning::nothing;
+    rules::for_each_operand(
+        value, [&](const rules::TypedPtr& part) { most = std::max(most, beginning(*part)); });
+    return most;
+}
+
+ProbePlanner::Beginning ProbePlanner::beginning(const std::vector<rules::TypedPtr>& values) const {
+    Beginning most = Beginning::nothing;
+    for (const rules::TypedPtr& one : values) most = std::max(most, beginning(*one));
+    return most;
 }
 
 void ProbePlanner::find_text_words() {

@@ -54,7 +54,11 @@ private:
     void name(const target::AttachPoint& at);
     void plan_rule(const target::RuleUse& use);
     rules::Scope scope(bool entry) const;
-    bool needs_beginning() const;
+    // Of a system call, what rules need to know of its beginning: each is more than the one before.
+    enum class Beginning { nothing, time, values };
+    Beginning beginning() const;
+    Beginning beginning(const rules::Typed& value) const;
+    Beginning beginning(const std::vector<rules::TypedPtr>& values) const;
     Places places() const;
     void plan_where(RuleContext& context);
     void late_where(RuleContext& context, const rules::TypedPtr& part);

@@ -159,9 +159,9 @@ struct RuleUse {
     uint32_t exactness = 0;
 };
 
-// When a probe acts: at the beginning and the end of a call, at a moment, or when something that
-// began before is over.
-enum class Ends { call, moment, completion };
+// When a probe acts: at the beginning and the end of a call, at a moment, when something that began
+// before is over, or likewise, knowing when that began.
+enum class Ends { call, moment, completion, timed };
 
 struct Probe {
     AttachPoint at;

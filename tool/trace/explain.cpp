@@ -146,9 +146,10 @@ std::string describe_place(const Frontend& frontend, const plan::ProbePlan& prob
         return probe.has_return() ? "on the function's entry and its return"
                                   : "on the function's entry; no return probe is needed";
     case plan::ProbeKind::syscall:
-        return !probe.has_entry()   ? "at the end of the call only"
-               : probe.has_return() ? "at both ends of the call"
-                                    : "at the beginning of the call only";
+        return !probe.has_entry()    ? "at the end of the call only"
+               : probe.acts_at_end() ? "at the end of the call, but for the time of its beginning"
+               : probe.has_return()  ? "at both ends of the call"
+                                     : "at the beginning of the call only";
     case plan::ProbeKind::tracepoint: return "on the tracepoint";
     case plan::ProbeKind::defined:
         return "defined by " + std::get<target::Defined>(probe.probe->at).definition->file;

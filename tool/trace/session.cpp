@@ -19,7 +19,8 @@
 namespace mlbcc::trace {
 namespace {
 
-constexpr int kSweepMs = 20;  // rings are read this often, whether or not they woke us
+constexpr int kSweepMs = 20;      // rings are read this often, whether or not they woke us
+constexpr int kLazySweepMs = 50;  // where no event is shown by itself
 constexpr uint64_t kFlushNs = 40'000'000;
 constexpr uint64_t kCheckNs = 100'000'000;
 constexpr uint64_t kPatienceNs = 2'000'000'000;  // for a command to end after Ctrl-C
@@ -229,7 +230,8 @@ void Session::wait() {
                          {coming != nullptr ? coming->stream->poll_fd() : -1, POLLIN, 0},
                          {late(coming), POLLIN, 0}};
     const uint64_t now = monotonic_ns();
-    const int patience_ms = now_->looks->patience_ms(now, now_->sums.patience_ms(now, kSweepMs));
+    const int most_ms = options_.serves && output_.empty() ? kLazySweepMs : kSweepMs;
+    const int patience_ms = now_->looks->patience_ms(now, now_->sums.patience_ms(now, most_ms));
     ::poll(waiting, 6, patience_ms);
     take_late();
 }

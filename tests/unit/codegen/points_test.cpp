@@ -23,6 +23,14 @@ TEST(GeneratePoints, TheEndOfASystemCall) {
     expect_golden_of("syscall_end", "on syscall:* { count by function }\n");
 }
 
+TEST(GeneratePoints, ASystemCallWhoseTimeIsAsked) {
+    expect_golden_of("syscall_timed", "on syscall:read, syscall:write {\n"
+                                      "    where ret > 0 && fd > 2\n"
+                                      "    event file.use(fd, bytes = ret)\n"
+                                      "}\n"
+                                      "on syscall:read { event file.use(wanted = count) }\n");
+}
+
 TEST(GeneratePoints, PythonFunctionsOfManySystemCallsAreFoundByOneProgram) {
     const std::string few = "on syscall:openat { event a(filename)   stack python }\n"
                             "on syscall:openat { event a(flags) }\n";

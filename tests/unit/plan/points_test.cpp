@@ -8,14 +8,15 @@ namespace {
 
 using target::Ends;
 
-// Whether a rule on openat and read needs the beginning of each: "call", "completion".
-std::string ends(const std::string& clauses) {
-    const Planned p("on syscall:openat { " + clauses + " }");
+// What a rule on the system call needs of its beginning: "call", "timed", "completion".
+std::string ends(const std::string& clauses, const std::string& call = "openat") {
+    const Planned p("on syscall:" + call + " { " + clauses + " }");
     EXPECT_EQ(p.messages(), "");
-    switch (p.probe("openat").ends) {
+    switch (p.probe(call).ends) {
     case Ends::call: return "call";
     case Ends::moment: return "moment";
     case Ends::completion: return "completion";
+    case Ends::timed: return "timed";
     }
     return "";
 }
@@ -28,15 +29,40 @@ TEST(PointsPlan, OfACallThatIsOnlyCountedTheEndIsEnough) {
     EXPECT_EQ(ends("gauge opened[ret] = 1"), "completion");
 }
 
-TEST(PointsPlan, TimeAndMemoryAsItWasNeedTheBeginning) {
-    EXPECT_EQ(ends("hist duration by function"), "call");
-    EXPECT_EQ(ends("where duration > 1ms count"), "call");
+TEST(PointsPlan, OfACallThatTakesTimeTheBeginningIsATime) {
+    EXPECT_EQ(ends("hist duration by function"), "timed");
+    EXPECT_EQ(ends("where duration > 1ms count"), "timed");
+    EXPECT_EQ(ends("event file.open(flags)"), "timed");
+    EXPECT_EQ(ends("where flags & 1 event file.open(flags, ret)   stack user"), "timed");
+    EXPECT_EQ(ends("where flags & 1 count"), "completion");
+}
+
+TEST(PointsPlan, MemoryAsItWasNeedsTheBeginning) {
     EXPECT_EQ(ends("count by filename"), "call");
     EXPECT_EQ(ends("where filename == \"/\" count"), "call");
     EXPECT_EQ(ends("learn file[ret] = filename"), "call");
-    EXPECT_EQ(ends("event file.open(flags)"), "call");
+    EXPECT_EQ(ends("where duration > 1ms event file.open(filename)"), "call");
     EXPECT_EQ(ends("span file"), "call");
-    EXPECT_EQ(ends("where flags & 1 count"), "completion");
+    EXPECT_EQ(ends("event file.open(name = str((char *)filename, 64))"), "timed");
+}
+
+TEST(PointsPlan, AFileHasItsNameUntilTheCallCloses) {
+    EXPECT_EQ(ends("count by file_name(fd)", "read"), "completion");
+    EXPECT_EQ(ends("event file.read(name = file_name(fd))", "read"), "timed");
+    EXPECT_EQ(ends("count by file_name(fd)", "close"), "call");
+    EXPECT_EQ(ends("event file.close(name = file_name(fd))", "close"), "call");
+    EXPECT_EQ(ends("count by file_name(ret)", "openat"), "completion");
+}
+
+TEST(PointsPlan, ATimedCallHasNoRecordOfItsBeginning) {
+    const Planned p(
+        "on syscall:read, syscall:write { where fd > 2 event file.use(fd, bytes = ret) }");
+    EXPECT_EQ(p.messages(), "");
+    EXPECT_EQ(p.entry("read"), "no record");
+    EXPECT_TRUE(p.probe("read").entry_shape);
+    EXPECT_EQ(p.probe("read").entry_shape, p.probe("write").entry_shape);
+    EXPECT_TRUE(p.probe("read").saved.empty());
+    EXPECT_EQ(p.probe("read").saved_words, 0u);
 }
 
 TEST(PointsPlan, AnEntryRuleBesideOthersMakesItACall) {
