@@ -89,13 +89,14 @@ static __always_inline int mlbcc_syscall_starts(struct bpf_raw_tracepoint_args *
 // That its beginning was seen says that the call is traced; all else is decided now.
 static __always_inline int mlbcc_syscall_took(struct call *call, struct pt_regs *registers,
                                               struct bpf_raw_tracepoint_args *at) {
-    mlbcc_identify(&call->id);
+    u64 both = bpf_get_current_pid_tgid();
 #if !MLBCC_EVERYONE
-    if (!mlbcc_suspect(call->id.tgid)) return 0;
+    if (!mlbcc_suspect(both >> 32)) return 0;
 #endif
-    call->start = mlbcc_take_start(call->id.thread);
+    call->start = mlbcc_take_start(both);
     call->all = mlbcc_accounts();
     if (!call->start || !call->all) return 0;
+    mlbcc_identify(&call->id);
     call->now = bpf_ktime_get_ns();
     return mlbcc_syscall_ends(call, at) && mlbcc_syscall_registers(call, registers, at->args[0]);
 }

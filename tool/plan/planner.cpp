@@ -18,7 +18,6 @@ bool wants_span(const rules::Rule& rule) {
     });
 }
 
-// The time that the call took, or memory as it was when the call began.
 // Calls behind which a descriptor that they were given is no longer open on the same file.
 bool changes_descriptors(const std::string& call) {
     constexpr std::string_view kCalls[] = {"close", "close_range", "dup2",
@@ -136,10 +135,7 @@ bool ProbePlanner::plan() {
     if (probe_.parts.empty()) return false;
     ret_ = rules::check_ret(scope(false));
     if (ret_) probe_.ret_type = value_type(*ret_);
-    if (probe_.kind == ProbeKind::syscall && beginning() != Beginning::values) {
-        probe_.ends =
-            beginning() == Beginning::time ? target::Ends::timed : target::Ends::completion;
-    }
+    if (probe_.kind == ProbeKind::syscall) probe_.ends = ends_of_syscall();
     save_for_return();
     if (probe_.entry) lay_out(*probe_.entry, false);
     if (probe_.ret) lay_out(*probe_.ret, true);
@@ -153,6 +149,15 @@ bool ProbePlanner::plan() {
         probe_.return_shape = builder_.shape(rules::Stage::ret, "return " + return_key());
     }
     return true;
+}
+
+target::Ends ProbePlanner::ends_of_syscall() const {
+    switch (beginning()) {
+    case Beginning::nothing: return target::Ends::completion;
+    case Beginning::time: return target::Ends::timed;
+    case Beginning::values: break;
+    }
+    return target::Ends::call;
 }
 
 // A system call's arguments are there at its end, too: what asks for no more than these, the result

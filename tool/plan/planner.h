@@ -56,6 +56,7 @@ private:
     rules::Scope scope(bool entry) const;
     // Of a system call, what rules need to know of its beginning: each is more than the one before.
     enum class Beginning { nothing, time, values };
+    target::Ends ends_of_syscall() const;
     Beginning beginning() const;
     Beginning beginning(const rules::Typed& value) const;
     Beginning beginning(const std::vector<rules::TypedPtr>& values) const;
