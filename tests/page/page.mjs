@@ -58,6 +58,7 @@ await page.screenshot({ path: `${pictures}/light.png`, fullPage: true });
 seen.tips = []; // of the first row
 for (let x = 5; x < 1000; x += 41) {
   await page.hover("#timeline", { position: { x, y: 48 } });
+  await page.waitForSelector("#tip:not([aria-busy=true])", { state: "attached" });
   if (await page.isVisible("#tip")) seen.tips.push(await page.textContent("#tip"));
 }
 

@@ -39,6 +39,7 @@ uint32_t Marks::detail_of(const Slice& slice) {
     each_argument(slice, [&](const Record::Argument& one) { member(one.name, one.value); });
     if (const std::optional<Value>& ret = return_of(slice)) member("[returned]", *ret);
     if (text_.size() == 0 || texts_.bytes() + text_.size() > kMostText) return 0;
+    if (details_ > 0 && details_ % kPiece == 0) texts_.end_piece();
     text_.append("}\n");
     texts_.text(text_.view());
     return ++details_;

@@ -41,6 +41,7 @@ public:
 private:
     static constexpr size_t kMost = 1 << 21, kLanes = 1 << 12;
     static constexpr uint64_t kMostText = 48 << 20;  // bytes of arguments
+    static constexpr uint32_t kPiece = 1024;         // of them, as page/data.js has it
     struct Mark {
         uint64_t begin_ns, length_ns;
         uint32_t call_and_kind, detail;  // 1 is the first detail, 0 none

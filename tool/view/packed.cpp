@@ -62,9 +62,20 @@ void Packed::text(std::string_view bytes) {
     if (raw_.size() >= kRaw) deflate_raw(Z_NO_FLUSH);
 }
 
-void Packed::finish(sink::Buffer& out) {
+void Packed::end_piece() {
     deflate_raw(Z_FINISH);
-    write_base64(out, packed_);
+    deflateReset(&stream_);
+    ends_.push_back(packed_.size());
+}
+
+void Packed::finish(sink::Buffer& out) {
+    end_piece();
+    size_t begin = 0;
+    for (size_t end : ends_) {
+        if (begin > 0) out.append(',');
+        write_base64(out, std::string_view(packed_).substr(begin, end - begin));
+        begin = end;
+    }
 }
 
 }  // namespace mlbcc::view

@@ -1,5 +1,6 @@
 // Bytes as a page holds them: deflated as they come, then base64. Numbers are written seven bits at
-// a time, the lowest first (LEB128), so that small ones are short.
+// a time, the lowest first (LEB128), so that small ones are short. Pieces can be inflated each by
+// itself; a comma stands between two of them.
 #pragma once
 
 #include <zlib.h>
@@ -8,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sink/buffer.h"
 
@@ -22,6 +24,7 @@ public:
 
     void number(uint64_t value);
     void text(std::string_view bytes);
+    void end_piece();
     uint64_t bytes() const { return taken_ + raw_.size(); }  // that were given
     // Appends all of it as base64; nothing can be added any more.
     void finish(sink::Buffer& out);
@@ -33,6 +36,7 @@ private:
     z_stream stream_{};
     sink::Buffer raw_{kRaw + 64};
     std::string packed_;
+    std::vector<size_t> ends_;  // in it, of the pieces
     uint64_t taken_ = 0;
 };
 

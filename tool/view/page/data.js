@@ -1,18 +1,29 @@
 // The trace from the elements that hold it.
 
 const kPiece = 1 << 16; // characters of base64, a multiple of 4
-const kIndexed = 64; // every so manieth line of the details is known by its place
+const kDetails = 1024; // in a piece, as view/marks.h has it
+
+function takeText(name) {
+  const element = document.getElementById(`column-${name}`);
+  element.remove();
+  return element.textContent;
+}
+
+function bytesOf(base64) {
+  const characters = atob(base64);
+  const bytes = new Uint8Array(characters.length);
+  for (let i = 0; i < bytes.length; ++i) bytes[i] = characters.charCodeAt(i);
+  return bytes;
+}
 
 // Base64 of raw deflate to bytes: in pieces, so that a long trace is not there in each of its forms.
 async function* piecesOf(name) {
-  const element = document.getElementById(`column-${name}`);
-  const text = element.textContent;
-  element.remove();
+  const text = takeText(name);
   let at = 0;
   const packed = new ReadableStream({
     pull(to) {
       if (at >= text.length) return to.close();
-      to.enqueue(Uint8Array.from(atob(text.slice(at, at + kPiece)), (c) => c.charCodeAt(0)));
+      to.enqueue(bytesOf(text.slice(at, at + kPiece)));
       at += kPiece;
       return undefined;
     },
@@ -65,40 +76,22 @@ async function readTrace() {
       marks.ends[i] += time;
     }
   }
-  return { about: trace, marks, rows, detailOf: await detailReader() };
+  return { about: trace, marks, rows, detailOf: detailReader() };
 }
 
-async function detailReader() {
-  const pieces = [];
-  for await (const piece of piecesOf("texts")) pieces.push(piece);
-  const places = []; // [piece, byte] of every kIndexed-th line
-  let lines = 0;
-  pieces.forEach((bytes, piece) => {
-    if (piece === 0) places.push([0, 0]);
-    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) {
-      lines += 1;
-      if (lines % kIndexed === 0) places.push([piece, at + 1]);
-    }
-  });
-  const decoder = new TextDecoder();
-  return (id) => (id === 0 ? {} : JSON.parse(decoder.decode(lineOf(pieces, places, id - 1))));
+// What is known of a mark besides, by its number from 1 on; 0: nothing. All stays packed but for the piece that was asked for last.
+function detailReader() {
+  const pieces = takeText("texts").split(",");
+  let open = { piece: -1, lines: null };
+  return async (id) => {
+    if (id === 0) return {};
+    const piece = Math.floor((id - 1) / kDetails);
+    if (open.piece !== piece) open = { piece, lines: linesOf(pieces[piece]) };
+    return JSON.parse((await open.lines)[(id - 1) % kDetails]);
+  };
 }
 
-// The bytes of a line, counted from 0; it may lie in several pieces.
-function lineOf(pieces, places, line) {
-  let [piece, at] = places[Math.floor(line / kIndexed)];
-  const found = [];
-  for (let left = line % kIndexed; piece < pieces.length;) {
-    const end = pieces[piece].indexOf(10, at);
-    if (left === 0) found.push(...pieces[piece].subarray(at, end < 0 ? pieces[piece].length : end));
-    if (end < 0) {
-      piece += 1;
-      at = 0;
-    } else {
-      if (left === 0) break;
-      left -= 1;
-      at = end + 1;
-    }
-  }
-  return Uint8Array.from(found);
+async function linesOf(base64) {
+  const unpacked = new Blob([bytesOf(base64)]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return (await new Response(unpacked).text()).split("\n");
 }

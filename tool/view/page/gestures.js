@@ -28,7 +28,7 @@ function listenToPointers(timeline) {
       showTip(timeline, event.offsetX, event.offsetY);
     });
   }
-  canvas.addEventListener("pointerleave", () => { byId("tip").hidden = true; });
+  canvas.addEventListener("pointerleave", () => hideTip(timeline));
 }
 
 // The other finger stays where it is.
@@ -37,12 +37,28 @@ function pinch(timeline, other, before, now) {
   timeline.zoom(was / Math.max(Math.abs(now.x - other.x), 8), other.x);
 }
 
-function showTip(timeline, x, y) {
+function hideTip(timeline) {
+  const tip = byId("tip");
+  timeline.pointedAt = -1;
+  tip.hidden = true;
+  tip.ariaBusy = "false";
+}
+
+// What it says may have to be unpacked first, and the pointer move on meanwhile.
+async function showTip(timeline, x, y) {
   const tip = byId("tip");
   const mark = timeline.markAt(x, y);
-  tip.hidden = mark < 0;
-  if (mark < 0) return;
-  tip.textContent = timeline.describe(mark);
+  if (mark < 0) {
+    hideTip(timeline);
+    return;
+  }
+  timeline.pointedAt = mark;
+  tip.ariaBusy = "true";
+  const text = await timeline.describe(mark);
+  if (timeline.pointedAt !== mark) return;
+  tip.textContent = text;
+  tip.hidden = false;
+  tip.ariaBusy = "false";
   const left = Math.min(x + 12, timeline.width - tip.offsetWidth - 4);
   tip.style.left = `${Math.max(0, left)}px`;
   tip.style.top = `${y + 16}px`;

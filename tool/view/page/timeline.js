@@ -194,12 +194,12 @@ class Timeline {
     return -1;
   }
 
-  describe(i) {
+  async describe(i) {
     const { begins, ends, calls, details } = this.trace.marks;
     const [type, name] = this.trace.about.calls[calls[i] >> 3];
     const kind = ["", " (its beginning was not recorded)", " (its end was not recorded)", " (had not ended)", ""][calls[i] & 7];
     const took = (calls[i] & 7) === 4 ? "" : `, ${duration(ends[i] - begins[i])}`;
-    const values = Object.entries(this.trace.detailOf(details[i])).map(([key, value]) => `\n${key} = ${typeof value === "string" ? value : JSON.stringify(value)}`);
+    const values = Object.entries(await this.trace.detailOf(details[i])).map(([key, value]) => `\n${key} = ${typeof value === "string" ? value : JSON.stringify(value)}`);
     return `${name}${kind}\n${type}, at ${(begins[i] / 1e9).toFixed(9)} s${took}${values.join("")}`;
   }
 }
