@@ -9,6 +9,5 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 [ "$(id -u)" -ne 0 ] || scripts/setup.sh --tests
 python3 tests/npm_install.py page chromium || true  # the tests that need it say so
-python3 tests/npm_install.py catapult || true
 python3 tests/npm_install.py otlp || true
 exec python3 scripts/run_tests.py "$@"

@@ -1,38 +1,54 @@
-"""Chrome's form in the importer of chrome://tracing, as npm has it: what that page would draw is what the trace has."""
+"""Chrome's form in the viewer of chrome://tracing, in Debian's Chromium, which itself no longer has that page: what it
+draws is what the trace has. Screenshots are kept in build/page/catapult."""
 
 import json
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 from harness import ROOT
 from harness.inference import InferenceCase
 
-KEPT = ROOT / "build" / "catapult"
+KEPT = ROOT / "build" / "page"
+VIEWER = "trace_viewer_full.html"
 NUMBER = "[event]"
+
+
+def viewer_folder():
+    """Go's sources have the viewer, for `go tool trace`: Debian's package golang-1.19-src."""
+    return next((found.parent for found in sorted(Path("/usr/share").glob(f"go-*/src/cmd/trace/static/{VIEWER}"))), None)
 
 
 class Catapult(InferenceCase):
     def setUp(self):
         super().setUp()
-        install = subprocess.run([sys.executable, ROOT / "tests/npm_install.py", "catapult"], capture_output=True, text=True, check=False)
+        if viewer_folder() is None:
+            self.skipTest("golang-1.19-src is not installed, which has the trace viewer (scripts/setup.sh --tests)")
+        install = subprocess.run([sys.executable, ROOT / "tests/npm_install.py", "page", "chromium"], capture_output=True, text=True, check=False)
         if install.returncode != 0:
             self.skipTest(install.stdout.strip() or install.stderr.strip())
-        shutil.copy(ROOT / "tests/catapult/catapult.cjs", KEPT)
+        shutil.copy(ROOT / "tests/page/catapult.mjs", KEPT)
 
-    def imported(self):
-        """(What is in the file, what the importer makes of it): each thread's slices by their event's number."""
-        chrome = self.dir / "trace.json"
+    def shown(self):
+        """(What is in the file, what the viewer makes of it): each thread's slices by their event's number."""
+        chrome, pictures = self.dir / "trace.json", KEPT / "catapult"
+        pictures.mkdir(exist_ok=True)
         self.assertEqual(self.mlbcc("convert", self.out, "--to", "chrome", "-o", chrome).returncode, 0)
-        done = subprocess.run(["node", "catapult.cjs", str(chrome)], cwd=KEPT, text=True, capture_output=True, timeout=120, check=False)
+        done = subprocess.run(["node", "catapult.mjs", viewer_folder(), chrome, pictures / f"{self._testMethodName}.png"],
+                              cwd=KEPT, text=True, capture_output=True, timeout=120, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         model = json.loads(done.stdout)
+        self.assertEqual(model["errors"], [])
         self.assertEqual(model["warnings"], [])
+        for process in model["processes"]:
+            self.assertIn(f"{process['name']} (pid {process['pid']})", model["text"])
+        self.assertGreater(model["colors"], 5)
         return json.loads(chrome.read_text())["traceEvents"], model
 
     def test_calls_threads_and_flows(self):
         trace = self.inference()
-        events, model = self.imported()
+        events, model = self.shown()
         calls = {(end if begin["phase"] == "X" else begin)["event_id"]: (begin, end) for begin, end in trace.calls()}
         drawn = {one["args"][NUMBER]: (process["pid"], thread["tid"], thread["name"], one) for process in model["processes"]
                  for thread in process["threads"] for one in thread["slices"]}
@@ -51,7 +67,7 @@ class Catapult(InferenceCase):
 
     def test_counters(self):
         trace = self.trace(ROOT / "rules" / "memory.rules", "python3", "-c", "import time; held = bytearray(60 << 20); time.sleep(0.5)")
-        _, model = self.imported()
+        _, model = self.shown()
         drawn = {series["name"]: series["samples"] for process in model["processes"] for counter in process["counters"]
                  for series in counter["series"]}
         looks = [event for event in trace.named("process") if event["type"] == "memory"]

@@ -192,10 +192,10 @@ ProbePlanner::Beginning ProbePlanner::beginning(const rules::Typed& value) const
     if (leaf != nullptr && leaf->which == rules::Builtin::duration) return Beginning::time;
     const auto* text = std::get_if<rules::TextNode>(&value.node);
     const bool is_of_file = text != nullptr && text->of_file;
-    bool changes = is_of_file
-                       ? changes_descriptors(probe_.function)
-                       : text != nullptr || std::holds_alternative<rules::LoadNode>(value.node);
-    if (changes && value.stage == rules::Stage::entry) return Beginning::values;
+    bool may_change = is_of_file
+                          ? changes_descriptors(probe_.function)
+                          : text != nullptr || std::holds_alternative<rules::LoadNode>(value.node);
+    if (may_change && value.stage == rules::Stage::entry) return Beginning::values;
     Beginning most = Beginning::nothing;
     rules::for_each_operand(
         value, [&](const rules::TypedPtr& part) { most = std::max(most, beginning(*part)); });
