@@ -64,8 +64,8 @@ bool uses_frames(const plan::Plan& plan, const Options& options) {
         };
         bool session = plan::is_function(probe.kind) &&
                        options.mode_of(side_of(probe.kind)) == AttachMode::session;
-        bool framed = !probe.acts_at_end() && (!session || probe.needs_frame());
-        return (framed && probe.has_return()) || large(probe.entry) || large(probe.ret);
+        return (probe.is_framed(session) && probe.has_return()) || large(probe.entry) ||
+               large(probe.ret);
     });
 }
 

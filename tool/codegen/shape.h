@@ -67,7 +67,7 @@ private:
 
     bool is_return() const { return shape_.end == rules::Stage::ret; }
     bool is_syscall() const { return probe_.kind == plan::ProbeKind::syscall; }
-    bool framed() const { return !probe_.acts_at_end() && (!is_session() || probe_.needs_frame()); }
+    bool framed() const { return probe_.is_framed(is_session()); }
     bool hits_constant() const;
     uint32_t registers() const { return plan::argument_registers(plan_.arch); }
     const std::optional<plan::RecordPlan>& own_record() const {

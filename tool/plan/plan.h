@@ -303,6 +303,9 @@ struct ProbePlan {
     // Which parts act at return differs from call to call, so it is kept from entry to return.
     bool hits_vary() const;
     bool needs_frame() const { return saved_words > 0 || !saved.empty() || hits_vary(); }
+    // Whether a frame goes from its beginning to its end; `session`: the kernel keeps 8 bytes for
+    // each.
+    bool is_framed(bool session) const { return !acts_at_end() && (!session || needs_frame()); }
     uint32_t saved_bytes() const;
 };
 
