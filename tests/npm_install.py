@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Gets what tests/NAME/package.json asks for into build/NAME, from npm: nothing where it is there already.
+"""Gets what tests/NAME/package.json asks for into build/NAME, from npm: nothing where it is there already; and the
+programs of tests/NAME beside it.
 Where that cannot be had, prints why, and the exit status is 1.
 
     npm_install.py NAME PROGRAM...    with Debian's packages that the tests need, too: chromium
 """
 
 import fcntl
+import os
 import shutil
 import subprocess
 import sys
@@ -24,6 +26,9 @@ def install(name, programs):
     wanted, stamp = (HERE / name / "package.json").read_bytes(), kept / "package.json"
     with open(kept / "lock", "w") as lock:  # tests run side by side
         fcntl.flock(lock, fcntl.LOCK_EX)
+        for program in (HERE / name).glob("*.mjs"):
+            fresh = shutil.copy(program, kept / f".{program.name}")
+            os.replace(fresh, kept / program.name)  # another test may run it
         if (kept / "node_modules").is_dir() and stamp.exists() and stamp.read_bytes() == wanted:
             return None
         stamp.write_bytes(wanted)

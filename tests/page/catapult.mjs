@@ -2,7 +2,7 @@
 // model that it draws as JSON: catapult.mjs FOLDER-OF-THE-VIEWER TRACE SCREENSHOT
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { chromium } from "playwright-core";
+import { gatherErrors, launch } from "./browser.mjs";
 
 const [folder, trace, picture] = process.argv.slice(2);
 const embedding = `<!doctype html>
@@ -12,13 +12,10 @@ const embedding = `<!doctype html>
 <script>document.addEventListener("WebComponentsReady", () => { document.documentElement.dataset.ready = "yes"; });</script>
 <body></body>`;
 
-const args = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-  "--disable-background-networking", "--disable-component-update", "--disable-sync"];
-const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args });
+const browser = await launch();
 const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
 const errors = [];
-page.on("console", (message) => { if (message.type() === "error") errors.push(message.text()); });
-page.on("pageerror", (error) => errors.push(error.message));
+gatherErrors(page, errors);
 // The viewer puts functions of its own in the place of the browser's, which do not see what its parts hold.
 await page.addInitScript(() => {
   const find = document.querySelectorAll;

@@ -1,19 +1,15 @@
 // Opens a page of `mlbcc convert --to html` in Chromium, uses it as a person would, and writes what
 // it saw as JSON to standard output: page.mjs PAGE FOLDER-OF-SCREENSHOTS
-import { chromium } from "playwright-core";
 import { pathToFileURL } from "node:url";
+import { gatherErrors, launch } from "./browser.mjs";
 
 const [file, pictures] = process.argv.slice(2);
-const args = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-  "--disable-background-networking", "--disable-component-update", "--disable-sync"];
-const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args });
+const browser = await launch();
 const seen = { errors: [] };
 
 async function open(options) {
   const page = await browser.newPage(options);
-  page.on("console", (message) => { if (message.type() === "error") seen.errors.push(message.text()); });
-  page.on("pageerror", (error) => seen.errors.push(error.message));
-  page.on("dialog", (dialog) => { seen.errors.push(`dialog: ${dialog.message()}`); return dialog.dismiss(); });
+  gatherErrors(page, seen.errors);
   const begun = Date.now();
   await page.goto(pathToFileURL(file).href);
   await page.waitForSelector("html[data-ready]");

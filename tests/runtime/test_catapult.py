@@ -2,7 +2,6 @@
 draws is what the trace has. Screenshots are kept in build/page/catapult."""
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -28,7 +27,6 @@ class Catapult(InferenceCase):
         install = subprocess.run([sys.executable, ROOT / "tests/npm_install.py", "page", "chromium"], capture_output=True, text=True, check=False)
         if install.returncode != 0:
             self.skipTest(install.stdout.strip() or install.stderr.strip())
-        shutil.copy(ROOT / "tests/page/catapult.mjs", KEPT)
 
     def shown(self):
         """(What is in the file, what the viewer makes of it): each thread's slices by their event's number."""

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -10,16 +9,16 @@ from collections import Counter
 from harness import ROOT
 from harness.inference import InferenceCase
 
-PAGE_TESTS = ROOT / "tests" / "page"
 KEPT = ROOT / "build" / "page"
 EVIL = "</script><script>alert(1)</script>"
+META = {"event_id": 0, "type": "meta", "schema": 1, "tool": "mlbcc", "start": "2026-01-01T00:00:00.0Z",
+        "host": {"kernel": "6", "arch": "x86_64"}, "command": ["a"], "rules": []}
 
 
 def why_no_browser():
     """The reason for which no page can be opened, or None."""
     done = subprocess.run([sys.executable, ROOT / "tests/npm_install.py", "page", "chromium"], capture_output=True, text=True, check=False)
     if done.returncode == 0:
-        shutil.copy(PAGE_TESTS / "page.mjs", KEPT)
         return None
     return done.stdout.strip() or done.stderr.strip()
 
@@ -89,8 +88,7 @@ class Page(InferenceCase):
 
     def test_what_calls_were_given(self):
         """Each tip shows the arguments of its call, also of a trace whose arguments come in many pieces."""
-        lines = [{"event_id": 0, "type": "meta", "schema": 1, "tool": "mlbcc", "start": "2026-01-01T00:00:00.0Z",
-                  "host": {"kernel": "6", "arch": "x86_64"}, "command": ["a"], "rules": []}]
+        lines = [META]
         for i in range(1, 20001):
             lines.append({"event_id": i, "ts": i / 1000, "type": "userspace", "phase": "X", "name": "launch" if i % 7 else "other",
                           "pid": 7, "tid": 7, "comm": "a", "cpu": 0, "duration_us": 900.0, "ret": 0,
@@ -104,3 +102,18 @@ class Page(InferenceCase):
             self.assertEqual(round(float(found[2]) * 1000), n, tip)
             self.assertEqual((found[1], found[4]), ("launch" if n % 7 else "other", f"{n:x}" * 40))
         self.assertGreater(len(set(seen["tips"])), 15)
+
+    def test_calls_of_any_length(self):
+        """Tips tell begin and length of each: also beyond 2^32 nanoseconds, and of calls about which no more is known."""
+        lines, expected = [META], set()
+        for i in range(24):
+            begin, seconds = 6 * i + 1, 5.5 if i % 2 else 3
+            call = {"event_id": i + 1, "ts": begin, "type": "userspace", "phase": "X", "name": "launch", "pid": 7, "tid": 7, "comm": "a",
+                    "cpu": 0, "duration_us": seconds * 1e6}
+            lines.append({**call, "args": {"n": i}} if i % 3 else call)
+            more = f"\nn = {i}" if i % 3 else ""
+            expected.add(f"launch\nuserspace, at {begin:.9f} s, {seconds:.2f} s{more}")
+        file = self.write("long.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+        seen = self.page(file, "long")
+        self.assertEqual({tip for tip in seen["tips"] if tip not in expected}, set())
+        self.assertGreater(len(set(seen["tips"])), 10)

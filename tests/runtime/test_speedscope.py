@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 
@@ -18,7 +17,6 @@ class Speedscope(InferenceCase):
                                  capture_output=True, text=True, check=False)
         if install.returncode != 0:
             self.skipTest(install.stdout.strip() or install.stderr.strip())
-        shutil.copy(ROOT / "tests/page/speedscope.mjs", KEPT)
         trace = self.inference()
         chrome, saved = self.dir / "trace.json", self.dir / "saved.json"
         self.assertEqual(self.mlbcc("convert", self.out, "--to", "chrome", "-o", chrome).returncode, 0)

@@ -196,9 +196,9 @@ void Html::write_data(const Ending& ending) {
     put_json();
     text_.append("</script>\n");
     marks_.put_columns([&](std::string_view name, Packed& packed) {
-        text_.append(fmt::format("<script type=\"text/plain\" id=\"column-{}\">", name));
+        text_.append(fmt::format("<data hidden id=\"column-{}\" value=\"", name));
         packed.finish(text_);
-        text_.append("</script>\n");
+        text_.append("\"></data>\n");
         output_.whole();
     });
 }

@@ -94,18 +94,22 @@ void Marks::find_rows() {
     }
 }
 
-// Begins are told from the one before on the row.
+// Small numbers pack best: a begin is told from the end of the one before on its row, which is
+// never behind it, and a detail by how far it is from the last, twice that or, if before, less one.
 void Marks::fill_columns() {
-    uint64_t before_ns = 0;
+    uint64_t free_ns = 0;
+    int64_t last = 0;
     for (size_t i = 0; i < marks_.size(); ++i) {
         const Mark& mark = marks_[i];
         bool is_first = i == 0 || marks_[i - 1].lane != mark.lane || marks_[i - 1].row != mark.row;
-        if (is_first) before_ns = 0;
-        begins_.number(mark.begin_ns - before_ns);
-        before_ns = mark.begin_ns;
-        lengths_.number(mark.length_ns);
+        if (is_first) free_ns = 0;
         calls_.number(mark.call_and_kind);
-        details_at_.number(mark.detail);
+        lengths_.number(mark.length_ns);
+        gaps_.number(mark.begin_ns - free_ns);
+        free_ns = mark.begin_ns + mark.length_ns;
+        const int64_t step = int64_t{mark.detail} - last;
+        details_at_.number(static_cast<uint64_t>(step < 0 ? -2 * step - 1 : 2 * step));
+        last = mark.detail;
     }
 }
 

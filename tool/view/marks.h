@@ -30,9 +30,9 @@ public:
     // Calls `put(name, packed)` for each column.
     template <class Put> void put_columns(Put&& put) {
         fill_columns();
-        put("begins", begins_);
-        put("lengths", lengths_);
         put("calls", calls_);
+        put("lengths", lengths_);
+        put("gaps", gaps_);
         put("details", details_at_);
         put("texts", texts_);
     }
@@ -68,7 +68,7 @@ private:
     std::vector<Loss> losses_;
     std::vector<std::tuple<uint32_t, uint32_t, uint32_t>> rows_;  // lane, row, marks
     sink::Buffer text_{4096};
-    Packed begins_, lengths_, calls_, details_at_, texts_;
+    Packed calls_, lengths_, gaps_, details_at_, texts_;
     uint32_t details_ = 0;
     uint64_t least_ns_ = 0, left_out_ = 0;
     size_t threads_ = 0;

@@ -2,14 +2,19 @@
 
 const kPiece = 1 << 16; // characters of base64, a multiple of 4
 const kDetails = 1024; // in a piece, as view/marks.h has it
+const kLong = 2 ** 32 - 1; // ns
+const kFewCalls = 2 ** 13;
 
 function takeText(name) {
   const element = document.getElementById(`column-${name}`);
+  const text = element.value;
+  element.value = ""; // removed elements are kept until the next collection
   element.remove();
-  return element.textContent;
+  return text;
 }
 
 function bytesOf(base64) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64); // browsers since 2025: nothing is left behind
   const characters = atob(base64);
   const bytes = new Uint8Array(characters.length);
   for (let i = 0; i < bytes.length; ++i) bytes[i] = characters.charCodeAt(i);
@@ -32,8 +37,8 @@ async function* piecesOf(name) {
   for (let piece = await reader.read(); !piece.done; piece = await reader.read()) yield piece.value;
 }
 
-// LEB128 to numbers, exact to 2^53.
-async function readNumbers(name, into) {
+// LEB128 to numbers, exact to 2^53: calls put(index, number).
+async function readNumbers(name, put) {
   let i = 0;
   let value = 0;
   let factor = 1;
@@ -42,12 +47,35 @@ async function readNumbers(name, into) {
       value += (byte & 127) * factor;
       factor *= 128;
       if (byte & 128) continue;
-      into[i++] = value;
+      put(i++, value);
       value = 0;
       factor = 1;
     }
   }
-  return into;
+}
+
+// Calls and instants by their index. There may be millions: what one takes is kept small.
+class Marks {
+  constructor(count, mostCalls) {
+    this.begins = new Float64Array(count);
+    this.lengths = new Uint32Array(count); // kLong: in `longer`
+    this.longer = new Map();
+    this.calls = mostCalls < kFewCalls ? new Uint16Array(count) : new Uint32Array(count); // 8 times the call, and the kind
+    this.details = new Uint32Array(count);
+  }
+
+  setLength(i, ns) {
+    this.lengths[i] = Math.min(ns, kLong);
+    if (ns >= kLong) this.longer.set(i, ns);
+  }
+
+  length(i) {
+    return this.lengths[i] < kLong ? this.lengths[i] : this.longer.get(i);
+  }
+
+  end(i) {
+    return this.begins[i] + this.length(i);
+  }
 }
 
 // Rows of the timeline: {lane, depth, first, end}, indexes into the columns, each in order of time.
@@ -64,16 +92,16 @@ async function readTrace() {
   const trace = JSON.parse(document.getElementById("trace").textContent);
   const rows = readRows(trace);
   const count = rows.length === 0 ? 0 : rows[rows.length - 1].end;
-  const marks = {
-    begins: await readNumbers("begins", new Float64Array(count)),
-    ends: await readNumbers("lengths", new Float64Array(count)),
-    calls: await readNumbers("calls", new Uint32Array(count)),
-    details: await readNumbers("details", new Uint32Array(count)),
-  };
+  const marks = new Marks(count, trace.calls.length);
+  let detail = 0;
+  await readNumbers("calls", (i, call) => { marks.calls[i] = call; });
+  await readNumbers("lengths", (i, ns) => marks.setLength(i, ns));
+  await readNumbers("gaps", (i, ns) => { marks.begins[i] = ns; });
+  await readNumbers("details", (i, step) => { marks.details[i] = detail += step % 2 ? -(step + 1) / 2 : step / 2; });
   for (const row of rows) {
     for (let i = row.first, time = 0; i < row.end; ++i) {
-      time = marks.begins[i] += time;
-      marks.ends[i] += time;
+      marks.begins[i] += time;
+      time = marks.end(i);
     }
   }
   return { about: trace, marks, rows, detailOf: detailReader() };

@@ -96,12 +96,13 @@ class Timeline {
 
   // The first of the row that ends behind `time`.
   firstBehind(row, time) {
-    const { begins, ends } = this.trace.marks;
+    const { marks } = this.trace;
     let low = row.first;
     let high = row.end;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (ends[middle] > time || (ends[middle] === time && begins[middle] === time)) high = middle;
+      const end = marks.end(middle);
+      if (end > time || (end === time && marks.begins[middle] === time)) high = middle;
       else low = middle + 1;
     }
     return low;
@@ -125,11 +126,12 @@ class Timeline {
   }
 
   paintRow(draw, row, y) {
-    const { begins, ends, calls } = this.trace.marks;
+    const { marks } = this.trace;
+    const { begins, calls } = marks;
     const scale = this.width / (this.end - this.begin);
     for (let i = this.firstBehind(row, this.begin); i < row.end && begins[i] <= this.end;) {
       const from = Math.max(0, (begins[i] - this.begin) * scale);
-      const to = Math.min(this.width, (ends[i] - this.begin) * scale);
+      const to = Math.min(this.width, (marks.end(i) - this.begin) * scale);
       const call = calls[i] >> 3;
       draw.fillStyle = this.colors[call];
       draw.fillRect(from, y, Math.max(1, to - from - (to - from > 3 ? 0.5 : 0)), kRowHeight - 1);
@@ -195,10 +197,11 @@ class Timeline {
   }
 
   async describe(i) {
-    const { begins, ends, calls, details } = this.trace.marks;
+    const { marks } = this.trace;
+    const { begins, calls, details } = marks;
     const [type, name] = this.trace.about.calls[calls[i] >> 3];
     const kind = ["", " (its beginning was not recorded)", " (its end was not recorded)", " (had not ended)", ""][calls[i] & 7];
-    const took = (calls[i] & 7) === 4 ? "" : `, ${duration(ends[i] - begins[i])}`;
+    const took = (calls[i] & 7) === 4 ? "" : `, ${duration(marks.length(i))}`;
     const values = Object.entries(await this.trace.detailOf(details[i])).map(([key, value]) => `\n${key} = ${typeof value === "string" ? value : JSON.stringify(value)}`);
     return `${name}${kind}\n${type}, at ${(begins[i] / 1e9).toFixed(9)} s${took}${values.join("")}`;
   }
