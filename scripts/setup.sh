@@ -15,7 +15,7 @@ build=(g++ cmake ninja-build pkg-config python3
 tests=(ccache mold clang libclang-rt-14-dev clang-format clang-tidy git jq sqlite3 strace time
        bpftool bpftrace mount procps util-linux python3-clang-14 python3-numba
        python3-jsonschema
-       chromium golang-1.19-src  # tests/page; Go's sources have the viewer of chrome://tracing
+       chromium  # tests/page
        tmux dropbear-bin openssh-client  # the live view, also over ssh; dropbear-bin starts no service
        # a virtual machine, its kernel, and a module for it
        qemu-system-x86 busybox-static cpio kmod xz-utils zstd
