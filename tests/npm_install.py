@@ -32,7 +32,7 @@ def install(name, programs):
         if (kept / "node_modules").is_dir() and stamp.exists() and stamp.read_bytes() == wanted:
             return None
         stamp.write_bytes(wanted)
-        done = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts", "--legacy-peer-deps"], cwd=kept,
+        done = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--no-package-lock"], cwd=kept,
                               capture_output=True, text=True, timeout=300, check=False)
         if done.returncode == 0:
             return None
