@@ -38,7 +38,7 @@ static __always_inline int mlbcc_on_fork(void *ctx, u32 child, u64 clone_flags) 
         mlbcc_trace(child, &fresh);
     }
 #endif
-#ifdef MLBCC_PYTHON
+#ifdef MLBCC_PYTHONS
     if (!is_thread) mlbcc_python_forks(call.id.tgid, child);
 #endif
     return mlbcc_tell(ctx, &call, 0, MLBCC_NAMESPACE ? 0 : child, is_thread);
@@ -62,7 +62,7 @@ static __always_inline int mlbcc_on_exec(void *ctx, u32 former) {
 #if MLBCC_TIMED
     if (start) mlbcc_note_start(call.id.thread, start);
 #endif
-#ifdef MLBCC_PYTHON
+#ifdef MLBCC_PYTHONS
     u32 replaced = call.id.tgid;
     pythons.delete(&replaced);
 #endif
@@ -80,7 +80,7 @@ static __always_inline int mlbcc_on_exit(void *ctx) {
     __sync_fetch_and_add(&mine->threads, -1);
     others = mine->threads > 0;
 #endif
-#ifdef MLBCC_PYTHON
+#ifdef MLBCC_PYTHONS
     u32 ended = call.id.tgid;
     if (!others) pythons.delete(&ended);
 #endif

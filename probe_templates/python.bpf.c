@@ -1,26 +1,9 @@
 // The Python functions that a thread is in, for a record whose rule has `stack python`: found by the
 // interpreter's own structures, whose places tool/trace/python_file.cpp knows.
 
-struct python {      // how to find them in one process
-    u64 key;         // address of the Py_tss_t by which a thread has its PyThreadState
-    u16 thread_id;   // in PyThreadState: pthread_self()
-    u16 frame;       // likewise: the innermost frame, or with `indirect` what has it ...
-    u16 inner;       // ... there
-    u16 back, code;  // in a frame: its caller, its code object
-    u16 owner;       // likewise: what it is owned by, in a byte ...
-    u16 names;       // in a code object: its file's name, and behind that its own
-    u16 line;        // likewise: the first line
-    u16 ascii, text; // bytes before the characters: of ASCII, of other text
-    u16 c_stack;     // ... that says this of a frame that stands for a call from C
-    u16 indirect;
-};
-_Static_assert(sizeof(struct python) == 32, "python");
 #define MLBCC_PYTHON_FRAMES 64
 #define MLBCC_PYTHON_TEXT 96
 
-// By process. One may have ended before it was told of.
-BPF_TABLE("lru_hash", u32, struct python, pythons, 8192);
-BPF_ARRAY(python_files, struct python, 256);  // `key` counts from where python_starts is attached
 // Names of code objects. Whatever has left is read again.
 BPF_TABLE("lru_hash", u64, struct python_code, python_codes, 16384);
 
@@ -104,7 +87,7 @@ static __always_inline u64 mlbcc_known_code(u64 id) {
 static __always_inline u64 mlbcc_python_thread(struct python *python) {
     u64 task = (u64)bpf_get_current_task(), descriptor = 0;
     bpf_probe_read_kernel(&descriptor, 8, (void *)(task + MLBCC_FSBASE));
-    u64 key = mlbcc_read_word(python->key);  // int _is_initialized, unsigned _key
+    u64 key = mlbcc_read_word(python->state + python->key);  // int _is_initialized, unsigned _key
     if ((u32)key != 1 || key >> 32 >= 32) return 0;
     u64 thread = mlbcc_read_word(descriptor + 0x310 + (key >> 32) * 16 + 8);
     if (!thread || mlbcc_read_word(thread + python->thread_id) != descriptor) return 0;
@@ -165,27 +148,4 @@ MLBCC_COMMON u64 common_walk_python(struct call *call) {
 static __always_inline void mlbcc_take_python(struct call *call, u32 wanted) {
     if (wanted) mlbcc_walk_python(call);
     else call->python->count = 0;
-}
-
-static __always_inline void mlbcc_python_forks(u32 parent, u32 child) {
-    struct python *python = pythons.lookup(&parent);
-    if (!python) return;
-    struct python same = *python;
-    pythons.update(&child, &same);
-}
-
-// Where an interpreter begins its work.
-int python_starts(struct pt_regs *ctx) {
-    struct identity id;
-    mlbcc_identify(&id);
-#if !MLBCC_EVERYONE
-    if (!mlbcc_traced(&id)) return 0;
-#endif
-    u32 index = bpf_get_attach_cookie(ctx), tgid = id.tgid;
-    struct python *file = python_files.lookup(&index);
-    if (!file) return 0;
-    struct python mine = *file;
-    mine.key += ctx->ip;
-    pythons.update(&tgid, &mine);
-    return 0;
 }

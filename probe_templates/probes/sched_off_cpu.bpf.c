@@ -35,12 +35,13 @@ struct sched_off_cpu {
     unsigned int waker_pid, waker_tid;
     unsigned long long queued;  // ns from the waking to running
     int system_call;            // that it was in, its number; -1: none
-    enum open_kind file;        // of the call's first argument, if that is a descriptor
+    void *argument;             // the call's first: futex's address
+    enum open_kind file;        // of that, if it is a descriptor
     unsigned int timed;         // 1: its fourth argument, futex's time limit, is not 0
 };
 //= programs
 struct off_cpu_thread {
-    u64 left, woken, taken;
+    u64 left, woken, taken, argument;
     struct identity id;
     u32 state, waker_pid, waker_tid;
     s32 system_call;
@@ -84,6 +85,7 @@ static __always_inline void off_cpu_look_at_call(struct off_cpu_thread *left) {
                           (char *)registers +
                               __builtin_offsetof(struct pt_regs, MLBCC_CALL_FOURTH));
     left->system_call = number;
+    left->argument = first;
     left->timed = fourth != 0;
     if (left->system_call >= 0) left->file = off_cpu_open_kind(first);
 }
@@ -103,6 +105,7 @@ static __always_inline void off_cpu_arrives(void *ctx, u32 thread) {
     fields.waker_pid = it->waker_pid;
     fields.waker_tid = it->waker_tid;
     fields.system_call = it->system_call;
+    fields.argument = (void *)it->argument;
     fields.file = it->file;
     fields.timed = it->timed;
     fields.queued = it->woken ? call.now - it->woken : 0;

@@ -15,6 +15,7 @@ CONNECTIONS = 16
 EACH = int(os.environ.get("MLBCC_BENCH_REQUESTS", "1250"))  # of an endpoint
 HOTSPOTS = {"GET /fast": None, "GET /cpu": "cpu", "GET /disk": "disk", "GET /lock": "lock"}
 SHARE, TIME = 0.03, 0.2e-3  # either may be off by this
+MIDDLEWARE, BYTES = 0, 1  # the server's clocks, by what they begin with
 
 
 def ours_and_own(kind, marks):
@@ -49,35 +50,37 @@ def compare(endpoint, times, clock):
     return right, f"{endpoint['endpoint'].split()[1]} {', '.join(said)}"
 
 
-def accuracy(kind, clock, times="latency_ns"):
-    """Against the server's clock of this number."""
+def accuracy(kind, marks):
     def measured(_):
         rows_serve.need_programs()
         if shutil.which("ab") is None:
             raise m.Unavailable("ab is not installed (scripts/setup.sh --tests)")
         if subprocess.run([rows_serve.PYTHON, "-c", "import fastapi, uvicorn"], capture_output=True, check=False).returncode != 0:
             raise m.Unavailable("python3-fastapi and uvicorn are not installed (scripts/setup.sh --tests)")
-        report, own = ours_and_own(kind, marks=times == "work_latency_ns")
+        report, own = ours_and_own(kind, marks)
         endpoints = {one["endpoint"]: one for one in report["endpoints"]}
         counts = {name: one["requests"] for name, one in endpoints.items()}
         if report["lost"] or counts != dict.fromkeys(HOTSPOTS, EACH):
             raise AssertionError(f"{counts}, {report['lost']} lost")
-        hotspots = "hotspots " + ", ".join(endpoints[name]["hotspot"] for name in HOTSPOTS)
-        if times == "latency_ns":  # a request by itself may wait longest for the interpreter's lock
-            for name, part in HOTSPOTS.items():
-                if part and endpoints[name]["hotspot"] != part:
-                    raise AssertionError(f"{name}: the hotspot is {endpoints[name]['hotspot']}")
-        found = {name: compare(endpoints[name], times, own[name][clock]) for name in HOTSPOTS}
-        right = sum(is_right for is_right, _ in found.values())
-        return Row.result(f"{right} of {len(HOTSPOTS)} endpoints", right == len(HOTSPOTS),
-                          "the server's own, and how far off: " + "; ".join(said for _, said in found.values()) + "; each request counted once, " + hotspots)
+        for name, part in HOTSPOTS.items():
+            if part and endpoints[name]["hotspot"] != part:
+                raise AssertionError(f"{name}: the hotspot is {endpoints[name]['hotspot']}")
+
+        def compared(times, clock):
+            found = [compare(endpoints[name], times, own[name][clock]) for name in HOTSPOTS]
+            return [right for right, _ in found], "; ".join(said for _, said in found)
+        checked = "work_latency_ns" if marks else "latency_ns"
+        right, said = compared(checked, MIDDLEWARE if marks else BYTES)
+        other = "since it had the bytes" if marks else "in its middleware, which begins later"
+        return Row.result(f"{sum(right)} of {len(right)} endpoints", all(right),
+                          f"the server's own, and how far off: {said}; {other}: {compared('latency_ns', BYTES if marks else MIDDLEWARE)[1]}; "
+                          "each request counted once, hotspots " + ", ".join(endpoints[name]["hotspot"] for name in HOTSPOTS))
     return measured
 
 
-LOAD = f"{len(HOTSPOTS)} x {EACH} requests by ab on {CONNECTIONS} connections: p50 and p99 against"
-ROWS = [
-    Row("accuracy", f"Flask under gunicorn, {LOAD} its middleware's", "3 % or 0.2 ms", accuracy("flask", 0)),
-    Row("accuracy_loop", f"FastAPI under uvicorn, {LOAD} its time since it had the bytes", "3 % or 0.2 ms", accuracy("fast", 1)),
-    Row("accuracy_task", f"FastAPI under uvicorn with `--marker`, {LOAD} its middleware's", "3 % or 0.2 ms",
-        accuracy("fast", 0, "work_latency_ns")),
-]
+SERVERS = {"flask": "Flask under gunicorn", "fast": "FastAPI under uvicorn"}
+LOAD = f"{len(HOTSPOTS)} x {EACH} requests by ab on {CONNECTIONS} connections: p50 and p99"
+ROWS = [Row(f"accuracy_{kind}{'_marker' if marks else ''}",
+            f"{SERVERS[kind]}{' with `--marker`' if marks else ''}, {LOAD} {'as its middleware has them' if marks else 'since it had the bytes'}",
+            "3 % or 0.2 ms", accuracy(kind, marks))
+        for kind in SERVERS for marks in (False, True)]

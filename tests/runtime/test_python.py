@@ -72,6 +72,22 @@ sys.exit(app.main())
 """
 
 
+# Threads that wait for the interpreter's lock, and one that waits for another; its state's address.
+COMPUTING = """
+import ctypes, threading
+print(ctypes.addressof(ctypes.c_char.in_dll(ctypes.pythonapi, "_PyRuntime")))
+taken = threading.Lock()
+taken.acquire()
+def compute():
+    for i in range(3000000): i * i
+others = [threading.Thread(target=taken.acquire), *(threading.Thread(target=compute) for _ in range(3))]
+for thread in others: thread.start()
+for thread in others[1:]: thread.join()
+taken.release()
+others[0].join()
+"""
+
+
 def debian_python():
     """Debian's own, which is one program; not a pyenv's script."""
     path = os.path.realpath("/usr/bin/python3")
@@ -199,7 +215,7 @@ class Python(TracerCase):
         self.assertEqual(["stack" in event for event in trace.events], [False, False])
         pid = trace.events[0]["pid"]
         self.assertEqual([line for line in self.last.stderr.splitlines() if "Python" in line],
-                         [f"mlbcc: no Python stacks for PID {pid}: Python 3.7 is not supported "
+                         [f"mlbcc: the Python of PID {pid} is not looked into: Python 3.7 is not supported "
                           "(3.8 to 3.13 are)"])
 
     def test_what_is_no_python_has_none(self):
@@ -221,6 +237,40 @@ class Python(TracerCase):
         self.assertEqual(seen, said)
         self.assertEqual(seen[0][:5], ["cuda_driver.py:_invoke", "cuda_driver.py:call",
                                        "app.py:_launch", "app.py:run", "app.py:classify"])
+
+
+class InPython(TracerCase):
+    """`in_python(address)`: whether it lies in the interpreter's state, as the process and the file's symbols have it."""
+
+    def check(self, python, file=None):
+        trace = self.trace("on lock:futex { event wait(address, its = in_python(address)) }", python, "-I", "-c", COMPUTING)
+        symbols = subprocess.run(["readelf", "-W", "--dyn-syms", file or python], check=True, capture_output=True, text=True).stdout
+        size = next(int(line.split()[2], 0) for line in symbols.splitlines() if line.endswith(" _PyRuntime"))
+        begin = int(self.last.stdout)
+        waits = [(int(event["args"]["address"], 16), event["args"]["its"]) for event in trace.events]
+        self.assertEqual([its for _, its in waits], [begin <= address < begin + size for address, _ in waits])
+        self.assertGreater(sum(its for _, its in waits), 10)
+        self.assertIn(False, [its for _, its in waits])
+
+    def test_debian(self):
+        self.check(debian_python())
+
+    def test_a_library(self):
+        for version in ("3.8", "3.12", "3.13"):
+            with self.subTest(version):
+                python = pyenv(version)
+                root = os.path.dirname(os.path.dirname(python))
+                self.check(python, next(iter(glob.glob(f"{root}/lib/libpython{version}.so.1.0")), python))
+
+    def test_a_running_one(self):
+        child = subprocess.Popen([debian_python(), "-I", "-c", "input()\n" + COMPUTING], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(child.stdout.close)
+        live = self.start("on sched:off_cpu { where in_python(argument)   event turn(file, timed)   }", "--pid", str(child.pid))
+        live.wait_for('"type":"meta"')
+        child.communicate(b"\n")
+        live.interrupt()
+        self.assertEqual(live.wait(), 0, live.said())
+        self.assertGreater(len(live.trace().events), 10)
 
 
 if __name__ == "__main__":

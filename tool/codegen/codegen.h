@@ -169,15 +169,16 @@ struct Process {         // value of `traced` (by the kernel's pid) and `seeds` 
     int32_t threads;     // that run
     uint32_t unused;
 };
-// How Python frames are found in a process, and the names of a code object, as
-// probe_templates/python.bpf.c has them.
+// Where Python's state and frames are found in a process, and the names of a code object, as
+// probe_templates/pythons.bpf.c and python.bpf.c have them.
 struct Python {
-    uint64_t key = 0;
-    uint16_t thread_id = 0, frame = 0, inner = 0, back = 0, code = 0, owner = 0, names = 0,
+    uint64_t state = 0;
+    uint32_t bytes = 0;
+    uint16_t key = 0, thread_id = 0, frame = 0, inner = 0, back = 0, code = 0, owner = 0, names = 0,
              line = 0, ascii = 0, text = 0, c_stack = kNone, indirect = 0;
     static constexpr uint16_t kNone = 0xffff;  // c_stack of those whose frames have no owner
 };
-static_assert(sizeof(Python) == 32);
+static_assert(sizeof(Python) == 40);
 struct PythonText {
     uint32_t kind, bytes;  // bytes a character, with kAscii if it is
     char data[128];

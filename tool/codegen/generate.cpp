@@ -41,7 +41,7 @@ public:
         if (frames) add("frames.bpf.c");
         if (plan_.takes_stacks()) add("stack.bpf.c");
         if (plan_.takes_kernel()) add("kernel_stack.bpf.c");
-        if (plan_.takes_python()) python();
+        pythons();
         if (has_kind(plan_, plan::ProbeKind::syscall)) add("syscalls.bpf.c");
         maps();
         halves();
@@ -79,15 +79,15 @@ private:
             error_ = filled.error();
         }
     }
-    // Where a kernel does not say where a thread's own data is, no Python function is found.
-    void python() {
-        if (!options_.task_fsbase_offset) {
-            return text(
-                "static __always_inline void mlbcc_take_python(struct call *call, u32 wanted) "
-                "{\n    call->python->count = call->python->state = 0;\n}\n");
+    void pythons() {
+        if (looks_for_pythons(plan_, options_)) {
+            add("pythons.bpf.c");
+            program_.functions.push_back({"python_starts", ProgramKind::python, {}, {}});
         }
-        add("python.bpf.c");
-        program_.functions.push_back({"python_starts", ProgramKind::python, {}, {}});
+        if (walks_python(plan_, options_)) return add("python.bpf.c");
+        if (!plan_.takes_python()) return;
+        text("static __always_inline void mlbcc_take_python(struct call *call, u32 wanted) "
+             "{\n    call->python->count = call->python->state = 0;\n}\n");
     }
 
     void follower(const std::string& point) {

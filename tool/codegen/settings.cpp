@@ -69,6 +69,15 @@ bool uses_frames(const plan::Plan& plan, const Options& options) {
     });
 }
 
+// Where a kernel does not say where a thread's own data is, no Python function is found.
+bool walks_python(const plan::Plan& plan, const Options& options) {
+    return plan.takes_python() && options.task_fsbase_offset;
+}
+
+bool looks_for_pythons(const plan::Plan& plan, const Options& options) {
+    return plan.asks_for_python || walks_python(plan, options);
+}
+
 std::string settings(const plan::Plan& plan, const Options& options, bool frames) {
     std::string out = fmt::format("#define MLBCC_EVERYONE {}\n#define MLBCC_USES_FRAMES {}\n",
                                   options.everyone ? 1 : 0, frames ? 1 : 0);
@@ -93,7 +102,8 @@ std::string settings(const plan::Plan& plan, const Options& options, bool frames
     if (uint32_t taken = count_taken(plan); taken > 0) {
         out += fmt::format("#define MLBCC_TAKEN {}\n", taken);
     }
-    if (plan.takes_python() && options.task_fsbase_offset) {
+    if (looks_for_pythons(plan, options)) out += "#define MLBCC_PYTHONS 1\n";
+    if (walks_python(plan, options)) {
         out += fmt::format("#define MLBCC_PYTHON 1\n#define MLBCC_FSBASE {}\n",
                            *options.task_fsbase_offset);
     }

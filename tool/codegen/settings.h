@@ -10,6 +10,8 @@ namespace mlbcc::codegen {
 
 bool has_kind(const plan::Plan& plan, plan::ProbeKind kind);
 bool uses_frames(const plan::Plan& plan, const Options& options);
+bool walks_python(const plan::Plan& plan, const Options& options);  // for `stack python`
+bool looks_for_pythons(const plan::Plan& plan, const Options& options);
 std::string settings(const plan::Plan& plan, const Options& options, bool frames);
 std::string aggregate_map(const plan::Plan& plan, const plan::Aggregate& aggregate);
 

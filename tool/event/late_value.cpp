@@ -148,7 +148,8 @@ Value LateReader::unary(const Unary& node, const ValueContext& context) const {
     case rules::UnaryOp::logical_not: return number(operand.bits == 0 ? 1 : 0);
     case rules::UnaryOp::plus:
     case rules::UnaryOp::deref:
-    case rules::UnaryOp::address: break;
+    case rules::UnaryOp::address:
+    case rules::UnaryOp::in_python: break;
     }
     return number(operand.bits);
 }

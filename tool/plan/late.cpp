@@ -27,7 +27,8 @@ bool ProbePlanner::is_left_to_tracer(const rules::Typed& value) const {
     const auto* unary = std::get_if<rules::UnaryNode>(&value.node);
     const auto* binary = std::get_if<rules::BinaryNode>(&value.node);
     if (unary != nullptr) {
-        return unary->op != rules::UnaryOp::deref && unary->op != rules::UnaryOp::address;
+        return unary->op != rules::UnaryOp::deref && unary->op != rules::UnaryOp::address &&
+               unary->op != rules::UnaryOp::in_python;
     }
     return binary != nullptr && !binary->left->is_text() && !binary->right->is_text();
 }

@@ -33,6 +33,14 @@ bool names_files(const rules::Typed& value) {
     return found;
 }
 
+bool asks_for_python(const rules::Typed& value) {
+    const auto* unary = std::get_if<rules::UnaryNode>(&value.node);
+    bool found = unary != nullptr && unary->op == rules::UnaryOp::in_python;
+    rules::for_each_operand(value,
+                            [&](const rules::TypedPtr& part) { found |= asks_for_python(*part); });
+    return found;
+}
+
 bool names_task(const rules::Typed& value) {
     bool found = rules::is_of_task(value);
     rules::for_each_operand(value,
@@ -267,6 +275,7 @@ rules::TypedPtr ProbePlanner::checked(const RuleContext& context, const rules::E
     rules::TypedPtr value = rules::check(expr, context.scope, found);
     builder_.report(found);
     if (value && names_files(*value)) builder_.plan.asks_for_files = true;
+    if (value && asks_for_python(*value)) builder_.plan.asks_for_python = true;
     if (value && names_task(*value)) builder_.plan.asks_for_task = true;
     return value;
 }

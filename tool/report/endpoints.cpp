@@ -17,7 +17,8 @@ size_t alike_as(uint64_t ns) {
 }
 
 size_t hottest(std::array<double, Parts::kMost> parts) {
-    parts[Parts::cpu] += std::exchange(parts[Parts::run_queue], 0);
+    for (size_t turn : {Parts::run_queue, Parts::gil})
+        parts[Parts::cpu] += std::exchange(parts[turn], 0);
     return static_cast<size_t>(std::ranges::max_element(parts) - parts.begin());
 }
 

@@ -48,7 +48,8 @@ struct EndpointUse {
     size_t most() const;
     // The part that grows most from requests of about the median to those of the 99th percentile
     // and beyond; where these take less than half as long again, that which most of the time is.
-    // Waiting to run is `cpu` here: both are less with more CPUs, or with less to compute.
+    // Waiting to run, for a CPU or for the interpreter's lock, is `cpu` here: with less to compute
+    // there is less of all three.
     size_t hotspot() const;
 };
 

@@ -27,6 +27,7 @@ public:
         other,
         event_loop,
         sending,
+        gil,  // CPython's global interpreter lock
         first_reason
     };
 
@@ -34,8 +35,8 @@ public:
     const std::vector<std::string>& names() const { return names_; }
 
 private:
-    std::vector<std::string> names_{"cpu",  "run queue", "shared",     "handed over",
-                                    "poll", "other",     "event loop", "sending"};
+    std::vector<std::string> names_{"cpu",   "run queue",  "shared",  "handed over", "poll",
+                                    "other", "event loop", "sending", "GIL"};
 };
 
 using PartTimes = std::array<uint64_t, Parts::kMost>;  // ns, by Parts::index

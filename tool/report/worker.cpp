@@ -33,9 +33,10 @@ bool Worker::wait(const ServeEvent& wait, size_t part) {
         relays_ = has_told_caller_;  // given nothing since: it is there for the answers
         if (!relays_) done_ns_ = 0;  // it had asked for this one
     }
-    // On its way to the next wait for work it may wait for an interpreter's lock: CPython's has a
-    // time limit.
-    if (done_ns_ != 0 && !relays_ && (marks_ || (wait.timed && !takes_turns_))) return false;
+    // On its way to the next wait for work it may wait for the interpreter's lock, most often with
+    // a time limit: where the Python is not known, by that.
+    const bool is_for_interpreter = part == Parts::gil || (wait.timed && !takes_turns_);
+    if (done_ns_ != 0 && !relays_ && (marks_ || is_for_interpreter)) return false;
     const bool is_for_its_turn = takes_turns_ && wait.text == "lock";
     if (done_ns_ != 0 && (relays_ || is_for_its_turn)) {
         line_.forget_since(done_ns_);

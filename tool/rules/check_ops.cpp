@@ -93,6 +93,7 @@ TypedPtr Checker::unary(const UnaryExpr& node, const Expr& expr) {
         auto place = lvalue(expr);
         return place ? load(*place, expr) : nullptr;
     }
+    if (node.op == UnaryOp::in_python) return in_python(node, expr);
     if (node.op == UnaryOp::address) {
         size_t before = diagnostics_.error_count();
         auto place = lvalue(*node.operand);
@@ -112,6 +113,17 @@ TypedPtr Checker::unary(const UnaryExpr& node, const Expr& expr) {
     if (node.op == UnaryOp::bit_not && !is_signed(*operand)) result.show = operand->show;
     if (node.op == UnaryOp::plus && !is_signed(*operand)) result.show = operand->show;
     return make(std::move(result));
+}
+
+// Where the process's Python is, the kernel's programs know.
+TypedPtr Checker::in_python(const UnaryExpr& node, const Expr& expr) {
+    if (is_out_of_reach(expr, kNoMemory)) return fail();
+    TypedPtr address = value(*node.operand);
+    if (!address || !in_kernel(address) || !numeric(address, "an address")) return fail();
+    return make({.node = UnaryNode{node.op, address},
+                 .stage = address->stage,
+                 .show = Show::boolean,
+                 .span = expr.span});
 }
 
 TypedPtr Checker::binary(const BinaryExpr& node, const Expr& expr) {

@@ -75,6 +75,7 @@ private:
     // operators (check_ops.cpp)
     TypedPtr cast(const CastExpr& node, const Expr& expr);
     TypedPtr unary(const UnaryExpr& node, const Expr& expr);
+    TypedPtr in_python(const UnaryExpr& node, const Expr& expr);
     TypedPtr binary(const BinaryExpr& node, const Expr& expr);
     TypedPtr compare_text(BinaryOp op, TypedPtr left, TypedPtr right, const Expr& expr);
     TypedPtr starts_with(const TypedPtr& text, const TypedPtr& start, const Expr& expr);

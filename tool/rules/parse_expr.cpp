@@ -77,6 +77,7 @@ private:
     ExprPtr arg(uint32_t begin);
     ExprPtr str(uint32_t begin);
     ExprPtr file_name(uint32_t begin);
+    ExprPtr in_python(uint32_t begin);
     ExprPtr demangle(uint32_t begin);
     ExprPtr starts_with(uint32_t begin);
     ExprPtr learnt_part(LearntPart part, uint32_t begin);
@@ -253,6 +254,7 @@ ExprPtr ExprParser::call() {
     if (function.is_word("arg")) return arg(function.span.begin);
     if (function.is_word("str")) return str(function.span.begin);
     if (function.is_word("file_name")) return file_name(function.span.begin);
+    if (function.is_word("in_python")) return in_python(function.span.begin);
     if (function.is_word("demangle")) return demangle(function.span.begin);
     if (function.is_word("starts_with")) return starts_with(function.span.begin);
     if (function.is_word("size")) return learnt_part(LearntPart::size, function.span.begin);
@@ -261,8 +263,9 @@ ExprPtr ExprParser::call() {
     cursor_
         .error(function.span,
                fmt::format("`{}` is not a function of the rule language", function.text()))
-        .note("there are `arg(N)`, `str(pointer, N)`, `file_name(fd)`, `demangle(text)`, "
-              "`starts_with(text, \"...\")`, `size(table[key])`, `each(table[key])` and "
+        .note("there are `arg(N)`, `str(pointer, N)`, `file_name(fd)`, `in_python(address)`, "
+              "`demangle(text)`, `starts_with(text, \"...\")`, `size(table[key])`, "
+              "`each(table[key])` and "
               "`now(gauge)`");
     return nullptr;
 }
@@ -300,6 +303,12 @@ ExprPtr ExprParser::file_name(uint32_t begin) {
     ExprPtr descriptor = conditional();
     if (!descriptor || !cursor_.expect(TokenKind::right_paren, "`)`")) return nullptr;
     return make(FileNameExpr{std::move(descriptor)}, begin);
+}
+
+ExprPtr ExprParser::in_python(uint32_t begin) {
+    ExprPtr address = conditional();
+    if (!address || !cursor_.expect(TokenKind::right_paren, "`)`")) return nullptr;
+    return make(UnaryExpr{UnaryOp::in_python, std::move(address)}, begin);
 }
 
 ExprPtr ExprParser::demangle(uint32_t begin) {

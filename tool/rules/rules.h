@@ -20,7 +20,15 @@ namespace mlbcc::rules {
 struct Expr;
 using ExprPtr = std::unique_ptr<Expr>;
 
-enum class UnaryOp { deref, address, minus, plus, bit_not, logical_not };
+enum class UnaryOp {
+    deref,
+    address,
+    minus,
+    plus,
+    bit_not,
+    logical_not,
+    in_python  // in_python(address)
+};
 enum class BinaryOp {
     mul,
     div,

@@ -90,17 +90,16 @@ Result<void> Generation::finish_loading() {
 }
 
 void Generation::find_pythons(const std::vector<std::string>& command) {
-    if (!frontend.plan.takes_python()) return;
-    if (loaded.kernel.map(codegen::maps::kPythons) == nullptr) {
+    if (!frontend.plan.knows_pythons()) return;
+    const bool has_frames = loaded.kernel.map(codegen::maps::kPythonCodes) != nullptr;
+    if (frontend.plan.takes_python() && !has_frames)
         tell_note(options_.verbosity, "no Python stacks: they need x86-64 and the kernel's BTF");
-        return;
-    }
     pythons.prepare(command, folders_);
     steps_.done("find Pythons");
 }
 
 void Generation::look_for_python(int pid) {
-    if (!frontend.plan.takes_python()) return;
+    if (!frontend.plan.knows_pythons()) return;
     pythons.look_at(pid);
     for (int child : system::descendants_of(pid)) pythons.look_at(child);
 }

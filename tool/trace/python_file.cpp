@@ -14,25 +14,25 @@ namespace mlbcc::trace {
 namespace {
 
 struct Layout {
-    unsigned minor;          // of Python 3
-    uint64_t key;            // _PyRuntimeState: gilstate.autoTSSkey, from 3.12 on autoTSSkey
-    codegen::Python python;  // the rest
+    unsigned minor;  // of Python 3
+    codegen::Python python;
 };
 
 constexpr uint16_t kNone = codegen::Python::kNone;
 
 // By offsetof() with the headers of 3.9.18, 3.10.13, 3.11.7, 3.12.1 and 3.13.0; 3.8 does not
 // install those of its own structures: the key is from PyGILState_GetThisThreadState's code in
-// 3.8.18. PyThreadState: thread_id; frame, cframe or current_frame. _PyCFrame: current_frame.
-// Frame: f_back or previous; f_code or f_executable; owner. PyCodeObject: co_filename,
-// co_firstlineno. sizeof PyASCIIObject, PyCompactUnicodeObject. FRAME_OWNED_BY_CSTACK.
+// 3.8.18. _PyRuntimeState: gilstate.autoTSSkey, from 3.12 on autoTSSkey. PyThreadState: thread_id;
+// frame, cframe or current_frame. _PyCFrame: current_frame. Frame: f_back or previous; f_code or
+// f_executable; owner. PyCodeObject: co_filename, co_firstlineno. sizeof PyASCIIObject,
+// PyCompactUnicodeObject. FRAME_OWNED_BY_CSTACK.
 constexpr std::array kLayouts = {
-    Layout{8, 1392, {0, 176, 24, 0, 24, 32, 0, 104, 40, 48, 72, kNone, 0}},
-    Layout{9, 584, {0, 176, 24, 0, 24, 32, 0, 104, 40, 48, 72, kNone, 0}},
-    Layout{10, 584, {0, 176, 24, 0, 24, 32, 0, 104, 40, 48, 72, kNone, 0}},
-    Layout{11, 592, {0, 152, 56, 8, 48, 32, 0, 112, 72, 48, 72, kNone, 1}},
-    Layout{12, 1544, {0, 136, 56, 0, 8, 0, 70, 112, 68, 40, 56, 3, 1}},
-    Layout{13, 2160, {0, 152, 72, 0, 8, 0, 70, 112, 68, 40, 56, 3, 0}},
+    Layout{8, {0, 0, 1392, 176, 24, 0, 24, 32, 0, 104, 40, 48, 72, kNone, 0}},
+    Layout{9, {0, 0, 584, 176, 24, 0, 24, 32, 0, 104, 40, 48, 72, kNone, 0}},
+    Layout{10, {0, 0, 584, 176, 24, 0, 24, 32, 0, 104, 40, 48, 72, kNone, 0}},
+    Layout{11, {0, 0, 592, 152, 56, 8, 48, 32, 0, 112, 72, 48, 72, kNone, 1}},
+    Layout{12, {0, 0, 1544, 136, 56, 0, 8, 0, 70, 112, 68, 40, 56, 3, 1}},
+    Layout{13, {0, 0, 2160, 152, 72, 0, 8, 0, 70, 112, 68, 40, 56, 3, 0}},
 };
 
 // Programs that embed Python begin with others than the interpreter does.
@@ -112,7 +112,8 @@ Result<std::optional<PythonFile>> read_python_file(const std::string& path, std:
     if (!version->rest.empty()) return unsupported(*version, "is built in another way");
     if (runtime == symbols.end()) return unsupported(*version, "has no symbol `_PyRuntime`");
     PythonFile file{layout->python, {}};
-    file.python.key = runtime->second.st_value + layout->key;
+    file.python.state = runtime->second.st_value;
+    file.python.bytes = static_cast<uint32_t>(runtime->second.st_size);
     for (std::string_view start : kStarts) {
         auto found = symbols.find(start);
         if (found == symbols.end()) continue;

@@ -1,7 +1,7 @@
 // What must be known of a file to find the Python functions of processes that run it: a Python, or
 // the library that it is made of -> where its state and its threads' frames are.
 //
-//   /usr/bin/python3.11 -> 3.11: the key of its threads at 0xa5b998, begins at Py_BytesMain, ...
+//   /usr/bin/python3.11 -> 3.11: its state at 0xa5b740, begins at Py_BytesMain, ...
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace mlbcc::trace {
 bool may_be_python(std::string_view path);
 
 struct PythonFile {
-    codegen::Python python;  // `key` as an address of the file's own
+    codegen::Python python;  // `state` as an address of the file's own
     struct Start {
         uint64_t address = 0, offset = 0;  // the file's own, and in the file
     };

@@ -50,7 +50,7 @@ void PythonWatch::watch(const std::string& path) {
     for (const PythonFile::Start& start : (*known)->starts) {
         if (cookies_ == kMaxCookies) break;
         codegen::Python relative = (*known)->python;
-        relative.key -= start.address;
+        relative.state -= start.address;
         if (!files->update(&cookies_, &relative)) break;
         offsets.push_back(start.offset);
         cookies.push_back(cookies_++);
@@ -83,7 +83,7 @@ void PythonWatch::found(uint32_t pid, uint64_t start, uint64_t offset, const std
     bpf::Map* pythons = kernel_.map(codegen::maps::kPythons);
     if (!address || pythons == nullptr) return;
     codegen::Python here = (*known)->python;
-    here.key += start - *address;
+    here.state += start - *address;
     (void)pythons->update(&pid, &here);
 }
 
@@ -97,7 +97,7 @@ bool PythonWatch::is_traced(uint32_t pid) const {
 
 void PythonWatch::tell_unsupported(uint32_t pid, const std::string& why) {
     if (!told_.insert(pid).second) return;
-    tell_note(verbosity_, fmt::format("no Python stacks for PID {}: {}", pid, why));
+    tell_note(verbosity_, fmt::format("the Python of PID {} is not looked into: {}", pid, why));
 }
 
 std::optional<std::string> PythonWatch::name(uint64_t frame) {

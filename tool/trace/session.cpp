@@ -141,7 +141,7 @@ void Session::take(Generation& from, uint32_t cpu, std::span<const std::byte> re
 }
 
 Result<void> Session::watch_mappings(const plan::Plan& plan) {
-    if (mappings_ || (!plan.takes_stacks() && !plan.takes_python())) return {};
+    if (mappings_ || (!plan.takes_stacks() && !plan.knows_pythons())) return {};
     Result<bpf::MappingStream> stream =
         bpf::MappingStream::open([this](bpf::MappingStream::Mapped m) {
             now_->pythons.mapped(m.pid, m.start, m.offset, m.path);
@@ -149,7 +149,12 @@ Result<void> Session::watch_mappings(const plan::Plan& plan) {
             pipeline_.add_mapping({m.pid, m.start, m.size, m.offset, m.device_major, m.device_minor,
                                    m.inode, std::move(m.path), m.time_ns});
         });
-    if (!stream) return stream.error();
+    if (!stream && (plan.takes_stacks() || plan.takes_python())) return stream.error();
+    if (!stream) {  // most Pythons are found without
+        tell_note(options_.verbosity,
+                  "Pythons that start later may not be found: " + stream.error().message());
+        return {};
+    }
     mappings_.emplace(std::move(*stream));
     return {};
 }

@@ -52,7 +52,7 @@ Result<void> Session::join(Generation& coming) {
     if (auto done = watch_mappings(coming.frontend.plan); !done) return done;
     coming.find_pythons(options_.command);
     if (auto done = coming.follower.join(now_->follower); !done) return done;
-    if (coming.frontend.plan.takes_python()) {
+    if (coming.frontend.plan.knows_pythons()) {
         for (int pid : coming.follower.processes()) coming.pythons.look_at(pid);
     }
     if (!coming.given || !now_->given) return {};

@@ -1,8 +1,8 @@
 """Endpoints that are slow for a known reason, under Flask (`flask_app`) or FastAPI (`fast_app`).
 
-The server's own timings go to the file SERVE_LOG, a line a request: endpoint, seconds of its middleware; and with
-uvicorn seconds since the server had the request's bytes. What is between them is a request that waits in the event loop
-for others' turns."""
+The server's own timings go to the file SERVE_LOG, a line a request: endpoint, seconds of its middleware, seconds since
+the server had the request's bytes. What is between them is a request that the server reads, waits for a CPU or, under
+uvicorn, in the event loop for others' turns."""
 
 import asyncio
 import concurrent.futures
@@ -123,18 +123,35 @@ def tell(path, *seconds):
 
 def make_flask():
     from flask import Flask
+    from gunicorn.http.unreader import SocketUnreader
     from werkzeug.wsgi import ClosingIterator
 
     app = Flask(__name__)
     for path, work in ENDPOINTS.items():
         app.add_url_rule(path, path, work)
 
+    received = []  # when, of a worker's one request
+    take = SocketUnreader.chunk
+
+    def take_timed(unreader):
+        data = take(unreader)
+        received.append(time.perf_counter())
+        return data
+
+    SocketUnreader.chunk = take_timed
+
     def timed(environ, start_response):
         begin_lock_holder()  # in the worker, not in its parent
-        begin = time.perf_counter()
-        answer = app(environ, start_response)
+        begin, there = time.perf_counter(), received[0]
+        received.clear()
+        serve_marks.begin()
+
+        def tell_times():
+            serve_marks.end()
+            tell(environ["PATH_INFO"], time.perf_counter() - begin, time.perf_counter() - there)
+
         # The server closes it when it has sent it.
-        return ClosingIterator(answer, lambda: tell(environ["PATH_INFO"], time.perf_counter() - begin))
+        return ClosingIterator(app(environ, start_response), tell_times)
 
     return timed
 

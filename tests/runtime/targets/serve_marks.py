@@ -25,6 +25,17 @@ def working_for(number):
         WORKS_FOR(0)
 
 
+def begin():
+    """Until end(), what the thread does is for a new request."""
+    if WORKS_FOR:
+        WORKS_FOR(next(NUMBERS))
+
+
+def end():
+    if WORKS_FOR:
+        WORKS_FOR(0)
+
+
 class Steps:
     """A coroutine that is for request `number` whenever it goes on."""
 

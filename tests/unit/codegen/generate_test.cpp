@@ -84,6 +84,15 @@ TEST(Generate, AConditionOfSeveralRulesIsDecidedOnce) {
     EXPECT_EQ(count_of(source(both, options), "mlbcc_read_file_name(v"), 1u);
 }
 
+TEST(Generate, WhereAPythonIsIsKnownWithoutItsFunctions) {
+    std::string text = source("on cuda:cuInit { where in_python(Flags)   count }");
+    EXPECT_EQ(count_of(text, "mlbcc_in_python(call.id.tgid, "), 1u);
+    EXPECT_EQ(count_of(text, "int python_starts("), 1u);
+    EXPECT_EQ(count_of(text, "#define MLBCC_PYTHONS 1\n"), 1u);
+    EXPECT_EQ(count_of(text, "mlbcc_walk_python"), 0u);
+    EXPECT_EQ(count_of(source("on cuda:cuInit { count }"), "python_starts"), 0u);
+}
+
 TEST(Generate, ALayoutIsAsserted) {
     std::string text = source("on cuda:cuModuleGetFunction { event a(name, hmod) stack user }");
     EXPECT_EQ(count_of(text, "MLBCC_SAME(shape_1_record, f0, 104);"), 1u);

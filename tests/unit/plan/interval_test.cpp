@@ -93,6 +93,12 @@ TEST(IntervalPlan, LooksAtNoMemory) {
 1 | on interval:1s { count by file_name(3) }
   |                           ^^^^^^^^^^^^
 )" + rest);
+    EXPECT_EQ(said("count by in_python(3)"), R"(error: `in_python(3)` is not known to `interval:1s`
+ --> a.rules:1:27
+  |
+1 | on interval:1s { count by in_python(3) }
+  |                           ^^^^^^^^^^^^
+)" + rest);
     EXPECT_EQ(said("count by *resident"), R"(error: `resident` is not a pointer
  --> a.rules:1:27
   |

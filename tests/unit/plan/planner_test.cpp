@@ -172,6 +172,11 @@ TEST(Planner, PythonFunctionsArePartOfTheRecordAndAUserStackBehindIt) {
     EXPECT_FALSE(p.probe("cuMemFree_v2").ret->layout.python);
     EXPECT_FALSE(p.probe("cuMemcpyHtoD_v2").entry->layout.python);
     EXPECT_TRUE(p.plan().takes_python());
+    EXPECT_TRUE(p.plan().knows_pythons());
+    const Planned asks("on cuda:cuInit { span a(in_python(Flags)) }");
+    EXPECT_EQ(asks.messages(), "");
+    EXPECT_FALSE(asks.plan().takes_python());
+    EXPECT_TRUE(asks.plan().knows_pythons());
 }
 
 TEST(Planner, ArgumentsThatPointToTextReadAtEntryAreKnown) {

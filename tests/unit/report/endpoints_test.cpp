@@ -45,6 +45,18 @@ TEST(Endpoints, WaitingToRunIsOfTheCpu) {
     EXPECT_EQ(all.all()[0]->hotspot(), size_t{Parts::cpu});
 }
 
+TEST(Endpoints, WaitingForTheInterpretersLockIsOfTheCpu) {
+    Endpoints all(0);
+    for (int i = 0; i < 90; ++i) all.request(made("GET /a", 1'000'000, 1000), RequestEnd::answered);
+    for (int i = 0; i < 10; ++i) {
+        Request one = made("GET /a", 2'000'000, 7'000'000);
+        one.end_ns += 8'000'000;
+        one.parts[Parts::gil] = 8'000'000;
+        all.request(one, RequestEnd::answered);
+    }
+    EXPECT_EQ(all.all()[0]->hotspot(), size_t{Parts::cpu});
+}
+
 TEST(Endpoints, WhereAllTakeAboutAsLongItIsTheLargestPart) {
     Endpoints all(0);
     for (uint64_t i = 0; i < 100; ++i)

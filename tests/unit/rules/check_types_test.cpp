@@ -70,6 +70,8 @@ TEST(CheckTypes, NamesOfFilesAndBeginningsOfText) {
     EXPECT_EQ(kind("mixed", "starts_with(file_name(u), \"nv\")"), "boolean 8 at entry");
     EXPECT_EQ(Checked(prototypes(), "mixed", "starts_with(function, \"mix\")").tree(), "1");
     EXPECT_EQ(Checked(prototypes(), "mixed", "starts_with(function, \"max\")").tree(), "0");
+    EXPECT_EQ(kind("mixed", "in_python(u)"), "boolean 8 at entry");
+    EXPECT_EQ(kind("mixed", "in_python(ret)"), "boolean 8 at return");
     EXPECT_EQ(Checked(prototypes(), "mixed", "starts_with(u, \"nv\")").messages(),
               "error: `starts_with` compares text with a string\n"
               "  --> a.rules:14:1\n"

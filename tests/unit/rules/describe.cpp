@@ -8,7 +8,7 @@ namespace mlbcc::rules {
 
 namespace {
 
-constexpr std::array kUnary{"*", "&", "-", "+", "~", "!"};
+constexpr std::array kUnary{"*", "&", "-", "+", "~", "!", "in_python "};
 constexpr std::array kBinary{"*",  "/",  "%",  "+", "-", "<<", ">>", "<",  "<=",         ">",
                              ">=", "==", "!=", "&", "^", "|",  "&&", "||", "starts with"};
 constexpr std::array kUnits{"", "ns", "B"};

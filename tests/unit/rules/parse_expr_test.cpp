@@ -110,6 +110,7 @@ TEST(Expr, WhatACastNamesIsDeclaredForClang) {
 TEST(Expr, FilesAndTheBeginningsOfText) {
     EXPECT_EQ(tree("file_name(fd)"), "file_name(fd)");
     EXPECT_EQ(tree("starts_with(file_name(ret), \"nv\")"), "(file_name(ret) starts with \"nv\")");
+    EXPECT_EQ(tree("!in_python(p + 1)"), "(!(in_python (p + 1)))");
     EXPECT_EQ(mistake("starts_with(comm)"), "expected `,`, found `)` at )");
 }
 
@@ -125,11 +126,11 @@ TEST(Expr, Mistakes) {
               "the unit `MiB` stands apart from its number at MiB (write `1MiB`)");
     EXPECT_EQ(mistake("a++"), "`++` changes a value, and a rule only reads at ++");
     EXPECT_EQ(mistake("a |= 2"), "`|=` changes a value, and a rule only reads at |=");
-    EXPECT_EQ(
-        mistake("sizeof(a)"),
-        "`sizeof` is not a function of the rule language at sizeof "
-        "(there are `arg(N)`, `str(pointer, N)`, `file_name(fd)`, `demangle(text)`, "
-        "`starts_with(text, \"...\")`, `size(table[key])`, `each(table[key])` and `now(gauge)`)");
+    EXPECT_EQ(mistake("sizeof(a)"),
+              "`sizeof` is not a function of the rule language at sizeof "
+              "(there are `arg(N)`, `str(pointer, N)`, `file_name(fd)`, `in_python(address)`, "
+              "`demangle(text)`, `starts_with(text, \"...\")`, `size(table[key])`, "
+              "`each(table[key])` and `now(gauge)`)");
     EXPECT_EQ(mistake("arg(x)"), "expected the number of an argument, found `x` at x");
     EXPECT_EQ(mistake("arg()"), "expected the number of an argument, found `)` at )");
     EXPECT_EQ(mistake("str()"), "expected an expression, found `)` at )");

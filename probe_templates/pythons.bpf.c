@@ -1,0 +1,52 @@
+// Which of the traced processes run Python, and where its state lies in them, from the places that
+// tool/trace/python_file.cpp knows.
+
+struct python {      // of one process
+    u64 state;       // address of its _PyRuntimeState
+    u32 bytes;       // how large that is
+    u16 key;         // in it: the Py_tss_t by which a thread has its PyThreadState
+    u16 thread_id;   // in PyThreadState: pthread_self()
+    u16 frame;       // likewise: the innermost frame, or with `indirect` what has it ...
+    u16 inner;       // ... there
+    u16 back, code;  // in a frame: its caller, its code object
+    u16 owner;       // likewise: what it is owned by, in a byte ...
+    u16 names;       // in a code object: its file's name, and behind that its own
+    u16 line;        // likewise: the first line
+    u16 ascii, text; // bytes before the characters: of ASCII, of other text
+    u16 c_stack;     // ... that says this of a frame that stands for a call from C
+    u16 indirect;
+};
+_Static_assert(sizeof(struct python) == 40, "python");
+
+// By process. One may have ended before it was told of.
+BPF_TABLE("lru_hash", u32, struct python, pythons, 8192);
+BPF_ARRAY(python_files, struct python, 256);  // `state` counts from where python_starts is attached
+
+// The locks of the interpreter itself lie there, as its global one (GIL).
+static __always_inline u64 mlbcc_in_python(u32 tgid, u64 address) {
+    struct python *python = pythons.lookup(&tgid);
+    return python && address - python->state < python->bytes;
+}
+
+static __always_inline void mlbcc_python_forks(u32 parent, u32 child) {
+    struct python *python = pythons.lookup(&parent);
+    if (!python) return;
+    struct python same = *python;
+    pythons.update(&child, &same);
+}
+
+// Where an interpreter begins its work.
+int python_starts(struct pt_regs *ctx) {
+    struct identity id;
+    mlbcc_identify(&id);
+#if !MLBCC_EVERYONE
+    if (!mlbcc_traced(&id)) return 0;
+#endif
+    u32 index = bpf_get_attach_cookie(ctx), tgid = id.tgid;
+    struct python *file = python_files.lookup(&index);
+    if (!file) return 0;
+    struct python mine = *file;
+    mine.state += ctx->MLBCC_IP;
+    pythons.update(&tgid, &mine);
+    return 0;
+}
