@@ -4,7 +4,6 @@ from npm does. Screenshots are kept in build/page/tracing."""
 import json
 import platform
 import subprocess
-import sys
 
 from harness import ROOT
 from harness.inference import InferenceCase
@@ -18,9 +17,7 @@ class ChromeTracing(InferenceCase):
         super().setUp()
         if platform.machine() != "x86_64":
             self.skipTest("npm has the Chromium with chrome://tracing for x86-64 only")
-        install = subprocess.run([sys.executable, ROOT / "tests/npm_install.py", "page", "chromium"], capture_output=True, text=True, check=False)
-        if install.returncode != 0:
-            self.skipTest(install.stdout.strip() or install.stderr.strip())
+        self.need_npm("page", "chromium")
 
     def shown(self):
         """(What is in the file, what the page makes of it)."""

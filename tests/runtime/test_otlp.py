@@ -7,7 +7,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 import unittest
@@ -70,14 +69,6 @@ class OtlpCase(PageCase):
         done = subprocess.run(["node", "strict.cjs"], input=lines, cwd=KEPT, capture_output=True, text=True, check=True)
         self.assertEqual(json.loads(done.stdout), [])
 
-    def why_no_receiver(self):
-        done = subprocess.run([sys.executable, ROOT / "tests/npm_install.py", "otlp"], capture_output=True, text=True)
-        return None if done.returncode == 0 else done.stdout.strip() or done.stderr.strip()
-
-    def need_receiver(self):
-        if reason := self.why_no_receiver():
-            self.skipTest(reason)
-
 
 class Rules(OtlpCase):
     PROGRAM = "import os, time\nfor _ in range(53): os.getppid()\nopen('/dev/null').close()"
@@ -88,7 +79,7 @@ class Rules(OtlpCase):
         return self.mlbcc("--rules", rules, "-o", self.out, "--otlp", url, *options, "--", "/usr/bin/python3", "-c", self.PROGRAM)
 
     def test_a_receiver_takes_what_rules_measure(self):
-        self.need_receiver()
+        self.need_npm("otlp")
         recorder = self.recorder()
         done = self.trace_to(recorder.url + "/some/where/")
         self.assertEqual((done.returncode, [path for path, _, _ in recorder.posts]), (0, ["/some/where/v1/metrics"]), done.stderr)
@@ -166,7 +157,7 @@ class Requests(OtlpCase):
         return recorder.posts, json.loads((self.dir / "serve.json").read_text())
 
     def test_each_request_is_a_span(self):
-        self.need_receiver()
+        self.need_npm("otlp")
         posts, report = self.serve()
         self.check_by_the_protocol(posts)
         spans = self.spans(posts)
@@ -201,7 +192,7 @@ class Requests(OtlpCase):
 
     def test_a_receiver_of_opentelemetry(self):
         """Elastic's, from npm."""
-        self.need_receiver()
+        self.need_npm("otlp")
         with open(self.dir / "received.txt", "wb") as said:
             receiver = subprocess.Popen([KEPT / "node_modules/.bin/mockotlpserver", "-o", "json2", "--hostname", "127.0.0.1"], stdout=said, stderr=said)
         self.addCleanup(receiver.wait)

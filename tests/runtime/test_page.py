@@ -3,7 +3,6 @@
 import json
 import re
 import subprocess
-import sys
 from collections import Counter
 
 from harness import ROOT
@@ -15,20 +14,10 @@ META = {"event_id": 0, "type": "meta", "schema": 1, "tool": "mlbcc", "start": "2
         "host": {"kernel": "6", "arch": "x86_64"}, "command": ["a"], "rules": []}
 
 
-def why_no_browser():
-    """The reason for which no page can be opened, or None."""
-    done = subprocess.run([sys.executable, ROOT / "tests/npm_install.py", "page", "chromium"], capture_output=True, text=True, check=False)
-    if done.returncode == 0:
-        return None
-    return done.stdout.strip() or done.stderr.strip()
-
-
 class Page(InferenceCase):
     def setUp(self):
         super().setUp()
-        reason = why_no_browser()
-        if reason is not None:
-            self.skipTest(reason)
+        self.need_npm("page", "chromium")
 
     def page(self, trace, name):
         """What tests/page/page.mjs saw on the page of the trace."""

@@ -3,7 +3,6 @@
 import json
 import re
 import subprocess
-import sys
 
 from harness import ROOT
 from harness.inference import InferenceCase
@@ -13,10 +12,7 @@ KEPT = ROOT / "build" / "page"
 
 class Speedscope(InferenceCase):
     def test_each_call_is_read(self):
-        install = subprocess.run([sys.executable, ROOT / "tests/npm_install.py", "page", "chromium"],
-                                 capture_output=True, text=True, check=False)
-        if install.returncode != 0:
-            self.skipTest(install.stdout.strip() or install.stderr.strip())
+        self.need_npm("page", "chromium")
         trace = self.inference()
         chrome, saved = self.dir / "trace.json", self.dir / "saved.json"
         self.assertEqual(self.mlbcc("convert", self.out, "--to", "chrome", "-o", chrome).returncode, 0)

@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -34,6 +35,12 @@ class TracerCase(unittest.TestCase):
         self.dir.chmod(0o755)  # for programs that run as somebody else
         self.out = self.dir / "trace.jsonl"
         self.last = None  # the last finished run: CompletedProcess
+
+    def need_npm(self, name, *programs):
+        """What tests/NAME asks npm for is in build/NAME then; a skip where it cannot be had."""
+        done = subprocess.run([sys.executable, machine.ROOT / "tests/npm_install.py", name, *programs], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            self.skipTest(done.stdout.strip() or done.stderr.strip())
 
     def write(self, name, text):
         path = self.dir / name
