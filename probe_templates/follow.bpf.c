@@ -39,7 +39,7 @@ static __always_inline int mlbcc_on_fork(void *ctx, u32 child, u64 clone_flags) 
     }
 #endif
 #ifdef MLBCC_PYTHONS
-    if (!is_thread) mlbcc_python_forks(call.id.tgid, child);
+    if (!is_thread) mlbcc_python_forks(&call.id, child);
 #endif
     return mlbcc_tell(ctx, &call, 0, MLBCC_NAMESPACE ? 0 : child, is_thread);
 }
@@ -63,8 +63,7 @@ static __always_inline int mlbcc_on_exec(void *ctx, u32 former) {
     if (start) mlbcc_note_start(call.id.thread, start);
 #endif
 #ifdef MLBCC_PYTHONS
-    u32 replaced = call.id.tgid;
-    pythons.delete(&replaced);
+    mlbcc_forget_python(&call.id);
 #endif
     return mlbcc_tell(ctx, &call, 1, former, 0);
 }
@@ -81,8 +80,7 @@ static __always_inline int mlbcc_on_exit(void *ctx) {
     others = mine->threads > 0;
 #endif
 #ifdef MLBCC_PYTHONS
-    u32 ended = call.id.tgid;
-    if (!others) pythons.delete(&ended);
+    if (!others) mlbcc_forget_python(&call.id);
 #endif
     return mlbcc_tell(ctx, &call, 2, call.id.tgid, others);
 }

@@ -125,7 +125,7 @@ MLBCC_COMMON u64 common_walk_python(struct call *call) {
     stack->count = 0;
     stack->state = 0;
     u32 tgid = call->id.tgid;
-    struct python *python = pythons.lookup(&tgid);
+    struct python *python = mlbcc_python_of(&call->id);
     if (!python || !call->thread) return 0;
     struct python_names *names = &call->thread->python;
     u64 thread = mlbcc_python_thread(python);

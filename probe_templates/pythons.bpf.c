@@ -22,14 +22,43 @@ _Static_assert(sizeof(struct python) == 40, "python");
 BPF_TABLE("lru_hash", u32, struct python, pythons, 8192);
 BPF_ARRAY(python_files, struct python, 256);  // `state` counts from where python_starts is attached
 
+#if MLBCC_NAMESPACE
+BPF_HASH(python_seeds, u32, struct python, 1024);  // by pid as the tracer's namespace names it
+#endif
+
+static __always_inline struct python *mlbcc_python_of(struct identity *id) {
+    u32 tgid = id->tgid;
+    struct python *known = pythons.lookup(&tgid);
+#if MLBCC_NAMESPACE
+    u32 pid = id->pid;
+    struct python *seed = known ? 0 : python_seeds.lookup(&pid);
+    if (seed) {
+        struct python same = *seed;
+        pythons.update(&tgid, &same);
+        python_seeds.delete(&pid);
+        known = pythons.lookup(&tgid);
+    }
+#endif
+    return known;
+}
+
+static __always_inline void mlbcc_forget_python(struct identity *id) {
+    u32 tgid = id->tgid;
+    pythons.delete(&tgid);
+#if MLBCC_NAMESPACE
+    u32 pid = id->pid;
+    python_seeds.delete(&pid);
+#endif
+}
+
 // The locks of the interpreter itself lie there, as its global one (GIL).
-static __always_inline u64 mlbcc_in_python(u32 tgid, u64 address) {
-    struct python *python = pythons.lookup(&tgid);
+static __always_inline u64 mlbcc_in_python(struct identity *id, u64 address) {
+    struct python *python = mlbcc_python_of(id);
     return python && address - python->state < python->bytes;
 }
 
-static __always_inline void mlbcc_python_forks(u32 parent, u32 child) {
-    struct python *python = pythons.lookup(&parent);
+static __always_inline void mlbcc_python_forks(struct identity *parent, u32 child) {
+    struct python *python = mlbcc_python_of(parent);
     if (!python) return;
     struct python same = *python;
     pythons.update(&child, &same);

@@ -9,7 +9,7 @@ import subprocess
 import unittest
 from collections import Counter, defaultdict
 
-from harness import ROOT, TracerCase
+from harness import ROOT, Trace, TracerCase, machine
 from harness.machine import CUDA_SIM
 
 CALLS = ROOT / "tests/runtime/targets/python_calls.py"
@@ -166,9 +166,22 @@ class Python(TracerCase):
                       seconds=60)
         live.interrupt()
         self.assertEqual(live.wait(), 0, live.said())
-        for event in live.trace().events:
+        self.check_running(live.trace())
+
+    def check_running(self, trace):
+        for event in trace.events:
             self.assertEqual(event["stack"], ["<string>:inner", "<string>:outer",
                                               "<string>:<module>"])
+
+    def test_running_process_in_a_pid_namespace(self):
+        script = (f'{debian_python()} -I -c "$2" < <(until grep -q meta "$3"; do sleep 0.05; done; echo; sleep 0.5) & '
+                  '"$0" --rules "$1" -o "$3" --pid $!')
+        done = subprocess.run(["unshare", "-pf", "--mount-proc", "bash", "-c", script, machine.MLBCC, self.rules(RULES), RUNNING, self.out],
+                              capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        trace = Trace(self.out)
+        self.assertEqual(len(trace.events), 1)
+        self.check_running(trace)
 
     def test_of_a_function_with_the_native_stack_above(self):
         trace = self.run_calls(debian_python(), """

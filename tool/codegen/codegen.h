@@ -134,6 +134,7 @@ inline constexpr const char* kSeeds = "seeds";               // ids in our names
 inline constexpr const char* kAccounts = "accounts";         // by rule and CPU
 inline constexpr const char* kRecordRules = "record_rules";  // by record_index()
 inline constexpr const char* kPythons = "pythons";           // process id to Python
+inline constexpr const char* kPythonSeeds = "python_seeds";  // likewise, as our namespace names it
 inline constexpr const char* kPythonFiles = "python_files";  // cookie to Python
 inline constexpr const char* kPythonCodes = "python_codes";  // frame to PythonCode
 std::string aggregate(plan::AggregateId id);                 // "aggregate_3"

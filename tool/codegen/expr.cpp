@@ -112,7 +112,7 @@ struct NumberVisitor {
         case rules::UnaryOp::bit_not: return fmt::format("(~({}))", operand);
         case rules::UnaryOp::logical_not: return fmt::format("(s64)(!({}))", operand);
         case rules::UnaryOp::in_python:
-            return fmt::format("mlbcc_in_python(call.id.tgid, {})", operand);
+            return fmt::format("mlbcc_in_python(&call.id, {})", operand);
         case rules::UnaryOp::deref:
         case rules::UnaryOp::address: break;  // checked into LoadNode, AddressNode
         }

@@ -80,7 +80,8 @@ void PythonWatch::found(uint32_t pid, uint64_t start, uint64_t offset, const std
     if (!*known) return;
     auto image = system::ElfImage::open(reached);
     auto address = image ? image->address_of(offset, PF_X) : std::nullopt;
-    bpf::Map* pythons = kernel_.map(codegen::maps::kPythons);
+    bpf::Map* pythons = kernel_.map(codegen::maps::kPythonSeeds);
+    if (pythons == nullptr) pythons = kernel_.map(codegen::maps::kPythons);
     if (!address || pythons == nullptr) return;
     codegen::Python here = (*known)->python;
     here.state += start - *address;

@@ -86,7 +86,7 @@ TEST(Generate, AConditionOfSeveralRulesIsDecidedOnce) {
 
 TEST(Generate, WhereAPythonIsIsKnownWithoutItsFunctions) {
     std::string text = source("on cuda:cuInit { where in_python(Flags)   count }");
-    EXPECT_EQ(count_of(text, "mlbcc_in_python(call.id.tgid, "), 1u);
+    EXPECT_EQ(count_of(text, "mlbcc_in_python(&call.id, "), 1u);
     EXPECT_EQ(count_of(text, "int python_starts("), 1u);
     EXPECT_EQ(count_of(text, "#define MLBCC_PYTHONS 1\n"), 1u);
     EXPECT_EQ(count_of(text, "mlbcc_walk_python"), 0u);
