@@ -220,12 +220,13 @@ class Python(TracerCase):
         self.assertEqual({stack: int(weight) for stack, weight in lines}, said)
 
     def test_versions_that_are_not_supported(self):
-        """One note for a process: of a Python by its file's name."""
+        """One note for a file: of a Python by its name."""
         other = self.dir / "python3.7"
         shutil.copy(debian_python(), other)
-        trace = self.trace(RULES, other, "-c", "import os; os.getppid(); os.getppid()",
+        trace = self.trace(RULES, other, "-c", "import os, sys, subprocess; os.getppid(); subprocess.run([sys.executable, '-c', 'import os; os.getppid()'])",
                            env={**os.environ, "PYTHONHOME": "/usr"})
         self.assertEqual(["stack" in event for event in trace.events], [False, False])
+        self.assertEqual(len({event["pid"] for event in trace.events}), 2)
         pid = trace.events[0]["pid"]
         self.assertEqual([line for line in self.last.stderr.splitlines() if "Python" in line],
                          [f"mlbcc: the Python of PID {pid} is not looked into: Python 3.7 is not supported "

@@ -84,10 +84,12 @@ private:
             add("pythons.bpf.c");
             program_.functions.push_back({"python_starts", ProgramKind::python, {}, {}});
         }
-        if (walks_python(plan_, options_)) return add("python.bpf.c");
-        if (!plan_.takes_python()) return;
-        text("static __always_inline void mlbcc_take_python(struct call *call, u32 wanted) "
-             "{\n    call->python->count = call->python->state = 0;\n}\n");
+        if (walks_python(plan_, options_)) {
+            add("python.bpf.c");
+        } else if (plan_.takes_python()) {
+            text("static __always_inline void mlbcc_take_python(struct call *call, u32 wanted) "
+                 "{\n    call->python->count = call->python->state = 0;\n}\n");
+        }
     }
 
     void follower(const std::string& point) {

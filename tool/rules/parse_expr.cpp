@@ -265,8 +265,7 @@ ExprPtr ExprParser::call() {
                fmt::format("`{}` is not a function of the rule language", function.text()))
         .note("there are `arg(N)`, `str(pointer, N)`, `file_name(fd)`, `in_python(address)`, "
               "`demangle(text)`, `starts_with(text, \"...\")`, `size(table[key])`, "
-              "`each(table[key])` and "
-              "`now(gauge)`");
+              "`each(table[key])` and `now(gauge)`");
     return nullptr;
 }
 

@@ -25,10 +25,15 @@ std::string reachable(uint32_t pid, const std::string& path) {
 
 }  // namespace
 
-PythonWatch::Known& PythonWatch::file(const std::string& path, const std::string& name) {
-    auto found = files_.find(path);
-    if (found == files_.end()) found = files_.emplace(path, read_python_file(path, name)).first;
-    return found->second;
+PythonWatch::File* PythonWatch::file(const std::string& path, const std::string& name) {
+    std::optional<system::FileId> id = system::file_id(path);
+    std::error_code gone;
+    auto written = std::filesystem::last_write_time(path, gone);
+    if (!id || gone) return nullptr;
+    auto found = files_.find({*id, written});
+    if (found == files_.end())
+        found = files_.emplace(std::pair(*id, written), File{read_python_file(path, name)}).first;
+    return &found->second;
 }
 
 void PythonWatch::prepare(const std::vector<std::string>& command,
@@ -42,14 +47,15 @@ void PythonWatch::prepare(const std::vector<std::string>& command,
 
 // A failure only makes it known later.
 void PythonWatch::watch(const std::string& path) {
-    Known& known = file(path, path);
+    const File* known = file(path, path);
     bpf::Map* files = kernel_.map(codegen::maps::kPythonFiles);
     int program = kernel_.program("python_starts");
-    if (!known || !*known || files == nullptr || program < 0) return;
+    if (!known || !known->read || !*known->read || files == nullptr || program < 0) return;
+    const PythonFile& its = **known->read;
     std::vector<uint64_t> offsets, cookies;
-    for (const PythonFile::Start& start : (*known)->starts) {
+    for (const PythonFile::Start& start : its.starts) {
         if (cookies_ == kMaxCookies) break;
-        codegen::Python relative = (*known)->python;
+        codegen::Python relative = its.python;
         relative.state -= start.address;
         if (!files->update(&cookies_, &relative)) break;
         offsets.push_back(start.offset);
@@ -75,15 +81,19 @@ void PythonWatch::mapped(uint32_t pid, uint64_t start, uint64_t offset, const st
 
 void PythonWatch::found(uint32_t pid, uint64_t start, uint64_t offset, const std::string& path) {
     std::string reached = reachable(pid, path);
-    Known& known = file(reached, path);
-    if (!known) return tell_unsupported(pid, known.error().message());
-    if (!*known) return;
+    File* known = file(reached, path);
+    if (known != nullptr && !known->read && !known->told) {
+        known->told = true;
+        tell_note(verbosity_, fmt::format("the Python of PID {} is not looked into: {}", pid,
+                                          known->read.error().message()));
+    }
+    if (known == nullptr || !known->read || !*known->read) return;
     auto image = system::ElfImage::open(reached);
     auto address = image ? image->address_of(offset, PF_X) : std::nullopt;
     bpf::Map* pythons = kernel_.map(codegen::maps::kPythonSeeds);
     if (pythons == nullptr) pythons = kernel_.map(codegen::maps::kPythons);
     if (!address || pythons == nullptr) return;
-    codegen::Python here = (*known)->python;
+    codegen::Python here = (*known->read)->python;
     here.state += start - *address;
     (void)pythons->update(&pid, &here);
 }
@@ -94,11 +104,6 @@ bool PythonWatch::is_traced(uint32_t pid) const {
     if (traced->lookup(&pid)) return true;
     bpf::Map* seeds = kernel_.map(codegen::maps::kSeeds);
     return seeds != nullptr && seeds->lookup(&pid).has_value();
-}
-
-void PythonWatch::tell_unsupported(uint32_t pid, const std::string& why) {
-    if (!told_.insert(pid).second) return;
-    tell_note(verbosity_, fmt::format("the Python of PID {} is not looked into: {}", pid, why));
 }
 
 std::optional<std::string> PythonWatch::name(uint64_t frame) {

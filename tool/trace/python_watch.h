@@ -6,14 +6,16 @@
 // kernel's notice of what it mapped has been read.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "bpf/kernel.h"
+#include "system/paths.h"
 #include "system/process_view.h"
 #include "trace/options.h"
 #include "trace/python_file.h"
@@ -35,18 +37,21 @@ public:
 
 private:
     void found(uint32_t pid, uint64_t start, uint64_t offset, const std::string& path);
-    using Known = Result<std::optional<PythonFile>>;
-    Known& file(const std::string& path, const std::string& name);
+    struct File {
+        Result<std::optional<PythonFile>> read;
+        bool told = false;  // why it is not supported
+    };
+    // Null where it is gone.
+    File* file(const std::string& path, const std::string& name);
     void watch(const std::string& path);
     bool is_traced(uint32_t pid) const;
-    void tell_unsupported(uint32_t pid, const std::string& why);
 
     bpf::LoadedProgram& kernel_;
     Verbosity verbosity_;
-    std::map<std::string, Known> files_;  // by path
+    // Not by path: the same file has one for each container.
+    std::map<std::pair<system::FileId, std::filesystem::file_time_type>, File> files_;
     std::vector<bpf::Attachment> attachments_;
     uint32_t cookies_ = 0;
-    std::set<uint32_t> told_;  // processes without Python functions
     std::unordered_map<uint64_t, std::string> names_;
 };
 

@@ -136,20 +136,22 @@ void Session::take(Generation& from, uint32_t cpu, std::span<const std::byte> re
     if (change_ && change_->tells_of_process(record, true)) return;
     // A stack is looked at when it arrives. What it lies in was mapped before.
     bool may_have_stack = record.size() > sizeof(plan::RecordHeader) + sizeof(plan::UserStack);
-    if (mappings_ && may_have_stack) mappings_->sweep();
+    if (mappings_ && has_stacks_ && may_have_stack) mappings_->sweep();
     pipeline_.add(cpu, record);
 }
 
 Result<void> Session::watch_mappings(const plan::Plan& plan) {
-    if (mappings_ || (!plan.takes_stacks() && !plan.knows_pythons())) return {};
+    has_stacks_ |= plan.takes_stacks();
+    if (mappings_ || (!has_stacks_ && !plan.knows_pythons())) return {};
     Result<bpf::MappingStream> stream =
         bpf::MappingStream::open([this](bpf::MappingStream::Mapped m) {
             now_->pythons.mapped(m.pid, m.start, m.offset, m.path);
             if (change_) change_->coming->pythons.mapped(m.pid, m.start, m.offset, m.path);
+            if (!has_stacks_) return;
             pipeline_.add_mapping({m.pid, m.start, m.size, m.offset, m.device_major, m.device_minor,
                                    m.inode, std::move(m.path), m.time_ns});
         });
-    if (!stream && (plan.takes_stacks() || plan.takes_python())) return stream.error();
+    if (!stream && (has_stacks_ || plan.takes_python())) return stream.error();
     if (!stream) {  // most Pythons are found without
         tell_note(options_.verbosity,
                   "Pythons that start later may not be found: " + stream.error().message());
