@@ -108,7 +108,7 @@ class ServeCase(TracerCase):
     def check_medians(self, endpoints, own):
         for name, times in own.items():
             median, its = endpoints[name]["latency_ns"]["p50"], statistics.median_low(times)
-            # The server's own goes on until it has noted that it has sent.
+            # Flask's own goes on until it has noted that it has sent.
             self.assertGreaterEqual(median, its - max(0.01 * its, 2e5), name)
             self.assertLessEqual(median, its + max(0.03 * its, 1e6), name)
 
@@ -353,8 +353,11 @@ class Marker(ServeCase):
                                         "warning", "serve_app:fast_app", options=("--marker", f"{library}:works_for"), load=60)
         self.check_counts(endpoints, own, 60)
         for name, one in endpoints.items():
-            its = statistics.median_low(self.middleware[name])
-            self.assertAlmostEqual(one["work_latency_ns"]["p50"], its, delta=max(0.03 * its, 1e6), msg=name)
+            # Those in the middle of so few may be 5 ms apart, as long as a thread may keep the interpreter's lock.
+            times, median = sorted(self.middleware[name]), one["work_latency_ns"]["p50"]
+            low, high = times[len(times) // 2 - 3], times[len(times) // 2 + 3]
+            self.assertGreaterEqual(median, low - max(0.01 * low, 2e5), name)
+            self.assertLessEqual(median, high + max(0.01 * high, 2e5), name)
             self.assertLessEqual(one["work_latency_ns"]["max"], one["latency_ns"]["max"])
             parts, total = one["parts_ns"], one["total_time_ns"]
             at_work = total - parts.get("run queue", 0) - parts.get("event loop", 0)

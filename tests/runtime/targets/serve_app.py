@@ -2,7 +2,8 @@
 
 The server's own timings go to the file SERVE_LOG, a line a request: endpoint, seconds of its middleware, seconds since
 the server had the request's bytes. What is between them is a request that the server reads, waits for a CPU or, under
-uvicorn, in the event loop for others' turns."""
+uvicorn, in the event loop for others' turns. They end when the answer has been sent, under FastAPI when it is given
+away to be sent: behind that, the thread may wait for the interpreter's lock."""
 
 import asyncio
 import concurrent.futures
@@ -222,9 +223,10 @@ def make_fast():
         begin, there = time.perf_counter(), received.pop(tuple(scope["client"]))
 
         async def send_timed(message):
+            now = time.perf_counter()
             await send(message)
             if message["type"] == "http.response.body" and not message.get("more_body"):
-                tell(scope["path"], time.perf_counter() - begin, time.perf_counter() - there)
+                tell(scope["path"], now - begin, now - there)
 
         await serve_marks.of_request(app(scope, receive, send_timed))
 
