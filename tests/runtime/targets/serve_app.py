@@ -148,8 +148,9 @@ def make_flask():
         serve_marks.begin()
 
         def tell_times():
+            now = time.perf_counter()
             serve_marks.end()
-            tell(environ["PATH_INFO"], time.perf_counter() - begin, time.perf_counter() - there)
+            tell(environ["PATH_INFO"], now - begin, now - there)
 
         # The server closes it when it has sent it.
         return ClosingIterator(app(environ, start_response), tell_times)
