@@ -138,6 +138,7 @@ static __always_inline struct accounts *mlbcc_accounts(void) {
 // verifier goes through all that follows once for each way to it.
 #define MLBCC_LESS(a, b) (((u64)(a) - (u64)(b)) >> 63)
 #define MLBCC_FAILED(result) ((u64)(s64)(result) >> 63)
+static __always_inline u64 mlbcc_later(u64 a, u64 b) { return a + ((b - a) & -MLBCC_LESS(a, b)); }
 
 // A reader sweeps the rings regularly. It is woken only where that may be too late: in a virtual
 // machine a wake-up is an interrupt to oneself. 1 where the record found no room.

@@ -5,6 +5,8 @@
 //= raw_tracepoint sched_switch off_cpu_switch
 //= raw_tracepoint sched_waking off_cpu_waking
 //= offset task_struct.flags
+//= offset task_struct.se
+//= offset sched_entity.sum_exec_runtime
 //= offset task_struct.files
 //= offset files_struct.fdt
 //= offset fdtable.max_fds
@@ -41,7 +43,8 @@ struct sched_off_cpu {
 };
 //= programs
 struct off_cpu_thread {
-    u64 left, woken, taken, argument;
+    struct wait wait;
+    u64 taken, argument;
     struct identity id;
     u32 state, waker_pid, waker_tid;
     s32 system_call;
@@ -90,15 +93,13 @@ static __always_inline void off_cpu_look_at_call(struct off_cpu_thread *left) {
     if (left->system_call >= 0) left->file = off_cpu_open_kind(first);
 }
 
-static __always_inline void off_cpu_arrives(void *ctx, u32 thread) {
-    struct off_cpu_thread *it = off_cpu_threads.lookup(&thread);
-    if (!it) return;
+static __always_inline void off_cpu_arrives(void *ctx, struct off_cpu_thread *it, u64 now) {
     struct call call MLBCC_UNSET;
     call.all = mlbcc_accounts();
     if (!call.all) return;
     call.id = it->id;
-    call.now = bpf_ktime_get_ns();
-    call.start = it->left;
+    call.now = now;
+    call.start = it->wait.left;
     call.taken = it->taken;
     struct sched_off_cpu fields = {};
     fields.state = it->state & 0xf;
@@ -108,8 +109,9 @@ static __always_inline void off_cpu_arrives(void *ctx, u32 thread) {
     fields.argument = (void *)it->argument;
     fields.file = it->file;
     fields.timed = it->timed;
-    fields.queued = it->woken ? call.now - it->woken : 0;
+    fields.queued = it->wait.woken ? call.now - it->wait.woken : 0;
     __builtin_memcpy(fields.waker, it->waker, 16);
+    u32 thread = call.id.thread;
     off_cpu_threads.delete(&thread);
     fire_sched_off_cpu(ctx, &call, &fields);
 }
@@ -118,16 +120,18 @@ static __always_inline void off_cpu_arrives(void *ctx, u32 thread) {
 
 // (bool preempted, struct task_struct *previous, struct task_struct *next, unsigned int state)
 int off_cpu_switch(struct bpf_raw_tracepoint_args *at) {
-    u32 next = 0;
-    bpf_probe_read_kernel(&next, sizeof(next), (void *)(at->args[2] + MLBCC_TASK_PID));
-    off_cpu_arrives(at, next);
+    u32 thread = bpf_get_current_pid_tgid();
+    struct wait_end end = mlbcc_wait_end(at, off_cpu_threads.lookup(&thread));
+    thread = end.thread;
+    struct off_cpu_thread *it = off_cpu_threads.lookup(&thread);
+    if (it) off_cpu_arrives(at, it, end.time);
     u32 flags = 0;
     bpf_probe_read_kernel(&flags, sizeof(flags),
                           (void *)(at->args[1] + MLBCC_OFFSET_task_struct_flags));
     if (flags & OFF_CPU_EXITING) return 0;  // its slot may be free again: it must not get one
     struct call call MLBCC_UNSET;
     if (!mlbcc_admit(&call)) return 0;
-    struct off_cpu_thread left = {.left = call.now, .id = call.id, .state = at->args[3]};
+    struct off_cpu_thread left = {.wait = {call.now, 0, end.ran}, .id = call.id, .state = at->args[3]};
     off_cpu_look_at_call(&left);
     left.taken = take_stack_sched_off_cpu(at, &call);
     off_cpu_threads.update(&left.id.thread, &left);
@@ -139,8 +143,8 @@ int off_cpu_waking(struct bpf_raw_tracepoint_args *at) {
     u32 thread = 0;
     bpf_probe_read_kernel(&thread, sizeof(thread), (void *)(at->args[0] + MLBCC_TASK_PID));
     struct off_cpu_thread *it = off_cpu_threads.lookup(&thread);
-    if (!it || it->woken) return 0;
-    it->woken = bpf_ktime_get_ns();
+    if (!it || it->wait.woken) return 0;
+    it->wait.woken = bpf_ktime_get_ns();
     u64 waker = bpf_get_current_pid_tgid();
     it->waker_pid = waker >> 32;
     it->waker_tid = waker;

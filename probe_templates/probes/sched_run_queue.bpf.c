@@ -4,13 +4,16 @@
 //= probe sched:run_queue completion
 //= raw_tracepoint sched_switch run_queue_switch
 //= raw_tracepoint sched_waking run_queue_waking
+//= offset task_struct.se
+//= offset sched_entity.sum_exec_runtime
 //= fields
 struct sched_run_queue {
     _Bool preempted;  // not woken: it ran, and another took its place
 };
 //= programs
 struct run_queue_thread {
-    u64 since, taken;  // 0: it sleeps
+    struct wait wait;
+    u64 taken;
     struct identity id;
     u32 preempted;
 };
@@ -18,26 +21,25 @@ BPF_TABLE("hash", u32, struct run_queue_thread, run_queue_threads, 16384);
 
 // (bool preempted, struct task_struct *previous, struct task_struct *next, unsigned int state)
 int run_queue_switch(struct bpf_raw_tracepoint_args *at) {
-    u32 next = 0;
-    bpf_probe_read_kernel(&next, sizeof(next), (void *)(at->args[2] + MLBCC_TASK_PID));
-    struct run_queue_thread *it = run_queue_threads.lookup(&next);
+    u32 thread = bpf_get_current_pid_tgid();
+    struct wait_end end = mlbcc_wait_end(at, run_queue_threads.lookup(&thread));
+    thread = end.thread;
+    struct run_queue_thread *it = run_queue_threads.lookup(&thread);
     struct call call MLBCC_UNSET;
     call.all = mlbcc_accounts();
     if (it && call.all) {
         call.id = it->id;
-        call.now = bpf_ktime_get_ns();
-        call.start = it->since;
+        call.now = end.time;
+        call.start = it->preempted ? it->wait.left : it->wait.woken;
         call.taken = it->taken;
         struct sched_run_queue fields = {.preempted = it->preempted};
-        u64 since = it->since;
-        run_queue_threads.delete(&next);
-        if (since) fire_sched_run_queue(at, &call, &fields);
+        run_queue_threads.delete(&thread);
+        if (call.start) fire_sched_run_queue(at, &call, &fields);
     }
     if (!mlbcc_admit(&call)) return 0;
     u32 state = at->args[3];
     if (state & 0xb0) return 0;  // it ends
-    struct run_queue_thread left = {.id = call.id, .preempted = state == 0};
-    if (left.preempted) left.since = call.now;
+    struct run_queue_thread left = {.wait = {call.now, 0, end.ran}, .id = call.id, .preempted = state == 0};
     left.taken = take_stack_sched_run_queue(at, &call);
     run_queue_threads.update(&left.id.thread, &left);
     return 0;
@@ -48,6 +50,6 @@ int run_queue_waking(struct bpf_raw_tracepoint_args *at) {
     u32 thread = 0;
     bpf_probe_read_kernel(&thread, sizeof(thread), (void *)(at->args[0] + MLBCC_TASK_PID));
     struct run_queue_thread *it = run_queue_threads.lookup(&thread);
-    if (it && !it->since) it->since = bpf_ktime_get_ns();
+    if (it && !it->wait.woken) it->wait.woken = bpf_ktime_get_ns();
     return 0;
 }

@@ -49,6 +49,19 @@ class Defined(TracerCase):
         self.assertEqual({e["args"]["waker"] for e in reader}, {"waits"})
         self.assertEqual({e["args"]["state"] for e in reader}, {"sleeping"})
 
+    def test_every_time_as_the_kernel_counts(self):
+        """Also where the kernel does not show a thread's coming, as from a thread of a virtual machine's agent."""
+        trace = self.trace("""
+            on sched:off_cpu { where state != runnable  count by tid as "gave way" }
+            on sched:off_cpu { sum duration by tid as "off" }
+            """, target("naps"))
+        gave_way, off = trace.stats("gave way"), trace.stats("off")
+        said = [tuple(map(int, line.split())) for line in self.last.stdout.splitlines()]
+        self.assertEqual(len(said), 6)
+        self.assertEqual({tid: gave_way[tid,] for tid, _, _ in said}, {tid: times for tid, times, _ in said})
+        for tid, _, off_ns in said:
+            self.assertLess(abs(off[tid,] - off_ns), 0.05 * off_ns, f"{off} {said}")
+
     def test_stack_of_the_moment_it_left(self):
         trace = self.trace("on sched:off_cpu { where duration > 10ms  event sched.off  stack user }",
                            target("waits"))

@@ -46,6 +46,7 @@ public:
         maps();
         halves();
         defined_offsets();
+        if (has_kind(plan_, plan::ProbeKind::defined)) add("waits.bpf.c");
         for (const plan::Shape& one : plan_.shapes) shape(one);
         for (const FirstHalf& one : halves_) begin(one);
         if (ends_apart_) end_calls();
