@@ -61,11 +61,9 @@ std::string record_key(const RecordPlan& record, const Places& places) {
 }
 
 bool reads_memory(const rules::Typed& value) {
-    if (std::holds_alternative<rules::LoadNode>(value.node)) return true;
-    bool found = false;
-    rules::for_each_operand(value,
-                            [&](const rules::TypedPtr& part) { found |= reads_memory(*part); });
-    return found;
+    return rules::any_part(value, [](const rules::Typed& part) {
+        return std::holds_alternative<rules::LoadNode>(part.node);
+    });
 }
 
 }  // namespace

@@ -25,27 +25,14 @@ bool changes_descriptors(const std::string& call) {
     return std::ranges::find(kCalls, call) != std::end(kCalls);
 }
 
-bool names_files(const rules::Typed& value) {
-    const auto* text = std::get_if<rules::TextNode>(&value.node);
-    bool found = text != nullptr && text->of_file;
-    rules::for_each_operand(value,
-                            [&](const rules::TypedPtr& part) { found |= names_files(*part); });
-    return found;
+bool names_file(const rules::Typed& part) {
+    const auto* text = std::get_if<rules::TextNode>(&part.node);
+    return text != nullptr && text->of_file;
 }
 
-bool asks_for_python(const rules::Typed& value) {
-    const auto* unary = std::get_if<rules::UnaryNode>(&value.node);
-    bool found = unary != nullptr && unary->op == rules::UnaryOp::in_python;
-    rules::for_each_operand(value,
-                            [&](const rules::TypedPtr& part) { found |= asks_for_python(*part); });
-    return found;
-}
-
-bool names_task(const rules::Typed& value) {
-    bool found = rules::is_of_task(value);
-    rules::for_each_operand(value,
-                            [&](const rules::TypedPtr& part) { found |= names_task(*part); });
-    return found;
+bool asks_for_python(const rules::Typed& part) {
+    const auto* unary = std::get_if<rules::UnaryNode>(&part.node);
+    return unary != nullptr && unary->op == rules::UnaryOp::in_python;
 }
 
 }  // namespace
@@ -274,9 +261,11 @@ rules::TypedPtr ProbePlanner::checked(const RuleContext& context, const rules::E
     Diagnostics found;
     rules::TypedPtr value = rules::check(expr, context.scope, found);
     builder_.report(found);
-    if (value && names_files(*value)) builder_.plan.asks_for_files = true;
-    if (value && asks_for_python(*value)) builder_.plan.asks_for_python = true;
-    if (value && names_task(*value)) builder_.plan.asks_for_task = true;
+    if (!value) return value;
+    Plan& plan = builder_.plan;
+    plan.asks_for_files |= rules::any_part(*value, names_file);
+    plan.asks_for_python |= rules::any_part(*value, asks_for_python);
+    plan.asks_for_task |= rules::any_part(*value, rules::is_of_task);
     return value;
 }
 

@@ -213,4 +213,11 @@ template <class Visit> void for_each_operand(const Typed& value, Visit visit) {
     std::visit(Walk{visit}, value.node);
 }
 
+// Whether `test` holds of the value or of any part of it, at any depth.
+template <class Test> bool any_part(const Typed& value, const Test& test) {
+    bool found = test(value);
+    for_each_operand(value, [&](const TypedPtr& part) { found = found || any_part(*part, test); });
+    return found;
+}
+
 }  // namespace mlbcc::rules
