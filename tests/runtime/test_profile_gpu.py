@@ -92,6 +92,7 @@ class LongWaits(ProfileCase):
                 doze()
             time.sleep(.2)  # a Python that has just begun need not be known yet
             work()
+            time.sleep(.001)  # the end of a wait that was not seen is found when the thread leaves again
             """)
         self.assertEqual(profile["off_cpu"]["long_waits_left_out"], 0)
         waits = {}
