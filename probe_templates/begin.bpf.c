@@ -1,7 +1,7 @@
 // The beginning of a call, as all functions have it of which rules want no more than a record of
 // arguments and a frame. What else the rules save, the program of the function's shape does.
 int {{name}}(struct pt_regs *ctx) {
-    struct call call MLBCC_UNSET;
+{{own_stack}}    struct call call MLBCC_UNSET;
     call.ctx = ctx;
     call.session = {{session}};
     call.in_kernel = {{in_kernel}};

@@ -12,11 +12,12 @@
 #if MLBCC_SESSION
 // A session runs one program at both ends and keeps 8 bytes for each call: its start, or the index
 // of its frame. Returning 1 at entry saves the return probe. The number stands for a kernel
-// function; the loader puts its BTF id there. Without a session, all that an end must know of its
-// beginning is in the frame.
-static u64 *(*mlbcc_session_cookie)(void) = (void *)0x7fff0001;
-#define MLBCC_BEGIN(value) (*mlbcc_session_cookie() = (value))
-static bool (*mlbcc_session_is_return)(void) = (void *)0x7fff0002;
+// function; the loader puts its BTF id there. On Linux 7 these functions take the program's
+// context; before that they take nothing, and the kernel does not look at the argument. Without a
+// session, all that an end must know of its beginning is in the frame.
+static u64 *(*mlbcc_session_cookie)(void *ctx) = (void *)0x7fff0001;
+#define MLBCC_BEGIN(value) (*mlbcc_session_cookie(call.ctx) = (value))
+static bool (*mlbcc_session_is_return)(void *ctx) = (void *)0x7fff0002;
 #endif
 
 // The stack pointers that calls in the kernel are told apart by: a system call is above all that it
@@ -148,7 +149,7 @@ MLBCC_COMMON u64 common_enter(struct call *call) {
 // The end of a call without a frame.
 MLBCC_COMMON u64 common_leave(struct call *call) {
     call->now = bpf_ktime_get_ns();
-    call->start = *mlbcc_session_cookie();
+    call->start = *mlbcc_session_cookie(call->ctx);
     call->all = mlbcc_accounts();
     return call->all != 0;
 }

@@ -1,6 +1,6 @@
 // Submits the record that the program of a function's shape has left behind (mlbcc_leave_behind).
 int end_call(struct pt_regs *ctx) {
-    struct call call MLBCC_UNSET;
+{{own_stack}}    struct call call MLBCC_UNSET;
     call.ctx = ctx;
     call.session = {{session}};
     call.in_kernel = 0;

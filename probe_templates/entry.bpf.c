@@ -1,6 +1,6 @@
 // The beginning of a call. {{skip}} is returned where its end is of no interest.
 {{linkage}}int {{name}}(struct pt_regs *ctx) {
-    struct call call MLBCC_UNSET;
+{{own_stack}}    struct call call MLBCC_UNSET;
     call.ctx = ctx;
     call.session = {{session}};
     call.in_kernel = {{in_kernel}};

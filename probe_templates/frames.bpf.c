@@ -35,7 +35,7 @@ MLBCC_COMMON u64 common_push(struct call *call) {
 #if MLBCC_SESSION
     u64 *kept = 0;
     if (call->session) {
-        kept = mlbcc_session_cookie();
+        kept = mlbcc_session_cookie(call->ctx);
         *kept = MLBCC_NO_FRAME;
     }
 #endif
@@ -129,7 +129,7 @@ static __always_inline u64 mlbcc_end_frame(struct call *call) {
     call->start = 0;
     mlbcc_identify(&call->id);
 #if MLBCC_SESSION
-    if (call->session) call->start = *mlbcc_session_cookie();
+    if (call->session) call->start = *mlbcc_session_cookie(call->ctx);
 #endif
     if (!call->sp) {
         call->sp = mlbcc_return_sp(call);
@@ -244,7 +244,7 @@ static __always_inline u64 mlbcc_had_no_frame(struct call *call) {
     call->all = mlbcc_accounts();
     if (!wanted || !call->all) return 0;
     call->hits = wanted->mask;
-    return *mlbcc_session_cookie() == MLBCC_NO_FRAME;
+    return *mlbcc_session_cookie(call->ctx) == MLBCC_NO_FRAME;
 }
 #endif
 #endif

@@ -1,6 +1,6 @@
 // The record of a call that found no frame free when it began is lost. Only a session knows of it.
 int lose_call(struct pt_regs *ctx) {
-    struct call call MLBCC_UNSET;
+{{own_stack}}    struct call call MLBCC_UNSET;
     call.ctx = ctx;
     call.session = 1;
     call.in_kernel = 0;

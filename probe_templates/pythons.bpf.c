@@ -66,7 +66,7 @@ static __always_inline void mlbcc_python_forks(struct identity *parent, u32 chil
 
 // Where an interpreter begins its work.
 int python_starts(struct pt_regs *ctx) {
-    struct identity id;
+{{own_stack}}    struct identity id;
     mlbcc_identify(&id);
 #if !MLBCC_EVERYONE
     if (!mlbcc_traced(&id)) return 0;

@@ -1,6 +1,6 @@
 // A probe that a program brings along. ctx has the program's registers.
 int {{name}}(struct pt_regs *ctx) {
-    struct call call MLBCC_UNSET;
+{{own_stack}}    struct call call MLBCC_UNSET;
     call.ctx = ctx;
     call.session = 0;
     if (!mlbcc_admit_function(&call)) return 0;

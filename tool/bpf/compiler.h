@@ -69,7 +69,7 @@ struct CompileRequest {
     std::string kernel_dir;  // absolute: probe_templates/include/kernel
     std::vector<ProgramRequest> programs;
     // Calls of the helper "number" become calls of the kernel function with that BTF id:
-    //   static u64 *(*session_cookie)(void) = (void *)0x7fff0001;     {0x7fff0001, 98765}
+    //   static u64 *(*session_cookie)(void *) = (void *)0x7fff0001;     {0x7fff0001, 98765}
     std::map<uint32_t, uint32_t> kfuncs;
     // Likewise, calls of the C function with that name, which is linked to each program that does.
     std::map<uint32_t, std::string> commons;

@@ -5,6 +5,7 @@
 #include "codegen/codegen.h"
 #include "codegen/commons.h"
 #include "codegen/halves.h"
+#include "codegen/own_stack.h"
 #include "codegen/settings.h"
 #include "codegen/shape.h"
 #include "codegen/template.h"
@@ -37,6 +38,7 @@ public:
         add("runtime.bpf.c", {{"rules", std::to_string(plan_.rules.size())},
                               {"totals", std::to_string(plan_.aggregates.size())}});
         add("call.bpf.c");
+        text(own_stack_maps(plan_, options_));
         if (plan_.asks_for_files) files();
         if (frames) add("frames.bpf.c");
         if (plan_.takes_stacks()) add("stack.bpf.c");
@@ -82,7 +84,7 @@ private:
     }
     void pythons() {
         if (looks_for_pythons(plan_, options_)) {
-            add("pythons.bpf.c");
+            add("pythons.bpf.c", {{"own_stack", own_stack(ProgramKind::python)}});
             program_.functions.push_back({"python_starts", ProgramKind::python, {}, {}});
         }
         if (walks_python(plan_, options_)) {
@@ -155,13 +157,13 @@ private:
     void both_ends(Side side) {
         auto shapes = shapes_of(probe_kind(side));
         const char* name = side == Side::user ? "on_call" : "on_kernel_call";
-        bool entry_first = shapes.front()->end == rules::Stage::entry;
+        const bool entry_first = shapes.front()->end == rules::Stage::entry;
+        const ProgramKind kind = program_kind(side, AttachMode::session, rules::Stage::entry);
         text(fmt::format("#line 1 \"both ends\"\n"
-                         "int {}(struct pt_regs *ctx) {{\n"
-                         "    return mlbcc_session_is_return() ? {}(ctx) : {}(ctx);\n}}\n",
-                         name, shape_name(shapes[entry_first ? 1 : 0]->id),
+                         "int {}(struct pt_regs *ctx) {{\n{}"
+                         "    return mlbcc_session_is_return(ctx) ? {}(ctx) : {}(ctx);\n}}\n",
+                         name, own_stack(kind), shape_name(shapes[entry_first ? 1 : 0]->id),
                          shape_name(shapes[entry_first ? 0 : 1]->id)));
-        ProgramKind kind = program_kind(side, AttachMode::session, rules::Stage::entry);
         program_.functions.push_back({name, kind, {}, {}});
     }
 
@@ -191,7 +193,8 @@ private:
         case plan::ProbeKind::tracepoint: return tracepoint_shape(one, name, body);
         case plan::ProbeKind::defined: return defined_shape(one, writer, body);
         case plan::ProbeKind::usdt:
-            add("usdt.bpf.c", {{"name", name}, {"body", &body}});
+            add("usdt.bpf.c",
+                {{"name", name}, {"own_stack", own_stack(ProgramKind::usdt)}, {"body", &body}});
             program_.functions.push_back({name, ProgramKind::usdt, one.id, {}});
             return;
         case plan::ProbeKind::interval: break;  // it has no shape
@@ -220,8 +223,8 @@ private:
         std::string name = shape_name(one.id);
         Source body = writer.rest();
         source_.from({writer.heads(), {}, 0});
-        add("rest.bpf.c", {{"name", name}, {"body", &body}});
-        ProgramKind kind = function_kind(one);
+        const ProgramKind kind = function_kind(one);
+        add("rest.bpf.c", {{"name", name}, {"own_stack", own_stack(kind)}, {"body", &body}});
         program_.functions.push_back(
             {name, kind, one.id, {}, {index(one.id)}, maps::rests(side_of(kind))});
     }
@@ -231,7 +234,9 @@ private:
         std::string pass =
             fmt::format("    {}.call(ctx, MLBCC_ENTRY_SHAPE(bpf_get_attach_cookie(ctx)));\n",
                         maps::rests(half.side));
+        const ProgramKind kind = function_kind(example);
         add("begin.bpf.c", {{"name", half.name()},
+                            {"own_stack", own_stack(kind)},
                             {"session", writer.is_session() ? "1" : "0"},
                             {"in_kernel", half.side == Side::kernel ? "1" : "0"},
                             {"skip", writer.skip()},
@@ -239,18 +244,17 @@ private:
                             {"rest", half.has_rests ? std::string_view(pass) : ""}});
         std::vector<uint32_t> slots;
         std::ranges::transform(half.shapes, std::back_inserter(slots), index);
-        program_.functions.push_back(
-            {half.name(), function_kind(example), {}, {}, std::move(slots), {}});
+        program_.functions.push_back({half.name(), kind, {}, {}, std::move(slots), {}});
     }
 
     void end_calls() {
         const bool session = options_.mode_of(Side::user) == AttachMode::session;
-        add("end.bpf.c", {{"session", session ? "1" : "0"}});
         const ProgramKind kind =
             program_kind(Side::user, options_.mode_of(Side::user), rules::Stage::ret);
+        add("end.bpf.c", {{"own_stack", own_stack(kind)}, {"session", session ? "1" : "0"}});
         program_.functions.push_back({"end_call", kind, {}, {}, {0}, maps::kEnds});
         if (!session) return;
-        add("lose.bpf.c");
+        add("lose.bpf.c", {{"own_stack", own_stack(kind)}});
         program_.functions.push_back({"lose_call", kind, {}, {}, {1}, maps::kEnds});
     }
 
@@ -322,22 +326,26 @@ private:
         const char* in_kernel = side == Side::kernel ? "1" : "0";
         const char* session = writer.is_session() ? "1" : "0";
         std::string_view linkage = both ? "static __always_inline " : "";
+        const ProgramKind kind = function_kind(one);
+        std::string_view own = both ? "" : own_stack(kind);  // of both ends, their program has it
         if (at_return) {
             add("return.bpf.c", {{"name", name},
                                  {"linkage", linkage},
+                                 {"own_stack", own},
                                  {"session", session},
                                  {"in_kernel", in_kernel},
                                  {"body", &body}});
         } else {
             add("entry.bpf.c", {{"name", name},
                                 {"linkage", linkage},
+                                {"own_stack", own},
                                 {"session", session},
                                 {"in_kernel", in_kernel},
                                 {"skip", writer.skip()},
                                 {"body", &body}});
         }
         if (both) return;
-        program_.functions.push_back({name, function_kind(one), one.id, {}, {index(one.id)}, {}});
+        program_.functions.push_back({name, kind, one.id, {}, {index(one.id)}, {}});
     }
     static uint32_t index(plan::ShapeId id) { return static_cast<uint32_t>(id); }
     ProgramKind function_kind(const plan::Shape& one) const {

@@ -7,11 +7,15 @@
 namespace mlbcc::codegen {
 namespace {
 
-void put(Source& out, const Slot& slot) {
-    if (const auto* lines = std::get_if<const Source*>(&slot))
+// Whether the lines behind it are no longer as far from the template's first as they are there.
+bool put(Source& out, const Slot& slot) {
+    if (const auto* lines = std::get_if<const Source*>(&slot)) {
         out.append(**lines);
-    else
-        out.append(std::get<std::string_view>(slot));
+        return true;
+    }
+    const auto text = std::get<std::string_view>(slot);
+    out.append(text);
+    return text.find('\n') != text.npos;
 }
 
 }  // namespace
@@ -43,8 +47,7 @@ Result<Source> fill(const Templates& templates, std::string_view name, Slots slo
         if (value == nullptr) {
             return Error{fmt::format("the template {} has an unknown slot {{{{{}}}}}", name, slot)};
         }
-        put(out, *value);
-        if (std::holds_alternative<const Source*>(*value)) out.from(origin, false);
+        if (put(out, *value)) out.from(origin, false);
         text.remove_prefix(close + 2);
     }
 }

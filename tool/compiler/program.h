@@ -16,8 +16,8 @@
 // the line of C (0: not known; it takes debug information): "listing":[[0,12,"r6 = r1"],...]
 //
 // A kernel function (kfunc) is called in C as a helper with a number of its own, for libbcc knows
-// no kfuncs:  static u64 *(*session_cookie)(void) = (void *)0x7fff0001; "kfuncs" says which BTF id
-// of the running kernel stands for the number. "commons" are shared functions of the same text
+// no kfuncs:  static u64 *(*session_cookie)(void *) = (void *)0x7fff0001; "kfuncs" says which BTF
+// id of the running kernel stands for the number. "commons" are shared functions of the same text
 // (link.h). With "emit_only" nothing is loaded, no right to BPF is needed, and "fd" is absent.
 #pragma once
 

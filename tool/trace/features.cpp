@@ -1,10 +1,8 @@
 #include "trace/features.h"
 
 #include <algorithm>
-#include <string>
+#include <span>
 #include <vector>
-
-#include "system/kernel_btf.h"
 
 namespace mlbcc::trace {
 namespace {
@@ -33,14 +31,23 @@ bpf::KernelTypes kernel_types() {
         // x86-64 has one
         types.task_fsbase_offset = offset_of(*task->image, task->id, {"thread", "fsbase"});
     }
-    if (const auto found = btf->function("", "bpf_session_cookie"))
-        types.session_cookie = found->id;
-    if (const auto found = btf->function("", "bpf_session_is_return"))
-        types.session_is_return = found->id;
+    types.session_cookie = callable_with_context(*btf, "bpf_session_cookie");
+    types.session_is_return = callable_with_context(*btf, "bpf_session_is_return");
     return types;
 }
 
 }  // namespace
+
+uint32_t callable_with_context(system::KernelBtf& btf, const std::string& name) {
+    const auto found = btf.function("", name);
+    if (!found) return 0;
+    const system::BtfImage& image = *found->image;
+    const std::span<const btf_param> params = image.params(*image.type(found->proto));
+    if (params.empty()) return found->id;
+    const btf_type* first = image.type(image.resolve(params.front().type));
+    const bool pointer = first != nullptr && system::kind_of(*first) == BTF_KIND_PTR;
+    return params.size() == 1 && pointer ? found->id : 0;
+}
 
 bpf::Features find_features() {
     return bpf::find_features(kernel_types());

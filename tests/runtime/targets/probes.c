@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "usdt.h"
+
 // In a page of its own: the kernel finds a semaphore by where it is in the file, and some linkers
 // let two parts of memory have one page of the file.
 union {
@@ -10,8 +12,6 @@ union {
     char page[4096];
 } made_semaphore __attribute__((section(".probes"), aligned(4096), used)) = {0};
 
-#define TEXT(x) TEXT_(x)
-#define TEXT_(x) #x
 #ifdef __aarch64__
 #define FORTY_TWO "8@42"
 #define A_FLOAT "8f@d0"
@@ -19,25 +19,9 @@ union {
 #define FORTY_TWO "8@$42"
 #define A_FLOAT "8f@%%xmm0"
 #endif
-// Six words of note: the address of the probe, of .stapsdt.base, of the semaphore.
-#define PROBE(name, semaphore, arguments, ...)                                                     \
-    __asm__ volatile("990: nop\n"                                                                  \
-                     ".pushsection .note.stapsdt,\"\",\"note\"\n"                                  \
-                     ".balign 4\n"                                                                 \
-                     ".4byte 992f-991f, 994f-993f, 3\n"                                            \
-                     "991: .asciz \"stapsdt\"\n"                                                   \
-                     "992: .balign 4\n"                                                            \
-                     "993: .8byte 990b, _.stapsdt.base, " semaphore "\n"                           \
-                     ".asciz \"shop\"\n.asciz \"" name "\"\n.asciz \"" arguments "\"\n"            \
-                     "994: .balign 4\n.popsection\n"                                               \
-                     ".ifndef _.stapsdt.base\n"                                                    \
-                     ".pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n"       \
-                     ".weak _.stapsdt.base\n_.stapsdt.base: .space 1\n"                            \
-                     ".size _.stapsdt.base, 1\n.popsection\n.endif\n" ::__VA_ARGS__)
-
 // Inlined: the same probe in two places, in registers here and on the stack there.
 static inline __attribute__((always_inline)) void sold(const char* what, int count, long price) {
-    PROBE("sold", "made_semaphore", "8@%[what] -4@%[count] -8@%[price]", [what] "nor"(what),
+    PROBE("shop", "sold", "made_semaphore", "8@%[what] -4@%[count] -8@%[price]", [what] "nor"(what),
           [count] "nor"(count), [price] "nor"(price));
 }
 
@@ -59,9 +43,9 @@ int main(void) {
         int count = atoi(line);
         sold(apple, count, 1);
         sold(pear, -count, large);
-        PROBE("returned", "0", "-4@%[small] 1@%[byte] " FORTY_TWO " " A_FLOAT, [small] "m"(small),
-              [byte] "r"((unsigned char)(count + 200)));
-        PROBE("late", "0",
+        PROBE("shop", "returned", "0", "-4@%[small] 1@%[byte] " FORTY_TWO " " A_FLOAT,
+              [small] "m"(small), [byte] "r"((unsigned char)(count + 200)));
+        PROBE("shop", "late", "0",
               "8@%[text] -1@%[memory]", [text] "r"(late), [memory] "m"(untouched[40000]));
         printf("{\"count\": %d, \"semaphore\": %d}\n", count,
                *(volatile unsigned short*)&made_semaphore);

@@ -17,8 +17,8 @@ constexpr uint32_t kCookieCall = 0x7fff0001, kIsReturnCall = 0x7fff0002;
 
 constexpr const char* kProgram = R"(
 #include <uapi/linux/ptrace.h>
-static u64 *(*session_cookie)(void) = (void *)0x7fff0001;
-static bool (*session_is_return)(void) = (void *)0x7fff0002;
+static u64 *(*session_cookie)(void *ctx) = (void *)0x7fff0001;
+static bool (*session_is_return)(void *ctx) = (void *)0x7fff0002;
 struct record { u64 start, end, argument; int result; char comm[16]; };
 BPF_PERF_OUTPUT(events);
 BPF_F_TABLE("percpu_hash", u32, u64, calls, 512, BPF_F_NO_PREALLOC);
@@ -26,8 +26,8 @@ BPF_PERCPU_ARRAY(lost, u64, 4);
 BPF_ARRAY(control, u64, 1);
 BPF_HASH(traced, u32, u32, 256);
 int on_call(struct pt_regs *ctx) {
-    u64 *start = session_cookie();
-    if (!session_is_return()) {
+    u64 *start = session_cookie(ctx);
+    if (!session_is_return(ctx)) {
         *start = bpf_ktime_get_ns();
         return 0;
     }
