@@ -85,7 +85,7 @@ static __always_inline int mlbcc_on_exit(void *ctx) {
     return mlbcc_tell(ctx, &call, 2, call.id.tgid, others);
 }
 
-#if MLBCC_TASK_PID
+#if MLBCC_TASK_PID && !MLBCC_BY_PERF
 // Raw tracepoints end at once where perf events of tracepoints take 80 ms each to close, but they
 // give the kernel's own structures: the offset in task_struct is from the running kernel's BTF.
 RAW_TRACEPOINT_PROBE(task_newtask) {
@@ -108,4 +108,11 @@ RAW_TRACEPOINT_PROBE(sched_process_exit) { return mlbcc_on_exit(ctx); }
 TRACEPOINT_PROBE(task, task_newtask) { return mlbcc_on_fork(args, args->pid, args->clone_flags); }
 TRACEPOINT_PROBE(sched, sched_process_exec) { return mlbcc_on_exec(args, args->old_pid); }
 TRACEPOINT_PROBE(sched, sched_process_exit) { return mlbcc_on_exit(args); }
+#if MLBCC_TASK_PID
+TRACEPOINT_PROBE(task, task_rename) {
+    struct thread_state *state = mlbcc_slot(args->pid);
+    if (state) bpf_probe_read_kernel_str(&state->comm, sizeof(state->comm), args->newcomm);
+    return 0;
+}
+#endif
 #endif

@@ -39,6 +39,24 @@ BPF_ARRAY(suspects, u8, 4096);
 BPF_HASH(seeds, u32, struct process, 1024);  // pids as the tracer's namespace names them
 #endif
 
+// What a program on a system call's tracepoint is given (`at`). A raw one has what the kernel calls it
+// with: the program's registers, then the call's number, or its result. Perf's have a record, as the
+// format file says: 8 bytes that all have, the number, then the result.
+#define MLBCC_SYSCALL_NUMBER(at) ((at)->args[1])  // where it begins
+#if MLBCC_BY_PERF
+#define MLBCC_SYSCALL_REGISTERS(at) ((u64)bpf_task_pt_regs(bpf_get_current_task_btf()))
+#define MLBCC_SYSCALL_RESULT(at) ((at)->args[2])
+#else
+#define MLBCC_SYSCALL_REGISTERS(at) ((at)->args[0])
+#define MLBCC_SYSCALL_RESULT(at) ((at)->args[1])
+#endif
+// Likewise of other tracepoints: the raw one's argument `raw`, or what is at `offset` of the record.
+#if MLBCC_BY_PERF
+#define MLBCC_POINT(at, type, raw, offset) (*(type *)((u8 *)(at) + (offset)))
+#else
+#define MLBCC_POINT(at, type, raw, offset) ((type)(at)->args[raw])
+#endif
+
 struct identity {
     u32 tgid, thread;  // the kernel's own numbers: keys of maps
     u32 pid, tid;      // as the tracer's namespace sees them: for records

@@ -1,4 +1,4 @@
-// All system calls by two raw tracepoints, whatever the number of names that rules want.
+// All system calls by two tracepoints, whatever the number of names that rules want.
 
 // By number: the probe's cookie, or 0 where nobody wants it. Of an end that has nothing to do the
 // shape is MLBCC_NO_SHAPE.
@@ -23,9 +23,9 @@ static __always_inline int mlbcc_syscall_registers(struct call *call, struct pt_
 
 static __always_inline int mlbcc_syscall_begins(struct call *call, struct pt_regs *registers,
                                                 struct bpf_raw_tracepoint_args *at) {
-    u64 cookie = mlbcc_syscall_cookie(at->args[1]);
+    u64 cookie = mlbcc_syscall_cookie(MLBCC_SYSCALL_NUMBER(at));
     if (!cookie || MLBCC_ENTRY_SHAPE(cookie) == MLBCC_NO_SHAPE) return 0;
-    if (!mlbcc_admit(call) || !mlbcc_syscall_registers(call, registers, at->args[0])) return 0;
+    if (!mlbcc_admit(call) || !mlbcc_syscall_registers(call, registers, MLBCC_SYSCALL_REGISTERS(at))) return 0;
     mlbcc_take_cookie(call, cookie);
     return 1;
 }
@@ -34,13 +34,13 @@ static __always_inline int mlbcc_syscall_begins(struct call *call, struct pt_reg
 // that say of no call. What a new process does first looks like the end of the call that made it.
 static __always_inline u64 mlbcc_syscall_ended(struct bpf_raw_tracepoint_args *at) {
     struct mlbcc_syscall_rest rest;
-    if (bpf_probe_read_kernel(&rest, sizeof(rest), (void *)(at->args[0] + MLBCC_SYSCALL_REST)) != 0) {
+    if (bpf_probe_read_kernel(&rest, sizeof(rest), (void *)(MLBCC_SYSCALL_REGISTERS(at) + MLBCC_SYSCALL_REST)) != 0) {
         return 0;
     }
     u32 number = rest.number;
     if (MLBCC_IS_32_BIT(&rest)) return 0;
     if (number == ~0u) number = MLBCC_SIGRETURN;
-    if (at->args[1] == 0 && MLBCC_IS_FORK(number)) return 0;
+    if (MLBCC_SYSCALL_RESULT(at) == 0 && MLBCC_IS_FORK(number)) return 0;
     return mlbcc_syscall_cookie(number);
 }
 
@@ -57,7 +57,7 @@ static __always_inline int mlbcc_syscall_completes(struct call *call, struct pt_
                                                    struct bpf_raw_tracepoint_args *at) {
     if (!mlbcc_admit(call)) return 0;
     call->start = call->now;
-    return mlbcc_syscall_ends(call, at) && mlbcc_syscall_registers(call, registers, at->args[0]);
+    return mlbcc_syscall_ends(call, at) && mlbcc_syscall_registers(call, registers, MLBCC_SYSCALL_REGISTERS(at));
 }
 
 // Of the call nobody asks for more than which it was, whose, and its result.
@@ -71,13 +71,13 @@ static __always_inline int mlbcc_syscall_returns(struct call *call, struct pt_re
 #if !MLBCC_EVERYONE
     if (!mlbcc_suspect(bpf_get_current_pid_tgid() >> 32)) return 0;
 #endif
-    return mlbcc_syscall_ends(call, at) && mlbcc_syscall_registers(call, registers, at->args[0]);
+    return mlbcc_syscall_ends(call, at) && mlbcc_syscall_registers(call, registers, MLBCC_SYSCALL_REGISTERS(at));
 }
 
 #if MLBCC_TIMED
 static __always_inline int mlbcc_syscall_starts(struct bpf_raw_tracepoint_args *at) {
     struct call call MLBCC_UNSET;
-    u64 cookie = mlbcc_syscall_cookie(at->args[1]);
+    u64 cookie = mlbcc_syscall_cookie(MLBCC_SYSCALL_NUMBER(at));
     if (!cookie || MLBCC_ENTRY_SHAPE(cookie) == MLBCC_NO_SHAPE || !mlbcc_admit(&call)) return 0;
     if (mlbcc_note_start(call.id.thread, call.now)) return 0;
     call.probe = MLBCC_PROBE(cookie);
@@ -98,7 +98,7 @@ static __always_inline int mlbcc_syscall_took(struct call *call, struct pt_regs 
     if (!call->start || !call->all) return 0;
     mlbcc_identify(&call->id);
     call->now = bpf_ktime_get_ns();
-    return mlbcc_syscall_ends(call, at) && mlbcc_syscall_registers(call, registers, at->args[0]);
+    return mlbcc_syscall_ends(call, at) && mlbcc_syscall_registers(call, registers, MLBCC_SYSCALL_REGISTERS(at));
 }
 #endif
 

@@ -2,8 +2,8 @@
 // lock that is free is taken without a system call, so this is contention only.
 //
 //= probe lock:futex completion
-//= raw_tracepoint sys_enter futex_begins
-//= raw_tracepoint sys_exit futex_ends
+//= task_tracepoint raw_syscalls:sys_enter futex_begins
+//= task_tracepoint raw_syscalls:sys_exit futex_ends
 //= fields
 enum futex_operation {
     FUTEX_WAIT = 0,
@@ -25,11 +25,10 @@ struct futex_wait {
 };
 BPF_F_TABLE("hash", u32, struct futex_wait, futex_waits, 65536, BPF_F_NO_PREALLOC);
 
-// (struct pt_regs *registers, long number)
 int futex_begins(struct bpf_raw_tracepoint_args *at) {
-    if (at->args[1] != MLBCC_FUTEX) return 0;
+    if (MLBCC_SYSCALL_NUMBER(at) != MLBCC_FUTEX) return 0;
     struct pt_regs registers;
-    if (bpf_probe_read_kernel(&registers, sizeof(registers), (void *)at->args[0]) != 0) return 0;
+    if (bpf_probe_read_kernel(&registers, sizeof(registers), (void *)MLBCC_SYSCALL_REGISTERS(at)) != 0) return 0;
     struct call call MLBCC_UNSET;
     u32 operation = MLBCC_ARG1(&registers) & 0x7f;  // without FUTEX_PRIVATE_FLAG, ..._REALTIME
     if (!((1 << (operation & 31)) & 0x2a41) || operation > 13 || !mlbcc_admit(&call)) return 0;
@@ -40,7 +39,6 @@ int futex_begins(struct bpf_raw_tracepoint_args *at) {
     return 0;
 }
 
-// (struct pt_regs *registers, long result)
 int futex_ends(struct bpf_raw_tracepoint_args *at) {
     u32 thread = bpf_get_current_pid_tgid();
     struct futex_wait *it = futex_waits.lookup(&thread);
@@ -52,7 +50,7 @@ int futex_ends(struct bpf_raw_tracepoint_args *at) {
     call.start = it->since;
     call.taken = it->taken;
     struct lock_futex fields = {.address = (void *)it->address, .operation = it->operation,
-                                .result = at->args[1]};
+                                .result = MLBCC_SYSCALL_RESULT(at)};
     futex_waits.delete(&thread);
     return fire_lock_futex(at, &call, &fields);
 }

@@ -3,12 +3,17 @@
 // What is received by splice() is not seen.
 //
 //= probe net:tcp completion
-//= raw_tracepoint sys_enter tcp_call_begins
-//= raw_tracepoint inet_sock_set_state tcp_connects
-//= raw_tracepoint inet_sock_set_state tcp_connected
-//= raw_tracepoint sock_send_length tcp_sends
-//= raw_tracepoint sock_recv_length tcp_receives
+//= task_tracepoint raw_syscalls:sys_enter tcp_call_begins
+//= task_tracepoint sock:inet_sock_set_state tcp_connects
+//= task_tracepoint sock:inet_sock_set_state tcp_connected
+//= task_tracepoint sock:sock_send_length tcp_sends
+//= task_tracepoint sock:sock_recv_length tcp_receives
+//= offset sock:inet_sock_set_state.skaddr
+//= offset sock:inet_sock_set_state.oldstate
+//= offset sock:inet_sock_set_state.newstate
+//= offset sock:sock_send_length.sk
 //= offset sock:sock_send_length.ret
+//= offset sock:sock_send_length.flags
 //= offset sock_common.skc_family
 //= offset sock_common.skc_dport
 //= offset sock_common.skc_daddr
@@ -116,11 +121,13 @@ static __always_inline int tcp_is(u64 sock) {
     return protocol == TCP_PROTOCOL && (family == TCP_IPV4 || family == TCP_IPV6);
 }
 
-// (struct sock *sock, int before, int after)
+#define TCP_CHANGED(at) MLBCC_POINT(at, u64, 0, MLBCC_OFFSET_inet_sock_set_state_skaddr)
+#define TCP_BEFORE(at) MLBCC_POINT(at, int, 1, MLBCC_OFFSET_inet_sock_set_state_oldstate)
+#define TCP_AFTER(at) MLBCC_POINT(at, int, 2, MLBCC_OFFSET_inet_sock_set_state_newstate)
 int tcp_connects(struct bpf_raw_tracepoint_args *at) {
-    u64 sock = at->args[0];
+    u64 sock = TCP_CHANGED(at);
     struct call call MLBCC_UNSET;
-    if (at->args[2] != TCP_SYN_SENT || !tcp_is(sock) || !mlbcc_admit(&call)) return 0;
+    if (TCP_AFTER(at) != TCP_SYN_SENT || !tcp_is(sock) || !mlbcc_admit(&call)) return 0;
     struct tcp_moment begun = {.since = call.now, .id = call.id};
     tcp_connecting.update(&sock, &begun);
     return 0;
@@ -128,8 +135,8 @@ int tcp_connects(struct bpf_raw_tracepoint_args *at) {
 
 // Most often in an interrupt, in whatever thread runs then.
 int tcp_connected(struct bpf_raw_tracepoint_args *at) {
-    u64 sock = at->args[0];
-    if (at->args[1] != TCP_SYN_SENT) return 0;
+    u64 sock = TCP_CHANGED(at);
+    if (TCP_BEFORE(at) != TCP_SYN_SENT) return 0;
     struct tcp_moment *it = tcp_connecting.lookup(&sock);
     struct call call MLBCC_UNSET;
     call.all = mlbcc_accounts();
@@ -139,7 +146,7 @@ int tcp_connected(struct bpf_raw_tracepoint_args *at) {
     call.start = it->since;
     call.taken = 0;
     it->fields.operation = tcp_connect;
-    if (at->args[2] != TCP_ESTABLISHED) TCP_READ(it->fields.error, sock, MLBCC_OFFSET_sock_sk_err);
+    if (TCP_AFTER(at) != TCP_ESTABLISHED) TCP_READ(it->fields.error, sock, MLBCC_OFFSET_sock_sk_err);
     tcp_addresses(sock, &it->fields);
     fire_net_tcp(at, &call, &it->fields);
     tcp_connecting.delete(&sock);
@@ -163,8 +170,8 @@ int tcp_call_begins(struct bpf_raw_tracepoint_args *at) {
 }
 
 static __always_inline int tcp_moves(struct bpf_raw_tracepoint_args *at, u32 operation) {
-    u64 sock = at->args[0];
-    int result = at->args[1];
+    u64 sock = MLBCC_POINT(at, u64, 0, MLBCC_OFFSET_sock_send_length_sk);
+    int result = MLBCC_POINT(at, int, 1, MLBCC_OFFSET_sock_send_length_ret);
     struct call call MLBCC_UNSET;
     if (!tcp_is(sock) || !mlbcc_admit(&call)) return 0;
     struct tcp_moment *it = tcp_thread(call.id.thread, call.now);
@@ -179,9 +186,9 @@ static __always_inline int tcp_moves(struct bpf_raw_tracepoint_args *at, u32 ope
     return fire_net_tcp(at, &call, &it->fields);
 }
 
-// (struct sock *sock, int result, int flags)
 int tcp_sends(struct bpf_raw_tracepoint_args *at) { return tcp_moves(at, tcp_send); }
 // What is only looked at (MSG_PEEK) is received later.
 int tcp_receives(struct bpf_raw_tracepoint_args *at) {
-    return at->args[2] & 2 ? 0 : tcp_moves(at, tcp_receive);
+    int flags = MLBCC_POINT(at, int, 2, MLBCC_OFFSET_sock_send_length_flags);
+    return flags & 2 ? 0 : tcp_moves(at, tcp_receive);
 }

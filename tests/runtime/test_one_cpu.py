@@ -23,7 +23,7 @@ on usdt:"{program}":one_cpu:turn {{ event probe.turn(a = arg(0), b = arg(1), thr
     stack user  sum arg(2) as "threads" }}
 """
 CALLS = """
-on syscall:pread64 {{ where count > 4096  span read(count, pos, ret) }}
+on syscall:pread64 {{ where count > 4096  span read(count) }}
 on "{program}":first {{ count as "first" }}
 """
 PYTHON = """
@@ -118,12 +118,12 @@ class OneCpu(TracerCase):
         self.check_all(check, CALLS)
 
     def check_reads(self, trace, name):
-        pairs = trace.pairs(name)
-        seen = Counter()
-        for begin, end in pairs:
-            thread, _ = divmod(begin["args"]["pos"], 1000000)
-            self.assertEqual((begin["args"]["count"], end["ret"], end["tid"]), (4096 + thread, 4096 + thread, begin["tid"]))
-            seen[thread] += 1
+        threads, seen = {}, Counter()
+        for begin, end in trace.pairs(name):
+            count = begin["args"]["count"]
+            self.assertEqual((end["ret"], end["tid"]), (count, begin["tid"]))
+            self.assertEqual(threads.setdefault(begin["tid"], count), count)
+            seen[count - 4096] += 1
         self.assertEqual(seen, {thread: self.ROUNDS for thread in range(1, THREADS + 1)})
         self.check_losses(trace)
 

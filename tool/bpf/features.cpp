@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "bpf/kernel.h"
+#include "bpf/preemption.h"
 #include "bpf/sys.h"
 
 namespace mlbcc::bpf {
@@ -61,6 +62,7 @@ Features find_features(const KernelTypes& types) {
     found.kernel_multi = knows_kernel_link(sys::kKprobeMulti);
     found.kernel_session =
         has_kfuncs && found.kernel_multi && knows_kernel_link(sys::kKprobeSession);
+    found.preempts_points = preempts_raw_tracepoints(types);
     return found;
 }
 

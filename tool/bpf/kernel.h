@@ -29,11 +29,16 @@ struct KernelTypes {  // what the kernel's BTF says
     uint32_t session_cookie = 0, session_is_return = 0;
     // Bytes, of `pid`, `stack` and `thread.fsbase` in struct task_struct.
     std::optional<uint32_t> task_pid_offset, task_stack_offset, task_fsbase_offset;
+    // Where a thread's count of reasons not to be preempted is: the BTF id of x86-64's variable of
+    // the CPU, or bytes in struct task_struct. Neither: the kernel never preempts its own work.
+    std::optional<uint32_t> preempt_count, task_preempt_offset;
 };
 struct Features : KernelTypes {
     bool session = false;  // uprobe session links, and the kfuncs that go with them
     bool multi = false;    // uprobe_multi links
     bool kernel_session = false, kernel_multi = false;  // likewise of the kernel's functions
+    // Programs of raw tracepoints are preempted, and then those of other threads skipped.
+    bool preempts_points = false;
 };
 Features find_features(const KernelTypes& types);
 

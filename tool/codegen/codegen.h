@@ -45,6 +45,9 @@ struct Options {
     std::optional<PidNamespace> namespace_;        // set where the tracer is not in the initial one
     // Where `pid` is in the kernel's task_struct: with it, forks are followed by raw tracepoints.
     std::optional<uint32_t> task_pid_offset;
+    // Where the kernel preempts programs of raw tracepoints, those of tracepoints in the middle of a
+    // thread's own work are perf's: docs/decisions/015-tracepoints-that-are-preempted.md
+    bool points_by_perf = false;
     // Where `stack` is there: calls in the kernel are told from those of an interrupt between them.
     std::optional<uint32_t> task_stack_offset;
     // Where `thread.fsbase` is there; without it no Python functions are found.
@@ -111,6 +114,9 @@ std::string numbered(const std::string& source);
 //   //= probe sched:off_cpu completion            or `moment`: it has no duration
 //   //= raw_tracepoint sched_switch off_cpu_switch       a program, and where it runs
 //   //= tracepoint block:block_rq_issue block_io_issue
+//   //= task_tracepoint raw_syscalls:sys_enter futex_begins
+//                                                raw, or where MLBCC_BY_PERF is 1 perf's: it is in
+//                                                the middle of a thread's own work
 //   //= offset task_struct.tgid                   MLBCC_OFFSET_task_struct_tgid, from the kernel's
 //   BTF
 //   //= offset block:block_rq_issue.sector        likewise, from the tracepoint's format file

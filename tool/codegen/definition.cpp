@@ -72,7 +72,9 @@ private:
         }
         if (what == "probe" && words.size() == 3) {
             probe(words[1], words[2]);
-        } else if ((what == "raw_tracepoint" || what == "tracepoint") && words.size() == 3) {
+        } else if ((what == "raw_tracepoint" || what == "tracepoint" ||
+                    what == "task_tracepoint") &&
+                   words.size() == 3) {
             made_.programs.push_back({fmt::format("{}:{}", what, words[1]), std::string(words[2])});
         } else if (what == "offset" && words.size() == 2) {
             made_.offsets.emplace_back(words[1]);

@@ -165,7 +165,8 @@ std::string Writer::condition(const Typed& value) {
 }
 
 std::string Writer::return_value() const {
-    return probe_.kind == plan::ProbeKind::syscall ? "at->args[1]" : "MLBCC_RETURN_VALUE(ctx)";
+    return probe_.kind == plan::ProbeKind::syscall ? "MLBCC_SYSCALL_RESULT(at)"
+                                                   : "MLBCC_RETURN_VALUE(ctx)";
 }
 
 std::string Writer::failed(const Typed& value) const {

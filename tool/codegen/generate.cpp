@@ -97,7 +97,7 @@ private:
 
     void follower(const std::string& point) {
         size_t colon = point.find(':');
-        bool raw = options_.task_pid_offset.has_value();
+        bool raw = options_.task_pid_offset && !options_.points_by_perf;
         std::string name = raw ? "raw_tracepoint__" + point.substr(colon + 1)
                                : fmt::format("tracepoint__{}__{}", point.substr(0, colon),
                                              point.substr(colon + 1));
@@ -309,13 +309,14 @@ private:
         text(definition.structures);
         part_of(definition.file, definition.programs_line, definition.programs_text);
         for (const auto& [point, function] : definition.programs) {
-            size_t colon = point.find(':');
-            bool raw = point.starts_with("raw_");
+            const std::string what = point.substr(0, point.find(':'));
+            const bool raw =
+                what == "raw_tracepoint" || (what == "task_tracepoint" && !options_.points_by_perf);
             program_.functions.push_back(
                 {function,
                  raw ? ProgramKind::raw_tracepoint : ProgramKind::tracepoint,
                  {},
-                 raw ? point : point.substr(colon + 1)});
+                 point.substr(what.size() + 1)});
         }
     }
 
@@ -356,10 +357,12 @@ private:
     static const char* syscall_point(rules::Stage end) {
         return end == rules::Stage::ret ? "raw_syscalls:sys_exit" : "raw_syscalls:sys_enter";
     }
+    ProgramKind syscall_kind() const {
+        return options_.points_by_perf ? ProgramKind::tracepoint : ProgramKind::raw_tracepoint;
+    }
     void syscall_program(const plan::Shape& one, const std::string& name) {
         if (count_shapes(plan::ProbeKind::syscall, one.end) == 1) {
-            program_.functions.push_back(
-                {name, ProgramKind::raw_tracepoint, one.id, syscall_point(one.end)});
+            program_.functions.push_back({name, syscall_kind(), one.id, syscall_point(one.end)});
         } else {
             program_.functions.push_back(
                 {name, ProgramKind::syscall, one.id, {}, {index(one.id)}, {}});
@@ -370,7 +373,7 @@ private:
         bool at_return = end == rules::Stage::ret;
         const char* name = at_return ? "on_sys_exit" : "on_sys_enter";
         add(at_return ? "syscalls_exit.bpf.c" : "syscalls_enter.bpf.c");
-        program_.functions.push_back({name, ProgramKind::raw_tracepoint, {}, syscall_point(end)});
+        program_.functions.push_back({name, syscall_kind(), {}, syscall_point(end)});
     }
 
     const plan::Plan& plan_;

@@ -48,7 +48,7 @@ std::optional<size_t> size_after(uint32_t kind, size_t count) {
 
 bool is_indexed(uint32_t kind) {
     return kind == BTF_KIND_FUNC || kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION ||
-           kind == BTF_KIND_TYPEDEF;
+           kind == BTF_KIND_TYPEDEF || kind == BTF_KIND_VAR;
 }
 
 bool is_transparent(uint32_t kind) {

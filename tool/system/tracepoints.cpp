@@ -22,7 +22,7 @@ std::string_view part(std::string_view line, std::string_view before) {
     return line.substr(0, line.find(';'));
 }
 
-uint32_t number(std::string_view text) {
+uint32_t unsigned_number(std::string_view text) {
     uint32_t value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);
     return value;
@@ -40,9 +40,9 @@ std::optional<target::TraceField> parse_field(std::string_view line) {
     field.name = name.substr(0, bracket);
     field.type = type;
     if (bracket != std::string_view::npos) field.type += name.substr(bracket);
-    field.offset = number(part(line, "offset:"));
-    field.size = number(part(line, "size:"));
-    field.is_signed = number(part(line, "signed:")) != 0;
+    field.offset = unsigned_number(part(line, "offset:"));
+    field.size = unsigned_number(part(line, "size:"));
+    field.is_signed = unsigned_number(part(line, "signed:")) != 0;
     return field;
 }
 
@@ -54,7 +54,7 @@ target::TracepointFormat parse_format(std::string_view text) {
     while (!text.empty()) {
         std::string_view line = text.substr(0, text.find('\n'));
         text.remove_prefix(std::min(line.size() + 1, text.size()));
-        if (line.starts_with("ID: ")) format.id = number(line.substr(4));
+        if (line.starts_with("ID: ")) format.id = unsigned_number(line.substr(4));
         if (line.empty() && format.id != 0) is_common = false;
         if (is_common || !line.starts_with("\tfield:")) continue;
         if (auto field = parse_field(line)) format.fields.push_back(std::move(*field));

@@ -54,10 +54,11 @@ private:
         }
         if (function.kind == ProgramKind::usdt) return attach_usdt(function, program);
         if (function.kind != ProgramKind::tracepoint) return {};
-        return function.shape ? attach_shape(function, program) : follow(function, program);
+        return function.point.empty() ? attach_shape(function, program)
+                                      : attach_named(function, program);
     }
 
-    Result<void> follow(const codegen::Function& function, int program) {
+    Result<void> attach_named(const codegen::Function& function, int program) {
         size_t colon = function.point.find(':');
         Result<std::string> tracefs = system::ensure_tracefs();
         if (!tracefs) return tracefs.error();

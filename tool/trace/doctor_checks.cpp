@@ -17,6 +17,7 @@ struct Check {
 constexpr Check kChecks[] = {
     {"kernel", "kernel", checks::kernel},
     {"capabilities", "capabilities", checks::capabilities},
+    {"preemption", "preemption", checks::preemption},
     {"seccomp", "seccomp", checks::seccomp},
     {"lockdown", "lockdown", checks::lockdown},
     {"bpf", "bpf(2)", checks::bpf},

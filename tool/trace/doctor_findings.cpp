@@ -9,6 +9,7 @@
 #include "system/kernel_btf.h"
 #include "system/proc.h"
 #include "system/process_view.h"
+#include "trace/features.h"
 
 namespace mlbcc::trace {
 namespace {
@@ -63,6 +64,8 @@ Findings examine_machine(const TraceOptions& options) {
     ::uname(&names);
     found.release = names.release;
     found.architecture = names.machine;
+    found.preemption = system::read_preemption();
+    found.preempts_points = find_features().preempts_points;
     found.rights = system::read_rights();
     found.settings = system::read_settings();
     found.abilities = bpf::try_abilities();

@@ -11,6 +11,7 @@
 #include "system/container.h"
 #include "system/disk_space.h"
 #include "system/gpu_driver.h"
+#include "system/kernel_release.h"
 #include "system/mounts.h"
 #include "system/rights.h"
 #include "trace/options.h"
@@ -49,6 +50,8 @@ struct FolderFinding {
 
 struct Findings {
     std::string release, architecture;  // of the kernel
+    system::Preemption preemption;
+    bool preempts_points = false;  // bpf::Features
     system::Rights rights;
     system::Settings settings;
     bpf::Abilities abilities;

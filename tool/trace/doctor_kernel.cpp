@@ -1,7 +1,6 @@
 #include <linux/capability.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -11,16 +10,6 @@
 
 namespace mlbcc::trace::checks {
 namespace {
-
-constexpr int kOldest[] = {5, 15};  // major, minor
-
-// "6.18.44" is not older than 5.15.
-bool is_old(const std::string& release) {
-    char* end = nullptr;
-    const long major = std::strtol(release.c_str(), &end, 10);
-    const long minor = *end == '.' ? std::strtol(end + 1, nullptr, 10) : 0;
-    return major < kOldest[0] || (major == kOldest[0] && minor < kOldest[1]);
-}
 
 bool is_refused(int code) {
     return code == EPERM || code == EACCES;
@@ -68,8 +57,28 @@ constexpr const char* kNoKprobes = "this kernel was built without kprobes, or ha
 
 Verdicts kernel(const Findings& found) {
     std::string text = fmt::format("Linux {} {}", found.release, found.architecture);
-    if (!is_old(found.release)) return {ok(std::move(text))};
-    return {{State::note, std::move(text), "mlbcc is made for Linux 5.15 and later", ""}};
+    const system::KernelRelease release = system::parse_release(found.release);
+    if (release < system::kOldestRelease)
+        return {{State::note, std::move(text), "mlbcc is made for Linux 5.15 and later", ""}};
+    if (release <= system::kNewestTried) return {ok(std::move(text))};
+    return {{State::note, std::move(text),
+             fmt::format("newer than any that mlbcc was tried on: the last is {}.{}",
+                         system::kNewestTried.major, system::kNewestTried.minor),
+             ""}};
+}
+
+// A program that is preempted lets another thread of the same CPU into the same probe.
+Verdicts preemption(const Findings& found) {
+    const system::Preemption& how = found.preemption;
+    const std::string text = how.how.empty() ? "chosen at boot, not to be read here" : how.how;
+    if (!how.possible) return {ok(text)};
+    const std::string held = text + "; programs of probes are protected from it";
+    if (!found.preempts_points) return {ok(held)};
+    if (found.tracefs_readable) return {ok(held + ", system calls are followed by perf events")};
+    return {{State::note, text,
+             "without tracefs, system calls are missing where a thread was preempted in a probe",
+             run_with(found, "-v /sys/kernel/tracing:/sys/kernel/tracing",
+                      "mount -t tracefs tracefs /sys/kernel/tracing")}};
 }
 
 Verdicts bpf(const Findings& found) {

@@ -37,6 +37,7 @@ Verdicts kprobe(const Findings& found);
 Verdicts kprobe_multi(const Findings& found);
 Verdicts kprobe_session(const Findings& found);
 Verdicts fentry(const Findings& found);
+Verdicts preemption(const Findings& found);
 Verdicts raw_tracepoint(const Findings& found);
 Verdicts perf_events(const Findings& found);
 

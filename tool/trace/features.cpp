@@ -4,6 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "system/kernel_release.h"
+
 namespace mlbcc::trace {
 namespace {
 
@@ -21,6 +23,14 @@ std::optional<uint32_t> offset_of(const system::BtfImage& image, uint32_t record
     return static_cast<uint32_t>(bit / 8);
 }
 
+// x86-64 has it in a variable of each CPU, others in the task.
+void find_preempt_count(system::KernelBtf& btf, bpf::KernelTypes& types) {
+    if (!system::read_preemption().possible) return types.task_preempt_offset.reset();
+    if (types.task_preempt_offset) return;
+    if (const auto kernel = btf.image(""))
+        types.preempt_count = (*kernel)->find(BTF_KIND_VAR, "__preempt_count");
+}
+
 bpf::KernelTypes kernel_types() {
     bpf::KernelTypes types;
     Result<system::KernelBtf> btf = system::KernelBtf::open();
@@ -28,9 +38,12 @@ bpf::KernelTypes kernel_types() {
     if (const auto task = btf->type("task_struct")) {
         types.task_pid_offset = offset_of(*task->image, task->id, {"pid"});
         types.task_stack_offset = offset_of(*task->image, task->id, {"stack"});
+        types.task_preempt_offset =
+            offset_of(*task->image, task->id, {"thread_info", "preempt_count"});
         // x86-64 has one
         types.task_fsbase_offset = offset_of(*task->image, task->id, {"thread", "fsbase"});
     }
+    find_preempt_count(*btf, types);
     types.session_cookie = callable_with_context(*btf, "bpf_session_cookie");
     types.session_is_return = callable_with_context(*btf, "bpf_session_is_return");
     return types;

@@ -77,10 +77,11 @@ std::string features_text(const bpf::Features& found) {
     };
     return fmt::format("uprobe session: {}\nuprobe_multi: {}\nkprobe session: {}\n"
                        "kprobe_multi: {}\ntask_struct.pid: {}\ntask_struct.stack: {}\n"
-                       "task_struct.thread.fsbase: {}\n",
+                       "task_struct.thread.fsbase: {}\nraw tracepoints are preempted: {}\n",
                        yes(found.session), yes(found.multi), yes(found.kernel_session),
                        yes(found.kernel_multi), bytes(found.task_pid_offset),
-                       bytes(found.task_stack_offset), bytes(found.task_fsbase_offset));
+                       bytes(found.task_stack_offset), bytes(found.task_fsbase_offset),
+                       yes(found.preempts_points));
 }
 
 // "118<tab>probe_templates/entry.bpf.c:4", "124<tab>my.rules:3:5"

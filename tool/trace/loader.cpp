@@ -103,6 +103,8 @@ Result<codegen::Options> generation_options(const TraceOptions& options, const p
     made.everyone = options.everyone;
     made.namespace_ = *own;
     made.task_pid_offset = features.task_pid_offset;
+    // In a container there may be no tracefs, and no right to mount it.
+    made.points_by_perf = features.preempts_points && system::ensure_tracefs().ok();
     made.task_stack_offset = features.task_stack_offset;
     made.task_fsbase_offset = features.task_fsbase_offset;
     made.wake_bytes = options.buffer_bytes / 4;
@@ -129,6 +131,7 @@ Result<void> Loader::generate(const TraceOptions& options) {
     if (!program) return program.error();
     loaded_.mode = generation->mode;
     loaded_.kernel_mode = generation->kernel_mode;
+    loaded_.points_by_perf = generation->points_by_perf;
     loaded_.program = std::move(*program);
     return {};
 }
@@ -220,6 +223,8 @@ bpf::CompileRequest Loader::request() const {
         bpf::ProgramRequest one;
         one.name = function.name;
         if (function.kind == ProgramKind::tracepoint) {
+            one.type = bpf::ProgramType::tracepoint;
+        } else if (function.kind == ProgramKind::syscall && loaded_.points_by_perf) {
             one.type = bpf::ProgramType::tracepoint;
         } else if (function.kind == ProgramKind::raw_tracepoint ||
                    function.kind == ProgramKind::syscall) {

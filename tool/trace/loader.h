@@ -27,6 +27,7 @@ struct Attached {
 
 struct Loaded {
     codegen::AttachMode mode{}, kernel_mode{};
+    bool points_by_perf = false;  // codegen::Options
     codegen::Program program;
     bpf::Dispatcher dispatcher, kernel_dispatcher;
     bpf::LoadedProgram kernel;

@@ -136,5 +136,42 @@ TEST(GeneratePoints, ProbesOfAProgramWithArgumentsInTheirPlaces) {
                              "}\n");
 }
 
+// "tracepoint on_sys_enter raw_syscalls:sys_enter": those that are attached by name.
+std::string named_points(const codegen::Program& program) {
+    std::string out;
+    for (const codegen::Function& one : program.functions) {
+        if (one.point.empty()) continue;
+        const bool raw = one.kind == codegen::ProgramKind::raw_tracepoint;
+        out += fmt::format("{} {} {}\n", raw ? "raw" : "perf", one.name, one.point);
+    }
+    return out;
+}
+
+TEST(GeneratePoints, WhereRawTracepointsArePreemptedTheyArePerfs) {
+    const Planned planned("on syscall:openat { event a(filename) }\n"
+                          "on syscall:read { event b(ret)   stack user }\n");
+    codegen::Options options{.task_pid_offset = 2480, .templates = &shipped_templates()};
+    const auto raw = codegen::generate(planned.plan(), options);
+    options.points_by_perf = true;
+    const auto perf = codegen::generate(planned.plan(), options);
+    ASSERT_TRUE(raw && perf);
+    EXPECT_EQ(count_of(raw->source, "#define MLBCC_BY_PERF 0\n"), 1u);
+    EXPECT_EQ(count_of(perf->source, "#define MLBCC_BY_PERF 1\n"), 1u);
+    EXPECT_EQ(named_points(*raw),
+              "raw on_sys_enter raw_syscalls:sys_enter\n"
+              "raw on_sys_exit raw_syscalls:sys_exit\n"
+              "raw raw_tracepoint__task_newtask task:task_newtask\n"
+              "raw raw_tracepoint__sched_process_exec sched:sched_process_exec\n"
+              "raw raw_tracepoint__sched_process_exit sched:sched_process_exit\n"
+              "raw raw_tracepoint__task_rename task:task_rename\n");
+    EXPECT_EQ(named_points(*perf),
+              "perf on_sys_enter raw_syscalls:sys_enter\n"
+              "perf on_sys_exit raw_syscalls:sys_exit\n"
+              "perf tracepoint__task__task_newtask task:task_newtask\n"
+              "perf tracepoint__sched__sched_process_exec sched:sched_process_exec\n"
+              "perf tracepoint__sched__sched_process_exit sched:sched_process_exit\n"
+              "perf tracepoint__task__task_rename task:task_rename\n");
+}
+
 }  // namespace
 }  // namespace mlbcc::test

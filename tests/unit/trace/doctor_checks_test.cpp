@@ -72,6 +72,37 @@ TEST(Doctor, FindsNothingOnAGoodMachine) {
     EXPECT_TRUE(would_work(judge(found)));
 }
 
+TEST(Doctor, AKernelNewerThanAnyThatWasTriedIsANote) {
+    Findings found = good_machine();
+    found.release = "7.3.9";
+    EXPECT_EQ(remarks(found), Lines{});
+    found.release = "8.1.0-rc2";
+    EXPECT_EQ(remarks(found),
+              Lines{"note kernel: Linux 8.1.0-rc2 x86_64 | newer than any that mlbcc "
+                    "was tried on: the last is 7.3 | "});
+    EXPECT_TRUE(would_work(judge(found)));
+}
+
+TEST(Doctor, SaysHowTheKernelPreempts) {
+    Findings found = good_machine();
+    const auto said = [&] { return row(judge(found), "preemption").verdict.found; };
+    found.preemption = {false, "none"};
+    EXPECT_EQ(said(), "none");
+    found.preemption = {true, "full"};
+    EXPECT_EQ(said(), "full; programs of probes are protected from it");
+    found.preemption = {true, ""};
+    EXPECT_EQ(said(),
+              "chosen at boot, not to be read here; programs of probes are protected from it");
+    found.preemption = {true, "lazy"};
+    found.preempts_points = true;
+    EXPECT_EQ(said(),
+              "lazy; programs of probes are protected from it, system calls are followed by "
+              "perf events");
+    found.tracefs_readable = false;
+    EXPECT_EQ(said(), "lazy");
+    EXPECT_TRUE(would_work(judge(found)));
+}
+
 TEST(Doctor, NamesTheMissingRights) {
     Findings found = good_machine();
     refuse_bpf(found, EPERM);

@@ -19,7 +19,7 @@ class Cuda(VmCase):
         self.check_calls(trace, calls)
         self.check_accounts(trace, end["totals"])
         self.assertEqual(books.calls("nvidia_unlocked_ioctl"), 4 + 2 * 10)
-        way = {"perf": "by perf events", "multi": "by uprobe_multi"}[attach_ways()[-1]]
+        way = {"perf": "by perf events", "multi": "by uprobe_multi", "session": "by uprobe session"}[attach_ways()[-1]]
         self.assertRegex(self.last.stderr, way, "the best way of this kernel")
 
     def check_calls(self, trace, calls):

@@ -12,6 +12,7 @@ A kernel that is there is not looked for again; remove its folder to get a newer
 import fcntl
 import lzma
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -19,11 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .apt import Apt, unpack
+from .host_tools import make_runnable
 from .processor import AMD64, Processor
 
 ROOT = Path(__file__).resolve().parents[3]
 CACHE = Path(os.environ.get("MLBCC_VM_CACHE", ROOT / "build" / "vm")).resolve()
-KERNELS = {"6.1": "bookworm", "6.12": "bookworm-backports"}  # version: Debian suite
+# version: Debian suite
+KERNELS = {"6.1": "bookworm", "6.12": "bookworm-backports", "7.3": "trixie-backports"}
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,8 @@ def fetch(version, processor=AMD64):
             try:
                 apt = Apt(work / "apt", suite, "kernel", arch=processor.name)
                 make_tree(apt, work / "tree", processor)
+                release = suite.removesuffix("-backports")
+                make_runnable(lambda: Apt(work / "host-apt", release, "C library"), work / "tree", folder)
                 (work / "tree").rename(folder)
             finally:
                 shutil.rmtree(work)
@@ -67,7 +72,8 @@ def fetch(version, processor=AMD64):
 
 def make_tree(apt, tree, processor):
     image = apt.depends(f"linux-image-{processor.name}", "linux-image-")[0]
-    wanted = [image]
+    # Since Debian 13 an image is in parts.
+    wanted = [image, *apt.depends(image, "linux-(?:base|binary|modules)-")]
     if processor is AMD64:  # modules are built for it
         headers = image.replace("image", "headers")
         wanted += [headers, *apt.depends(headers, "linux-headers-"),
@@ -76,6 +82,9 @@ def make_tree(apt, tree, processor):
     (tree / "lib").symlink_to("usr/lib")  # merged /usr, or the tree could not be laid over /
     for package in apt.download(wanted):
         unpack(package, tree)
+    for image in tree.glob("usr/lib/modules/*/vmlinuz"):  # of the parts
+        (tree / "boot").mkdir(exist_ok=True)
+        shutil.copy(image, tree / "boot" / f"vmlinuz-{image.parent.name}")
     kernel = Kernel(tree, processor)
     subprocess.run(["depmod", "-b", tree, kernel.release], check=True)
     image = next(tree.glob("boot/vmlinuz-*")).read_bytes()
@@ -96,6 +105,8 @@ def uncompressed(image):
 
 
 def relocate(makefile):
-    """`include /usr/src/linux-headers-6.1.0-56-common/Makefile` -> the one beside it."""
+    """`include /usr/src/linux-headers-6.1.0-56-common/Makefile` -> the one beside it; and the folder
+    that a newer one says it is in."""
     here = "$(dir $(lastword $(MAKEFILE_LIST)))"
-    makefile.write_text(makefile.read_text().replace("include /usr/src/", f"include {here}../"))
+    text = makefile.read_text().replace("include /usr/src/", f"include {here}../")
+    makefile.write_text(re.sub(r"KBUILD_OUTPUT=/usr/src/\S+", f"KBUILD_OUTPUT := $(abspath {here})", text))

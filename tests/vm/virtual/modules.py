@@ -9,15 +9,16 @@ from pathlib import Path
 VM = Path(__file__).resolve().parents[1]
 STANDIN, DEVICE = VM / "nvidia_standin", VM / "nvidia_device"
 MODULES = ("nvidia.ko", "nvidia-uvm.ko")
+# This machine's compiler, whatever the kernel was built with, and nothing that it or pahole may lack.
+SETTINGS = ("CC=gcc-12", "HOSTCC=gcc-12", "CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT=",
+            "CONFIG_DEBUG_INFO_BTF_MODULES=")
 
 
 def build_standin(kernel, folder):
     """Builds MODULES in `folder`, which is made; raises RuntimeError with what the compiler said."""
     build(kernel, STANDIN, folder)
     for module in MODULES:
-        # The headers of 6.12 have the kernel's BTF, so make has added the module's; not so 6.1.
-        if ".BTF" not in command(["readelf", "-SW", folder / module]):
-            command(["pahole", "-J", "--btf_base", kernel.vmlinux, folder / module])
+        command(["pahole", "-J", "--btf_base", kernel.vmlinux, folder / module])
         command(["strip", "--strip-debug", folder / module])
 
 
@@ -28,7 +29,7 @@ def build_device(kernel, folder):
 
 def build(kernel, sources, folder):
     shutil.copytree(sources, folder)
-    command(["make", "-C", kernel.headers, f"M={folder}", f"-j{os.cpu_count()}", "modules"])
+    command(["make", "-C", kernel.headers, f"M={folder}", f"-j{os.cpu_count()}", *SETTINGS, "modules"])
 
 
 def command(words):
