@@ -100,6 +100,8 @@ struct LoadedProgram {
     std::map<std::string, UniqueFd, std::less<>> programs;
     Map* map(std::string_view name);
     int program(std::string_view name) const;  // -1 if there is none
+    // Runs that the kernel skipped, for another one was under way on the CPU.
+    uint64_t skipped() const;
 };
 
 // ---- dispatch
@@ -121,6 +123,7 @@ public:
     // Programs that pass a call on unless a function with a return probe has jumped to it: then the
     // call is that function's, and was seen there. Only of a session, which knows the difference.
     Result<Programs> programs_but_for_jumps();
+    uint64_t skipped() const;  // as LoadedProgram
 
 private:
     int table_of(const LoadedProgram& loaded, const codegen::Function& function) const;
@@ -182,6 +185,9 @@ public:
                                          std::optional<uint64_t> cookie = std::nullopt);
     std::vector<Refusal> refused;
     size_t links() const { return links_.size(); }
+    // Calls of functions of the kernel, by any process, that it could not follow: too many were
+    // open.
+    uint64_t missed() const;  // since Linux 6.7
 
 private:
     friend class FunctionAttacher;

@@ -210,6 +210,7 @@ sink::TraceEnd saved_end(const Json& summary) {
     end.not_held = unsigned_of(summary, "not_held");
     end.no_stack = unsigned_of(summary, "no_stack");
     end.not_tallied = unsigned_of(summary, "not_tallied");
+    end.missed = unsigned_of(summary, "missed");
     end.reloads = unsigned_of(summary, "reloads");
     end.end_reason = string_of(summary, "end");
     end.metrics.stats = read_all<sink::Stat>(summary, "stats");

@@ -262,6 +262,7 @@ void limits(Writer& json, const TraceEnd& end) {
     if (end.not_held > 0) member(json, "not_held", end.not_held);
     if (end.no_stack > 0) member(json, "no_stack", end.no_stack);
     if (end.not_tallied > 0) member(json, "not_tallied", end.not_tallied);
+    if (end.missed > 0) member(json, "missed", end.missed);
 }
 
 // All but its type.

@@ -145,6 +145,7 @@ struct TraceEnd {  // the `summary` record
     uint64_t processes = 0, threads = 0;
     uint64_t malformed = 0, not_learnt = 0, not_held = 0, no_stack = 0;  // event::Totals
     uint64_t not_tallied = 0;
+    uint64_t missed = 0;     // hits of probes, by any process, for which the kernel ran no program
     uint64_t reloads = 0;    // times that the rules changed: `metrics` are those since the last
     std::string end_reason;  // "exit", "interrupted", "duration", ...
     MetricSnapshot metrics;

@@ -131,6 +131,7 @@ std::string notes_text(const TraceEnd& end, size_t width) {
                               plural(end.reloads, "time")));
     }
     note(end.late, "event", "written out of order: long calls, or threads preempted in a probe");
+    note(end.missed, "hit", "of probes missed by the kernel, in all processes: no program ran");
     note(end.malformed, "record", "not understood");
     note(end.not_learnt, "name", "not learnt: too many");
     note(end.not_held, "gauge change", "left out: too many entries");

@@ -18,6 +18,12 @@ bool Loaded::is_dispatched(Side side) const {
     return mode_of(side) != AttachMode::perf && !direct;
 }
 
+uint64_t Loaded::missed() const {
+    uint64_t sum = kernel.skipped() + dispatcher.skipped() + kernel_dispatcher.skipped();
+    for (const bpf::Attachment& one : attachments) sum += one.missed();
+    return sum;
+}
+
 bpf::Programs Loaded::programs(Side side) const {
     if (is_dispatched(side)) {
         return (side == Side::user ? dispatcher : kernel_dispatcher).programs();

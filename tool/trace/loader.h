@@ -36,6 +36,8 @@ struct Loaded {
     std::vector<bpf::Refusal> refused;
 
     void detach() { attachments.clear(); }
+    // Hits of probes, by any process, for which the kernel ran no program.
+    uint64_t missed() const;
     codegen::AttachMode mode_of(codegen::Side side) const;
     // Whether calls reach their shapes through the dispatcher.
     bool is_dispatched(codegen::Side side) const;

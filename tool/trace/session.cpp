@@ -323,6 +323,7 @@ Result<void> Session::finish(End end) {
     }
     if (auto note = now_->looks->note()) tell_note(options_.verbosity, *note);
     now_->follower.disarm();
+    missed_ += now_->loaded.missed();
     now_->detach();
     if (mappings_) mappings_->sweep();
     now_->stream->sweep();
@@ -365,6 +366,7 @@ sink::TraceEnd Session::trace_end(End end) {
     made.time_ns = monotonic_ns();
     made.end_reason = reason(end);
     made.reloads = reloads_;
+    made.missed = missed_;
     made.metrics = now_->metrics_of(pipeline_);
     sink::add_counts(made, pipeline_, now_->frontend.plan, start_ns_);
     return made;

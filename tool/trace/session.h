@@ -111,7 +111,7 @@ private:
     std::optional<int> command_status_;
     bool has_findings_ = false;  // that --fail-on is about
     int interrupts_ = 0;
-    uint64_t reloads_ = 0;
+    uint64_t reloads_ = 0, missed_ = 0;
     uint64_t start_ns_ = 0, last_flush_ns_ = 0, last_check_ns_ = 0, interrupted_ns_ = 0;
     bool saw_record_ = false, roots_ended_ = false;
 };

@@ -98,6 +98,7 @@ void Session::begin_leaving() {
     (void)coming.set(kFunctions, Control::take);
     (void)coming.set(kOthers, Control::take);
     (void)now.set(kOthers, Control::pass);
+    missed_ += now_->loaded.missed();
     change_->leaving = on_a_thread([old = now_.get()] { old->detach(); });
 }
 

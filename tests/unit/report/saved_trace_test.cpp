@@ -79,6 +79,7 @@ sink::TraceEnd full_end() {
     end.not_learnt = 4;
     end.not_held = 5;
     end.no_stack = 6;
+    end.missed = 7;
     end.end_reason = "interrupted";
     end.metrics.stats = {
         {"a:5", AggregateKind::count, "Calls \"all\" \xff\x01", {}, {}, 847, 847},

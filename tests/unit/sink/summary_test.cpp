@@ -86,6 +86,7 @@ TEST(Summary, ShowsGroupsLeaksLossesAndNotes) {
     TraceEnd end = sample_end();
     end.lost = 17;
     end.late = 2;
+    end.missed = 1250;
     end.malformed = 1;
     end.processes = 2;
     end.end_reason = "interrupted";

@@ -26,8 +26,14 @@ class OneCpu(test_one_cpu.OneCpu, VmCase):
 
     def test_functions_of_the_kernel(self):
         def check(trace):
-            self.check_reads(trace, "vfs_read")
-            self.assertEqual(trace.stats("bytes"), {(): self.ROUNDS * (4 * 4096 + 1 + 2 + 3 + 4)})
+            pairs = trace.pairs("vfs_read")
+            missing = 4 * self.ROUNDS - len(pairs)
+            if kernel() >= (6, 14) or missing == 0:
+                self.check_reads(trace, "vfs_read")
+                self.assertEqual(trace.stats("bytes"), {(): self.ROUNDS * (4 * 4096 + 1 + 2 + 3 + 4)})
+            # Before, the kernel follows two calls of a function for each CPU, or ten, and says what it missed.
+            self.assertLessEqual(missing, trace.summary.get("missed", 0))
+            self.assertEqual([e["ret"] - b["args"]["count"] for b, e in pairs], [0] * len(pairs))
         self.check_all(check, IN_THE_KERNEL)
 
 
