@@ -1,8 +1,11 @@
 """Rows about what a traced call costs the traced program."""
 
+import json
 import os
+import shlex
 import subprocess
 import time
+from pathlib import Path
 
 import measure as m
 from rows import Row
@@ -90,6 +93,46 @@ def count_and_hist(repetitions):
                       f"pair {ns['pair']:.0f} ns, mlbcc {ns['mlbcc']:.0f} ns")
 
 
+def without_own_stack():
+    """Templates whose programs do not begin with what keeps them on the thread's stack."""
+    folder = m.SCRATCH / "no_own_stack"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("entry.bpf.c", "return.bpf.c"):
+        text = (m.ROOT / "probe_templates" / name).read_text()
+        assert "{{own_stack}}" in text
+        (folder / name).write_text(text.replace("{{own_stack}}", ""))
+    return folder
+
+
+def time_in_programs(rules, *options):
+    """ns of a hit in the programs of functions, as the kernel counts it (kernel.bpf_stats_enabled)."""
+    shown = m.SCRATCH / "programs.json"
+    command = f"{shlex.join(map(str, m.loop_command('entry_push')))} && bpftool -j prog show > {shown}"
+    def one():
+        m.run([m.MLBCC, "--rules", rules, "-o", m.SCRATCH / "loop.jsonl", *options, "--", "sh", "-c", command])
+        programs = [one for one in json.loads(shown.read_text()) if one.get("name", "").startswith("shape_")]
+        return sum(one["run_time_ns"] for one in programs) / sum(one["run_cnt"] for one in programs)
+    return one
+
+
+def own_stack(repetitions):
+    rules = rule_file("count.rules", "entry_push", "count hist duration")
+    way = ("--attach", "multi")  # an entry and a return program, each with it
+    setting = Path("/proc/sys/kernel/bpf_stats_enabled")
+    before = setting.read_text()
+    setting.write_text("1")
+    try:
+        results = m.interleave(repetitions, {
+            "with": time_in_programs(rules, *way),
+            "without": time_in_programs(rules, *way, "--templates", without_own_stack())})
+    finally:
+        setting.write_text(before)
+    hit = m.median(results["with"]) - m.median(results["without"])
+    return Row.result(f"{hit:+.1f} ns a hit", hit <= 10,
+                      f"in the programs of both ends {m.spread(results['with'])} ns a hit with it, "
+                      f"{m.spread(results['without'])} without")
+
+
 class Tracing:
     """mlbcc, tracing a process that sleeps, so that others can be measured beside it."""
 
@@ -151,6 +194,8 @@ ROWS = [
         "at most 0.3 x the bare pair, and at most 0.25 x bpftrace", event_on_dear_entries),
     Row("count", "added time per call, `count` and `hist` only", "at most 1.15 x the bare pair",
         count_and_hist),
+    Row("own_stack", "what keeps a program of a uprobe on its thread's stack (docs/decisions/014)",
+        "10 ns a hit", own_stack),
     Row("other", "cost for a process that is not traced and calls the same function",
         "no more than the bare entry probe", not_traced),
     Row("memory", "resident memory of the tracer while tracing", "25 MB plus its buffers",

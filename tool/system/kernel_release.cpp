@@ -17,6 +17,11 @@ KernelRelease parse_release(std::string_view release) {
     return made;
 }
 
+KernelRelease read_release() {
+    utsname names{};
+    return ::uname(&names) == 0 ? parse_release(names.release) : KernelRelease{};
+}
+
 Preemption parse_preemption(std::string_view version, std::string_view chosen) {
     Preemption made{version.find("PREEMPT") != version.npos, {}};
     const size_t begin = chosen.find('('), end = chosen.find(')');

@@ -16,6 +16,7 @@ struct KernelRelease {
     auto operator<=>(const KernelRelease&) const = default;
 };
 KernelRelease parse_release(std::string_view release);
+KernelRelease read_release();  // of the kernel that runs
 
 // The first that mlbcc is made for, and the last that it was tried on (README.md).
 inline constexpr KernelRelease kOldestRelease{5, 15}, kNewestTried{7, 3};

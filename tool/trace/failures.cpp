@@ -89,9 +89,8 @@ public:
                 fmt::format("{}: what is wrong is in a template of --templates", error_.what), 0,
                 "mend the template where the message says"};
         }
-        return Error{fmt::format("{}: this is a defect of mlbcc, not of your rules", error_.what),
-                     0,
-                     "please report it, with all that `--keep DIR` keeps when you run this again"};
+        return defect_of_ours(error_.what, error_.stage == Stage::load ? system::read_release()
+                                                                       : system::KernelRelease{});
     }
 
 private:
@@ -215,6 +214,17 @@ bool is_for_want_of_rights(const bpf::CompileError& failed) {
 }
 
 }  // namespace
+
+Error defect_of_ours(const std::string& what, const system::KernelRelease& refused_by) {
+    constexpr const char* kReport =
+        "please report it, with all that `--keep DIR` keeps when you run this again";
+    if (refused_by <= system::kNewestTried)
+        return {what + ": this is a defect of mlbcc, not of your rules", 0, kReport};
+    return {fmt::format("{}: Linux {}.{} is newer than any that mlbcc was tried on, up to {}.{}",
+                        what, refused_by.major, refused_by.minor, system::kNewestTried.major,
+                        system::kNewestTried.minor),
+            0, fmt::format("try `--attach multi`; and {}", kReport)};
+}
 
 bpf::CompileRequest with_lines(bpf::CompileRequest request, const codegen::Program& program) {
     request.source = codegen::numbered(program.source);

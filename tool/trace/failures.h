@@ -17,6 +17,7 @@
 #include "base/result.h"
 #include "bpf/compiler.h"
 #include "codegen/codegen.h"
+#include "system/kernel_release.h"
 #include "trace/frontend.h"
 
 namespace mlbcc::trace {
@@ -32,6 +33,9 @@ struct Refused {
 // Compiles it once more, for the lines.
 Refused explain_refusal(const Frontend& frontend, const bpf::CompileRequest& request,
                         const codegen::Program& program, bpf::CompileError first);
+
+// What to tell last where the text is mlbcc's own. `refused_by` is the kernel; 0.0: clang did.
+Error defect_of_ours(const std::string& what, const system::KernelRelease& refused_by);
 
 // Such as the request, with debug information and `#line`s that number the source.
 bpf::CompileRequest with_lines(bpf::CompileRequest request, const codegen::Program& program);
