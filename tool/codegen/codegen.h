@@ -45,8 +45,8 @@ struct Options {
     std::optional<PidNamespace> namespace_;        // set where the tracer is not in the initial one
     // Where `pid` is in the kernel's task_struct: with it, forks are followed by raw tracepoints.
     std::optional<uint32_t> task_pid_offset;
-    // Where the kernel preempts programs of raw tracepoints, those of tracepoints in the middle of a
-    // thread's own work are perf's: docs/decisions/015-tracepoints-that-are-preempted.md
+    // Where the kernel preempts programs of raw tracepoints, those of tracepoints in the middle of
+    // a thread's own work are perf's: docs/decisions/015-tracepoints-that-are-preempted.md
     bool points_by_perf = false;
     // Where `stack` is there: calls in the kernel are told from those of an interrupt between them.
     std::optional<uint32_t> task_stack_offset;

@@ -140,11 +140,11 @@ struct RuleCounts {
 };
 
 struct Totals {
-    uint64_t events = 0;     // event ids given, those of losses too
-    uint64_t lost = 0;       // sum of all Loss::count
-    uint64_t late = 0;       // written behind a later one (docs/events.md)
-    uint64_t malformed = 0;  // records that the plan does not know
-    uint64_t processes = 0, threads = 0;                  // seen
+    uint64_t events = 0;                  // event ids given, those of losses too
+    uint64_t lost = 0;                    // sum of all Loss::count
+    uint64_t late = 0;                    // written behind a later one (docs/events.md)
+    uint64_t malformed = 0;               // records that the plan does not know
+    uint64_t processes = 0, threads = 0;  // seen
     uint64_t not_learnt = 0, not_held = 0, no_stack = 0;  // a table, a gauge, the stacks were full
     uint64_t not_tallied = 0;                             // there were too many groups
 };

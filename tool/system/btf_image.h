@@ -71,8 +71,9 @@ public:
     const btf_array* array(const btf_type& type) const;
     uint32_t integer_encoding(const btf_type& type) const;  // BTF_INT_SIGNED, ...; 0 if none
 
-    // The first type of its own with that kind (FUNC, STRUCT, UNION, TYPEDEF or VAR) and name. The first
-    // few calls look through all types, 0.5 ms of 126 000; then an index of names is made, 5 ms.
+    // The first type of its own with that kind (FUNC, STRUCT, UNION, TYPEDEF or VAR) and name. The
+    // first few calls look through all types, 0.5 ms of 126 000; then an index of names is made, 5
+    // ms.
     std::optional<uint32_t> find(uint32_t kind, std::string_view name);
 
 private:

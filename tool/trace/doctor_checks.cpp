@@ -16,8 +16,8 @@ struct Check {
 // One line a check, in the order in which they are shown.
 constexpr Check kChecks[] = {
     {"kernel", "kernel", checks::kernel},
-    {"capabilities", "capabilities", checks::capabilities},
     {"preemption", "preemption", checks::preemption},
+    {"capabilities", "capabilities", checks::capabilities},
     {"seccomp", "seccomp", checks::seccomp},
     {"lockdown", "lockdown", checks::lockdown},
     {"bpf", "bpf(2)", checks::bpf},
