@@ -48,11 +48,15 @@ MLBCC_COMMON u64 common_push(struct call *call) {
         depth -= MLBCC_LESS(0, depth) & MLBCC_LESS(mlbcc_frame(thread, depth - 1)->sp, sp);
     }
     if (depth >= MLBCC_FRAMES) return 0;
+    // Who comes between drops frames by what stands there, and before `depth` is set takes the same one.
+    struct call_frame *frame = mlbcc_frame(thread, depth);
+    frame->sp = sp;
+    asm volatile("" ::: "memory");
     thread->depth = depth + 1;
+    asm volatile("" ::: "memory");
 #if MLBCC_SESSION
     if (kept) *kept = depth;
 #endif
-    struct call_frame *frame = mlbcc_frame(thread, depth);
     frame->sp = sp;
     frame->start = call->now;
     frame->probe = call->probe;

@@ -203,8 +203,13 @@ struct thread_state {
     // Where a record too large for BPF's stack is put together.
     u64 scratch[MLBCC_SCRATCH_BYTES / 8 + MLBCC_SYSCALL_RECORD / 8];
     struct { u32 size, hits, python; } left;  // of a record in it that another program submits
+#ifdef MLBCC_BETWEEN
+    // Likewise of tracepoints and the kernel's functions, which come in the middle of that: in an
+    // interrupt, or where the thread is preempted.
+    u64 between[MLBCC_SCRATCH_BYTES / 8];
+#endif
 #ifdef MLBCC_TAKEN
-    // And where a template's probe keeps the stack of its beginning, each its own.
+    // And of templates' probes, which keep the stack of their beginning there, each its own.
     u64 taken[MLBCC_TAKEN][MLBCC_SCRATCH_BYTES / 8];
 #endif
 #if MLBCC_PYTHON

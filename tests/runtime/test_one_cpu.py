@@ -22,6 +22,11 @@ PROBES = """
 on usdt:"{program}":one_cpu:turn {{ event probe.turn(a = arg(0), b = arg(1), thread = arg(2), text = str(arg(3)))
     stack user  sum arg(2) as "threads" }}
 """
+BETWEEN = """
+on "{program}":second {{ span call(ARGUMENTS)  stack user }}
+on "{program}":fourth {{ event whole.call(ARGUMENTS)  stack user }}
+on tracepoint:timer:hrtimer_expire_entry {{ event timer.expires(now)  stack user }}
+""".replace("ARGUMENTS", ARGUMENTS)
 CALLS = """
 on syscall:pread64 {{ where count > 4096  span read(count) }}
 on "{program}":first {{ count as "first" }}
@@ -102,6 +107,17 @@ class OneCpu(TracerCase):
         self.assertEqual(trace.stats("by text"), {(f"t{thread}",): n * thread for thread in threads})
         self.assertEqual({tuple(h["by"].values()): h["count"] for h in trace.hist("times")},
                          {(f"t{thread}",): n for thread in threads})
+
+    def test_in_the_middle_of_which_a_timer_expires(self):
+        """Its record is of the same thread, and as large."""
+        def check(trace):
+            for name, phase in (("second", "B"), ("fourth", "X")):
+                self.check(trace, name, phase)
+            self.check_stacks(trace, "second")
+            self.check_stacks(trace, "fourth")
+            self.check_losses(trace)
+            self.assertGreater(len(trace.named("expires")), 100)
+        self.check_all(check, BETWEEN)
 
     def test_probes_that_the_program_brings_along(self):
         def check(trace):

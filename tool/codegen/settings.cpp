@@ -100,6 +100,7 @@ std::string settings(const plan::Plan& plan, const Options& options, bool frames
     }
     out +=
         fmt::format("#define MLBCC_DEFINED {}\n", has_kind(plan, plan::ProbeKind::defined) ? 1 : 0);
+    if (needs_room_between(plan)) out += "#define MLBCC_BETWEEN 1\n";
     if (uint32_t taken = count_taken(plan); taken > 0) {
         out += fmt::format("#define MLBCC_TAKEN {}\n", taken);
     }

@@ -87,9 +87,11 @@ inline constexpr uint32_t kMaxStackRecord = 160;
 bool fits_on_stack(const plan::Plan& plan, plan::ProbeKind kind, const plan::RecordPlan& record);
 uint32_t emitting(const plan::RecordPlan& record);  // the rules that have it
 bool is_text(const plan::Field& field);
-// How many probes keep a stack from their beginning to their end, and the place of one of them.
+// How many probes have room of their own in a thread's state, and the place of one of them.
 uint32_t count_taken(const plan::Plan& plan);
 std::optional<uint32_t> place_taken(const plan::Plan& plan, const plan::ProbePlan& probe);
+// Whether large records are put together in the middle of programs of functions and system calls.
+bool needs_room_between(const plan::Plan& plan);
 uint32_t most_rules(const plan::Plan& plan);  // of one function
 std::string shape_name(plan::ShapeId id);
 

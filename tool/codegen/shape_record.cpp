@@ -8,12 +8,21 @@
 namespace mlbcc::codegen {
 namespace {
 
-// Of probes that templates define.
-bool takes_stack(const plan::ProbePlan& probe) {
-    const std::optional<plan::RecordPlan>& record = probe.entry ? probe.entry : probe.ret;
-    if (probe.kind != plan::ProbeKind::defined || !record) return false;
-    const plan::RecordLayout& layout = record->layout;
-    return layout.stack || layout.python || layout.kernel;
+bool has_large_record(const plan::Plan& plan, const plan::ProbePlan& probe) {
+    const auto large = [&](const std::optional<plan::RecordPlan>& record) {
+        return record && !fits_on_stack(plan, probe.kind, *record);
+    };
+    return large(probe.entry) || large(probe.ret);
+}
+
+// Programs of any other thing may be under way, and so may those of another template.
+bool has_own_room(const plan::Plan& plan, const plan::ProbePlan& probe) {
+    return probe.kind == plan::ProbeKind::defined && has_large_record(plan, probe);
+}
+
+// They come in the middle of programs of functions and system calls, but not of each other.
+bool comes_between(const plan::ProbePlan& probe) {
+    return probe.kind == plan::ProbeKind::tracepoint || probe.kind == plan::ProbeKind::kernel;
 }
 
 bool is_stored(const plan::Field& field) {
@@ -46,13 +55,22 @@ bool fits_on_stack(const plan::Plan& plan, plan::ProbeKind kind, const plan::Rec
 }
 
 uint32_t count_taken(const plan::Plan& plan) {
-    return static_cast<uint32_t>(std::ranges::count_if(plan.probes, takes_stack));
+    return static_cast<uint32_t>(std::ranges::count_if(
+        plan.probes, [&](const plan::ProbePlan& one) { return has_own_room(plan, one); }));
+}
+
+bool needs_room_between(const plan::Plan& plan) {
+    return std::ranges::any_of(plan.probes, [&](const plan::ProbePlan& one) {
+        return comes_between(one) && has_large_record(plan, one);
+    });
 }
 
 std::optional<uint32_t> place_taken(const plan::Plan& plan, const plan::ProbePlan& probe) {
-    if (!takes_stack(probe)) return std::nullopt;
+    if (!has_own_room(plan, probe)) return std::nullopt;
     auto end = plan.probes.begin() + static_cast<uint32_t>(probe.id);
-    return static_cast<uint32_t>(std::count_if(plan.probes.begin(), end, takes_stack));
+    return static_cast<uint32_t>(
+        std::count_if(plan.probes.begin(), end,
+                      [&](const plan::ProbePlan& one) { return has_own_room(plan, one); }));
 }
 
 std::string ShapeWriter::declarations() {
@@ -118,10 +136,11 @@ void ShapeWriter::record(Writer& w, const plan::RecordPlan& record) {
     w.close_block();
 }
 
-// A template's probe takes its stack at the beginning; others may use the scratch before its end.
+// A template's probe takes its stack at the beginning, and others use the scratch before its end.
 std::string ShapeWriter::room() const {
     auto place = place_taken(plan_, probe_);
-    return place ? fmt::format("taken[{}]", *place) : "scratch";
+    if (place) return fmt::format("taken[{}]", *place);
+    return comes_between(probe_) ? "between" : "scratch";
 }
 
 // What BPF's stack has no room for is put together in the thread's state.

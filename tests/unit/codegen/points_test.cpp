@@ -136,6 +136,21 @@ TEST(GeneratePoints, ProbesOfAProgramWithArgumentsInTheirPlaces) {
                              "}\n");
 }
 
+TEST(GeneratePoints, WhatComesBetweenHasRoomOfItsOwnForLargeRecords) {
+    const auto rooms = [](const std::string& rules) {
+        const std::string source = generated(rules, codegen::AttachMode::multi);
+        return fmt::format("{} {} {}", count_of(source, ")thread->scratch;"),
+                           count_of(source, ")thread->between;"),
+                           count_of(source, "#define MLBCC_BETWEEN 1\n"));
+    };
+    EXPECT_EQ(rooms("on cuda:cuInit { event a(Flags)   stack user }"), "1 0 0");
+    EXPECT_EQ(rooms("on syscall:openat { event a(filename)   stack user }"), "1 0 0");
+    EXPECT_EQ(rooms("on tracepoint:sched:sched_switch { event a(next_pid)   stack user }"),
+              "0 1 1");
+    EXPECT_EQ(rooms("on kernel:vfs_read { event a(count)   stack user }"), "0 1 1");
+    EXPECT_EQ(rooms("on tracepoint:sched:sched_switch { event a(next_pid) }"), "0 0 0");
+}
+
 // "tracepoint on_sys_enter raw_syscalls:sys_enter": those that are attached by name.
 std::string named_points(const codegen::Program& program) {
     std::string out;
