@@ -5,7 +5,6 @@
 //   "#1 SMP PREEMPT_DYNAMIC Debian 6.1.1"    ->  whether it can at all: uname -v
 #pragma once
 
-#include <compare>
 #include <string>
 #include <string_view>
 
@@ -13,7 +12,10 @@ namespace mlbcc::system {
 
 struct KernelRelease {
     int major = 0, minor = 0;  // 0.0: not known
-    auto operator<=>(const KernelRelease&) const = default;
+    bool operator==(const KernelRelease&) const = default;
+    bool operator<(const KernelRelease& other) const {
+        return major != other.major ? major < other.major : minor < other.minor;
+    }
 };
 KernelRelease parse_release(std::string_view release);
 KernelRelease read_release();  // of the kernel that runs

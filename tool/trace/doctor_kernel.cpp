@@ -60,7 +60,7 @@ Verdicts kernel(const Findings& found) {
     const system::KernelRelease release = system::parse_release(found.release);
     if (release < system::kOldestRelease)
         return {{State::note, std::move(text), "mlbcc is made for Linux 5.15 and later", ""}};
-    if (release <= system::kNewestTried) return {ok(std::move(text))};
+    if (!(system::kNewestTried < release)) return {ok(std::move(text))};
     return {{State::note, std::move(text),
              fmt::format("newer than any that mlbcc was tried on: the last is {}.{}",
                          system::kNewestTried.major, system::kNewestTried.minor),

@@ -218,7 +218,7 @@ bool is_for_want_of_rights(const bpf::CompileError& failed) {
 Error defect_of_ours(const std::string& what, const system::KernelRelease& refused_by) {
     constexpr const char* kReport =
         "please report it, with all that `--keep DIR` keeps when you run this again";
-    if (refused_by <= system::kNewestTried)
+    if (!(system::kNewestTried < refused_by))
         return {what + ": this is a defect of mlbcc, not of your rules", 0, kReport};
     return {fmt::format("{}: Linux {}.{} is newer than any that mlbcc was tried on, up to {}.{}",
                         what, refused_by.major, refused_by.minor, system::kNewestTried.major,

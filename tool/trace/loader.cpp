@@ -222,9 +222,8 @@ bpf::CompileRequest Loader::request() const {
     for (const codegen::Function& function : loaded_.program.functions) {
         bpf::ProgramRequest one;
         one.name = function.name;
-        if (function.kind == ProgramKind::tracepoint) {
-            one.type = bpf::ProgramType::tracepoint;
-        } else if (function.kind == ProgramKind::syscall && loaded_.points_by_perf) {
+        if (function.kind == ProgramKind::tracepoint ||
+            (function.kind == ProgramKind::syscall && loaded_.points_by_perf)) {
             one.type = bpf::ProgramType::tracepoint;
         } else if (function.kind == ProgramKind::raw_tracepoint ||
                    function.kind == ProgramKind::syscall) {
