@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+from harness.machine import kernel
 from inside.case import VmCase
 from inside.test_kernel import ways
 
@@ -43,6 +44,7 @@ class Reload(VmCase):
             self.assertEqual(live.wait(300), 0, live.said())
         trace = live.trace()
         ends = [*(r["before"] for r in trace.records if r["type"] == "reload"), trace.summary]
+        self.missed = trace.summary.get("missed", 0)
         counts = [sum(stat["value"] for stat in end["stats"]) for end in ends]
         self.assertEqual(len(counts), CHANGES + 1)
         self.assertTrue(all(count > 0 for count in counts), counts)
@@ -62,4 +64,8 @@ class Reload(VmCase):
 
     def test_system_calls(self):
         counted, made = self.counted_by("on syscall:getppid { count }\n", "perf")
-        self.assertEqual(counted, made)
+        if kernel() < (7, 0):
+            self.assertEqual(counted, made)
+        # By perf's tracepoints, which the kernel skips while bpf(2) is preempted in a map on their CPU, and says so.
+        self.assertLessEqual(counted, made)
+        self.assertLessEqual(made - counted, self.missed)
