@@ -13,8 +13,9 @@ static __always_inline u64 mlbcc_syscall_cookie(u64 number) {
 // The program's registers, with the arguments where a function would have them. 0: a call of the
 // 32-bit interface, whose numbers mean others.
 static __always_inline int mlbcc_syscall_registers(struct call *call, struct pt_regs *registers,
-                                                   u64 from) {
-    if (bpf_probe_read_kernel(registers, sizeof(*registers), (void *)from) != 0) return 0;
+                                                   struct bpf_raw_tracepoint_args *at) {
+    void *from = (void *)MLBCC_SYSCALL_REGISTERS(at);
+    if (bpf_probe_read_kernel(registers, sizeof(*registers), from) != 0) return 0;
     MLBCC_ARGUMENTS_OF_SYSCALL(registers);
     call->ctx = registers;
     call->sp = MLBCC_SYSCALL_SP;
@@ -25,7 +26,7 @@ static __always_inline int mlbcc_syscall_begins(struct call *call, struct pt_reg
                                                 struct bpf_raw_tracepoint_args *at) {
     u64 cookie = mlbcc_syscall_cookie(MLBCC_SYSCALL_NUMBER(at));
     if (!cookie || MLBCC_ENTRY_SHAPE(cookie) == MLBCC_NO_SHAPE) return 0;
-    if (!mlbcc_admit(call) || !mlbcc_syscall_registers(call, registers, MLBCC_SYSCALL_REGISTERS(at))) return 0;
+    if (!mlbcc_admit(call) || !mlbcc_syscall_registers(call, registers, at)) return 0;
     mlbcc_take_cookie(call, cookie);
     return 1;
 }
@@ -34,9 +35,8 @@ static __always_inline int mlbcc_syscall_begins(struct call *call, struct pt_reg
 // that say of no call. What a new process does first looks like the end of the call that made it.
 static __always_inline u64 mlbcc_syscall_ended(struct bpf_raw_tracepoint_args *at) {
     struct mlbcc_syscall_rest rest;
-    if (bpf_probe_read_kernel(&rest, sizeof(rest), (void *)(MLBCC_SYSCALL_REGISTERS(at) + MLBCC_SYSCALL_REST)) != 0) {
-        return 0;
-    }
+    void *from = (void *)(MLBCC_SYSCALL_REGISTERS(at) + MLBCC_SYSCALL_REST);
+    if (bpf_probe_read_kernel(&rest, sizeof(rest), from) != 0) return 0;
     u32 number = rest.number;
     if (MLBCC_IS_32_BIT(&rest)) return 0;
     if (number == ~0u) number = MLBCC_SIGRETURN;
@@ -57,7 +57,7 @@ static __always_inline int mlbcc_syscall_completes(struct call *call, struct pt_
                                                    struct bpf_raw_tracepoint_args *at) {
     if (!mlbcc_admit(call)) return 0;
     call->start = call->now;
-    return mlbcc_syscall_ends(call, at) && mlbcc_syscall_registers(call, registers, MLBCC_SYSCALL_REGISTERS(at));
+    return mlbcc_syscall_ends(call, at) && mlbcc_syscall_registers(call, registers, at);
 }
 
 // Of the call nobody asks for more than which it was, whose, and its result.
@@ -71,7 +71,7 @@ static __always_inline int mlbcc_syscall_returns(struct call *call, struct pt_re
 #if !MLBCC_EVERYONE
     if (!mlbcc_suspect(bpf_get_current_pid_tgid() >> 32)) return 0;
 #endif
-    return mlbcc_syscall_ends(call, at) && mlbcc_syscall_registers(call, registers, MLBCC_SYSCALL_REGISTERS(at));
+    return mlbcc_syscall_ends(call, at) && mlbcc_syscall_registers(call, registers, at);
 }
 
 #if MLBCC_TIMED
@@ -98,7 +98,7 @@ static __always_inline int mlbcc_syscall_took(struct call *call, struct pt_regs 
     if (!call->start || !call->all) return 0;
     mlbcc_identify(&call->id);
     call->now = bpf_ktime_get_ns();
-    return mlbcc_syscall_ends(call, at) && mlbcc_syscall_registers(call, registers, MLBCC_SYSCALL_REGISTERS(at));
+    return mlbcc_syscall_ends(call, at) && mlbcc_syscall_registers(call, registers, at);
 }
 #endif
 

@@ -35,6 +35,12 @@ uint64_t skipped_of(int program) {
     return bpf_obj_get_info_by_fd(program, &info, &size) == 0 ? info.recursion_misses : 0;
 }
 
+template <class Programs> uint64_t skipped_in(const Programs& programs) {
+    uint64_t sum = 0;
+    for (const auto& [key, program] : programs) sum += skipped_of(program.get());
+    return sum;
+}
+
 }  // namespace
 
 uint64_t Attachment::missed() const {
@@ -44,15 +50,11 @@ uint64_t Attachment::missed() const {
 }
 
 uint64_t LoadedProgram::skipped() const {
-    uint64_t sum = 0;
-    for (const auto& [name, program] : programs) sum += skipped_of(program.get());
-    return sum;
+    return skipped_in(programs);
 }
 
 uint64_t Dispatcher::skipped() const {
-    uint64_t sum = 0;
-    for (const auto& [kind, program] : programs_) sum += skipped_of(program.get());
-    return sum;
+    return skipped_in(programs_);
 }
 
 }  // namespace mlbcc::bpf

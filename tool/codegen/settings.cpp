@@ -59,13 +59,9 @@ bool has_kind(const plan::Plan& plan, plan::ProbeKind kind) {
 bool uses_frames(const plan::Plan& plan, const Options& options) {
     return std::any_of(plan.probes.begin(), plan.probes.end(), [&](const plan::ProbePlan& probe) {
         if (probe.kind == plan::ProbeKind::interval) return false;
-        auto large = [&](const std::optional<plan::RecordPlan>& record) {
-            return record && !fits_on_stack(plan, probe.kind, *record);
-        };
         bool session = plan::is_function(probe.kind) &&
                        options.mode_of(side_of(probe.kind)) == AttachMode::session;
-        return (probe.is_framed(session) && probe.has_return()) || large(probe.entry) ||
-               large(probe.ret);
+        return (probe.is_framed(session) && probe.has_return()) || has_large_record(plan, probe);
     });
 }
 

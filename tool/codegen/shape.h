@@ -85,6 +85,7 @@ private:
 // Records up to this size are put together on BPF's stack of 512 bytes.
 inline constexpr uint32_t kMaxStackRecord = 160;
 bool fits_on_stack(const plan::Plan& plan, plan::ProbeKind kind, const plan::RecordPlan& record);
+bool has_large_record(const plan::Plan& plan, const plan::ProbePlan& probe);  // that does not fit
 uint32_t emitting(const plan::RecordPlan& record);  // the rules that have it
 bool is_text(const plan::Field& field);
 // How many probes have room of their own in a thread's state, and the place of one of them.

@@ -8,13 +8,6 @@
 namespace mlbcc::codegen {
 namespace {
 
-bool has_large_record(const plan::Plan& plan, const plan::ProbePlan& probe) {
-    const auto large = [&](const std::optional<plan::RecordPlan>& record) {
-        return record && !fits_on_stack(plan, probe.kind, *record);
-    };
-    return large(probe.entry) || large(probe.ret);
-}
-
 // Programs of any other thing may be under way, and so may those of another template.
 bool has_own_room(const plan::Plan& plan, const plan::ProbePlan& probe) {
     return probe.kind == plan::ProbeKind::defined && has_large_record(plan, probe);
@@ -52,6 +45,13 @@ bool fits_on_stack(const plan::Plan& plan, plan::ProbeKind kind, const plan::Rec
     }
     const plan::RecordLayout& layout = record.layout;
     return !layout.stack && !layout.python && !layout.kernel && layout.size <= most;
+}
+
+bool has_large_record(const plan::Plan& plan, const plan::ProbePlan& probe) {
+    const auto large = [&](const std::optional<plan::RecordPlan>& record) {
+        return record && !fits_on_stack(plan, probe.kind, *record);
+    };
+    return large(probe.entry) || large(probe.ret);
 }
 
 uint32_t count_taken(const plan::Plan& plan) {

@@ -85,10 +85,9 @@ Result<void> Generation::finish_loading() {
     if (!all) return all.error();
     loaded = std::move(*all);
     if (loader.features()->preempts_points && !loaded.points_by_perf) {
-        tell_note(
-            options_.verbosity,
-            "system calls, forks and exits are missing where this kernel preempts a thread in "
-            "a probe: that needs tracefs (mount -t tracefs tracefs /sys/kernel/tracing)");
+        tell_note(options_.verbosity,
+                  "without tracefs, system calls, forks and exits are missing where this kernel "
+                  "preempts a thread in a probe (mount -t tracefs tracefs /sys/kernel/tracing)");
     }
     if (frontend.plan.traces_addresses()) given.emplace(frontend, loaded);
     if (!late) frontend.compiler->kill();  // LLVM's memory goes with it

@@ -4,7 +4,6 @@ same of functions of the kernel."""
 from pathlib import Path
 
 import test_one_cpu
-from harness import target
 from harness.machine import kernel
 from inside.case import VmCase
 
