@@ -48,7 +48,8 @@ constexpr const char* kFooter =
     "command line or the rules are wrong. The manual: man mlbcc, or docs/ in the source tree.";
 
 struct Texts {  // options that CLI11 takes as text and are read afterwards
-    std::string duration, reload_wait, buffer, attach = "auto", folded_by, fail_on;
+    std::string duration, reload_wait, open_wait, refresh, buffer, attach = "auto", folded_by,
+                                                                   fail_on;
     SavedTexts saved;
     ServeTexts serve;
     bool quiet = false, verbose = false, no_realtime = false, no_cache = false;
@@ -100,9 +101,6 @@ void add_options(CLI::App& app, CommandLine& line, Texts& texts) {
                  "tracing");
     app.add_flag("--reloadable", o.reloadable,
                  "Read the rules anew at SIGHUP; --watch does so, too");
-    app.add_option("--reload-wait", texts.reload_wait,
-                   "How long calls that are open when the rules change are waited for; default 2s")
-        ->type_name("2s");
     app.add_flag("--no-realtime", texts.no_realtime, "Read events at normal priority");
     app.add_option("--templates", o.rules.templates,
                    "Folder of BPF C templates, besides the installed ones and before them")
@@ -113,6 +111,19 @@ void add_options(CLI::App& app, CommandLine& line, Texts& texts) {
     app.add_flag("--live", o.live, "Fill the terminal with what was counted so far, while tracing");
     app.add_flag("-q,--quiet", texts.quiet, "No summary, no notes: errors only");
     app.add_flag("-v,--verbose", texts.verbose, "Tell how long each step takes");
+}
+
+void add_times(CLI::App& app, Texts& texts) {
+    app.add_option("--reload-wait", texts.reload_wait,
+                   "How long calls that are open when the rules change are waited for; default 2s")
+        ->type_name("2s");
+    app.add_option("--open-wait", texts.open_wait,
+                   "Hold who opens a library that is awaited no longer than that, should mlbcc not "
+                   "answer; default 20s")
+        ->type_name("20s");
+    app.add_option("--refresh", texts.refresh,
+                   "Draw the live view so often, or the line of a profile; default 1s and 250ms")
+        ->type_name("1s");
 }
 
 void add_export(CLI::App& app, CommandLine& line) {
@@ -181,17 +192,35 @@ void add_headers(CLI::App& app, CommandLine& line) {
         ->type_name("DIR");
 }
 
-int read_texts(const Texts& texts, trace::TraceOptions& o, bool writes_folded) {
+constexpr std::chrono::milliseconds kShortest{10};  // as often as a terminal bears
+
+int read_times(const Texts& texts, trace::TraceOptions& o) {
     if (!texts.duration.empty()) {
         o.duration = parse_duration(texts.duration);
         if (!o.duration) return not_a_duration(texts.duration);
     }
-    o.reloadable |= o.rules.watch;
     if (!texts.reload_wait.empty()) {
         auto wait = parse_duration(texts.reload_wait);
         if (!wait) return not_a_duration(texts.reload_wait);
         o.reload_wait = *wait;
     }
+    if (!texts.open_wait.empty()) {
+        auto wait = parse_duration(texts.open_wait);
+        if (!wait) return not_a_duration(texts.open_wait);
+        o.rules.open_wait = *wait;
+    }
+    if (!texts.refresh.empty()) {
+        o.refresh = parse_duration(texts.refresh);
+        if (!o.refresh) return not_a_duration(texts.refresh);
+        if (*o.refresh < kShortest)
+            return usage_error("--refresh is too short", "10ms is the shortest");
+    }
+    return 0;
+}
+
+int read_texts(const Texts& texts, trace::TraceOptions& o, bool writes_folded) {
+    if (int status = read_times(texts, o); status != 0) return status;
+    o.reloadable |= o.rules.watch;
     if (!texts.buffer.empty()) {
         auto size = parse_size(texts.buffer);
         if (!size)
@@ -295,6 +324,7 @@ Parsed parse_command_line(int argc, char** argv) {
         ->type_name("FILE");
     app.allow_config_extras(CLI::config_extras_mode::error);
     add_options(app, line, texts);
+    add_times(app, texts);
     add_export(app, line);
     add_formats(app, texts.saved);
     add_subcommands(app, line, texts);

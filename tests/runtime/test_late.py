@@ -201,11 +201,11 @@ class NobodyWaits(TracerCase):
 
     wanted, options = "late/liblate.so", ()
 
-    def begin(self):
+    def begin(self, waits=()):
         self.file = self.dir / "late/liblate.so"
         rule = rules(self.dir / self.wanted if "/" in self.wanted else self.wanted)
         rule += 'on "libc.so.6":getppid { count }\non syscall:getppid { event ready }\n'
-        live = self.start(rule, *self.options, "--", "python3", "-c",
+        live = self.start(rule, *self.options, *waits, "--", "python3", "-c",
                           "import os, time\nwhile True: os.getppid(); time.sleep(0.05)")
         live.wait_for('"ready"')
         return live
@@ -240,7 +240,7 @@ class NobodyWaits(TracerCase):
 
     def test_while_the_tracer_is_stopped(self):
         """It is waited for, but not for ever."""
-        live = self.begin()
+        live = self.begin(("--open-wait", "1s"))
         os.kill(live.process.pid, signal.SIGSTOP)
         self.load()
         self.end(live)

@@ -72,7 +72,7 @@ class Terminal:
 
 class Progress(TracerCase):
     def start(self, script, *options, **how):
-        return Terminal(self, "profile", "-o", self.out, *options, "--", PYTHON, "-S",
+        return Terminal(self, "profile", "--refresh", "50ms", "-o", self.out, *options, "--", PYTHON, "-S",
                         self.write("job.py", textwrap.dedent(script)), **how)
 
     def check_clean(self, shown):
@@ -89,11 +89,11 @@ class Progress(TracerCase):
         import os, sys, time
         with open("weights.gguf", "wb") as file: file.write(b"GGUF" + b"x" * (1 << 20))
         held = b"x" * (64 << 20)
-        time.sleep(2.2)
+        time.sleep(0.8)
         print("loads now", flush=True)
         fd = os.open("weights.gguf", os.O_RDONLY)
         while os.read(fd, 1 << 18): pass
-        time.sleep(3)
+        time.sleep(1.8)
         print("is over", flush=True)
         """
 
@@ -117,7 +117,7 @@ class Progress(TracerCase):
             import os, time
             os.dup2(os.open("/dev/null", os.O_WRONLY), 9)
             os.write(9, b"my\\033[2Jphase\\n")
-            time.sleep(2)
+            time.sleep(0.6)
             """, "--marks", "9").all()
         shown = shown[:shown.index("=== PROFILE ===")]
         self.check_clean(shown)
@@ -141,18 +141,18 @@ class Progress(TracerCase):
     def test_who_has_the_terminal_to_itself_is_not_disturbed(self):
         shown = self.start("""
             import sys, time, tty
-            time.sleep(1.5)
+            time.sleep(0.5)
             tty.setcbreak(sys.stdin.fileno())
-            time.sleep(1)
+            time.sleep(0.5)
             print("edits", flush=True)
-            time.sleep(1)
+            time.sleep(0.5)
             print("is over", flush=True)
             """).all()
         self.check_clean(shown)
         self.assertNotIn("\x1b", shown[shown.index("edits"):shown.index("is over")])
 
     def test_where_none_is_wanted(self):
-        job = "import time\ntime.sleep(1.8)"
+        job = "import time\ntime.sleep(0.5)"
         for options, how in ((("--no-progress",), {}), (("--quiet",), {}), ((), {"term": "dumb"}),
                              ((), {"streams": (0, 1)})):
             with self.subTest(options=options, **how):

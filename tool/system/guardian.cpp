@@ -32,8 +32,9 @@ struct Held {
 
 class Guardian {
 public:
-    Guardian(UniqueFd fanotify, UniqueFd socket)
-        : fanotify_(std::move(fanotify)), socket_(std::move(socket)), marks_(fanotify_.get()) {}
+    Guardian(UniqueFd fanotify, UniqueFd socket, Clock::duration patience)
+        : fanotify_(std::move(fanotify)), socket_(std::move(socket)), marks_(fanotify_.get()),
+          patience_(patience) {}
 
     // What the tracer has said is heard before any event is judged: it says what it awaits before
     // that is watched.
@@ -42,7 +43,7 @@ public:
             std::array<pollfd, 3> waiting{{{socket_.get(), POLLIN, 0},
                                            {fanotify_.get(), POLLIN, 0},
                                            {marks_.mounts_fd(), POLLPRI, 0}}};
-            (void)::poll(waiting.data(), waiting.size(), held_.empty() ? -1 : 1000);
+            (void)::poll(waiting.data(), waiting.size(), held_.empty() ? -1 : to_wait_ms());
             if (!hear()) return;
             if ((waiting[2].revents & POLLPRI) != 0) marks_.renew();
             read_events();
@@ -139,13 +140,20 @@ private:
     }
     void let_go_late() {
         const auto now = Clock::now();
-        while (!held_.empty() && now - held_.front().since > OpenGuard::kPatience) {
+        while (!held_.empty() && now - held_.front().since >= patience_) {
             let_go(held_.front().ticket);
         }
+    }
+    // Until the first of those that are held has waited for long enough.
+    int to_wait_ms() const {
+        const auto left = held_.front().since + patience_ - Clock::now();
+        const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
+        return static_cast<int>(std::clamp<decltype(ms)>(ms, 0, 1000));
     }
 
     UniqueFd fanotify_, socket_;
     OpenMarks marks_;
+    Clock::duration patience_;
     std::vector<Place> places_;
     bool by_name_ = false;  // what a file is called matters to some of them
     std::set<FileId> passing_;
@@ -173,7 +181,7 @@ void keep_what_marks_need() {
 
 // In a session of its own, so that Ctrl-C and Ctrl-Z are not for it; nor is any other signal, as
 // long as somebody may wait for its answer.
-void run_guardian(UniqueFd fanotify, UniqueFd socket) {
+void run_guardian(UniqueFd fanotify, UniqueFd socket, std::chrono::nanoseconds patience) {
     setsid();
     sigset_t all;
     sigfillset(&all);
@@ -181,7 +189,7 @@ void run_guardian(UniqueFd fanotify, UniqueFd socket) {
     close_others(fanotify.get(), socket.get());
     keep_what_marks_need();
     prctl(PR_SET_PDEATHSIG, SIGKILL);  // the socket may have copies that outlive the tracer
-    Guardian(std::move(fanotify), std::move(socket)).serve();
+    Guardian(std::move(fanotify), std::move(socket), patience).serve();
     _exit(0);
 }
 

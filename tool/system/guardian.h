@@ -1,6 +1,7 @@
 // The guardian's side of OpenGuard, and what the two say to each other: packets on a socket.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 
 #include "base/unique_fd.h"
@@ -24,7 +25,8 @@ struct GuardReply {
     int file_systems = 0;
 };
 
-// Serves until the socket is closed.
-[[noreturn]] void run_guardian(UniqueFd fanotify, UniqueFd socket);
+// Serves until the socket is closed. Nobody is held for longer than `patience`.
+[[noreturn]] void run_guardian(UniqueFd fanotify, UniqueFd socket,
+                               std::chrono::nanoseconds patience);
 
 }  // namespace mlbcc::system

@@ -86,7 +86,7 @@ bool leads_to(const Place& place, const SeenFile& file) {
     return real && is_it(*real);
 }
 
-Result<OpenGuard> OpenGuard::start() {
+Result<OpenGuard> OpenGuard::start(std::chrono::nanoseconds patience) {
     UniqueFd fanotify(fanotify_init(kGroup, kFiles));
     if (!fanotify) {
         return system_error("cannot wait for files to be opened (fanotify)",
@@ -103,7 +103,7 @@ Result<OpenGuard> OpenGuard::start() {
     if (pid < 0) return system_error("cannot start a process");
     if (pid == 0) {
         ours.reset();
-        run_guardian(std::move(fanotify), std::move(theirs));
+        run_guardian(std::move(fanotify), std::move(theirs), patience);
     }
     return OpenGuard(pid, std::move(ours));
 }

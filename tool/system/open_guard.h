@@ -7,7 +7,7 @@
 // A process of its own, the guardian, asks the kernel (fanotify's FAN_OPEN_PERM) and answers it: at
 // once for all files that nobody awaits, the tracer's own opening of files included. It opens
 // nothing itself, outside /proc. If it ends, or the tracer does, the kernel lets everybody go on; a
-// tracer that does not answer is waited for kPatience long.
+// tracer that does not answer is waited for so long as start() says.
 #pragma once
 
 #include <sys/types.h>
@@ -57,10 +57,8 @@ struct HeldOpen {
 
 class OpenGuard {
 public:
-    static constexpr std::chrono::seconds kPatience{20};
-
     // Errors: no right to do so (CAP_SYS_ADMIN), or a kernel that cannot.
-    static Result<OpenGuard> start();
+    static Result<OpenGuard> start(std::chrono::nanoseconds patience);
     OpenGuard(OpenGuard&& other) noexcept;
     OpenGuard& operator=(OpenGuard&&) = delete;
     ~OpenGuard();  // everybody goes on

@@ -60,6 +60,7 @@ public:
     bool grows() const;                            // whether one may still come
     // Whether this one may in a folder that nobody names.
     bool grows_anywhere(const target::SoughtLibrary& library) const;
+    std::chrono::nanoseconds open_wait() const { return options_.open_wait; }
     // Where it would be.
     std::vector<system::Place> places(const target::LibraryName& name) const;
 

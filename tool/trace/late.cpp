@@ -52,7 +52,7 @@ std::string plural(size_t count, std::string_view what) {
 
 Result<std::optional<LateLibraries>> LateLibraries::start(Frontend& frontend) {
     if (!frontend.grows()) return std::optional<LateLibraries>();
-    Result<system::OpenGuard> guard = system::OpenGuard::start();
+    Result<system::OpenGuard> guard = system::OpenGuard::start(frontend.open_wait());
     if (!guard) return guard.error();
     LateLibraries made(frontend, std::move(*guard));
     if (auto done = made.watch(); !done) return done.error();

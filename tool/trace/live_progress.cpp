@@ -9,7 +9,8 @@ std::unique_ptr<LiveProgress> LiveProgress::open(const TraceOptions& options, ui
     bool wanted = !options.live && options.progress && options.verbosity != Verbosity::quiet;
     std::unique_ptr<StatusLine> line = wanted ? StatusLine::open(STDERR_FILENO) : nullptr;
     if (!line && !options.live) return nullptr;
-    return std::unique_ptr<LiveProgress>(new LiveProgress(std::move(line), start_ns));
+    const auto every_ns = static_cast<uint64_t>(options.refresh.value_or(kEvery).count());
+    return std::unique_ptr<LiveProgress>(new LiveProgress(std::move(line), start_ns, every_ns));
 }
 
 void LiveProgress::event(const event::Event& event) {
@@ -18,7 +19,7 @@ void LiveProgress::event(const event::Event& event) {
 
 void LiveProgress::work(uint64_t now_ns) {
     if (!line_ || now_ns < next_ns_) return;
-    next_ns_ = now_ns + kEveryNs;
+    next_ns_ = now_ns + every_ns_;
     line_->show(progress_.text(now_ns - start_ns_));
 }
 

@@ -1,6 +1,7 @@
 // What a profiled job is at, while it runs: on a line of the terminal, or for the live view.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -23,13 +24,13 @@ public:
     std::string facts(uint64_t now_ns) { return progress_.facts(now_ns - start_ns_); }
 
 private:
-    LiveProgress(std::unique_ptr<StatusLine> line, uint64_t start_ns)
-        : line_(std::move(line)), start_ns_(start_ns), next_ns_(start_ns + kFirstNs) {}
-    static constexpr uint64_t kFirstNs = 1'000'000'000;  // shorter jobs have none
-    static constexpr uint64_t kEveryNs = 250'000'000;
+    LiveProgress(std::unique_ptr<StatusLine> line, uint64_t start_ns, uint64_t every_ns)
+        : line_(std::move(line)), start_ns_(start_ns), every_ns_(every_ns),
+          next_ns_(start_ns + 4 * every_ns) {}  // shorter jobs have none
+    static constexpr std::chrono::nanoseconds kEvery = std::chrono::milliseconds(250);
 
     std::unique_ptr<StatusLine> line_;  // null under a live view
-    uint64_t start_ns_, next_ns_;
+    uint64_t start_ns_, every_ns_, next_ns_;
     report::HappeningReader reader_;
     report::Progress progress_;
 };

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <clocale>
 #include <cstdlib>
 
@@ -70,7 +71,8 @@ std::optional<report::LiveKey> key_of(int code) {
 }  // namespace
 
 LiveScreen::LiveScreen(const TraceOptions& options, UniqueFd terminal, CapturedOutput output)
-    : terminal_(std::move(terminal)), output_(std::move(output)), view_(title_of(options)) {}
+    : terminal_(std::move(terminal)), output_(std::move(output)), view_(title_of(options)),
+      every_ns_(static_cast<uint64_t>(options.refresh.value_or(kEvery).count())) {}
 
 Result<std::unique_ptr<LiveScreen>> LiveScreen::open(const TraceOptions& options) {
     if (!options.live) return std::unique_ptr<LiveScreen>();
@@ -98,7 +100,7 @@ Result<std::unique_ptr<LiveScreen>> LiveScreen::open(const TraceOptions& options
 
 void LiveScreen::start(uint64_t start_ns) {
     start_ns_ = start_ns;
-    next_ns_ = start_ns + kFirstNs;
+    next_ns_ = start_ns + std::min(every_ns_, kFirstNs);
     std::setlocale(LC_CTYPE, "");
     guard_.emplace(terminal_.get(), leaving());
     stream_ = ::fdopen(terminal_.get(), "r+");
@@ -134,7 +136,7 @@ bool LiveScreen::work(uint64_t now_ns, const Look& look) {
     bool changed = false;
     const bool goes_on = take_keys(changed);
     if (now_ns >= next_ns_) {
-        next_ns_ = now_ns + kEveryNs;
+        next_ns_ = now_ns + every_ns_;
         Now now = look();
         view_.take(now.counted, std::move(now.job), now_ns - start_ns_, cpu_ns());
         changed = true;

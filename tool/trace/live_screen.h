@@ -1,6 +1,7 @@
 // The terminal, filled with what a trace has counted so far, by ncurses.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
@@ -47,7 +48,7 @@ private:
     void begin_colors();
     int attributes(report::LiveView::Style style) const;
 
-    static constexpr uint64_t kEveryNs = 1'000'000'000;
+    static constexpr std::chrono::nanoseconds kEvery = std::chrono::seconds(1);
     static constexpr uint64_t kFirstNs = 200'000'000;
 
     UniqueFd terminal_;
@@ -56,7 +57,7 @@ private:
     std::optional<TerminalGuard> guard_;
     CapturedOutput output_;
     report::LiveView view_;
-    uint64_t start_ns_ = 0, next_ns_ = 0;
+    uint64_t every_ns_, start_ns_ = 0, next_ns_ = 0;
     bool has_colors_ = false;
 };
 

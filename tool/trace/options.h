@@ -20,12 +20,14 @@ struct RuleOptions {                 // what every subcommand that reads rules n
     std::vector<std::string> rules;  // files, or names of bundled ones
     // Text that an option stands for, by the name that it has among `rules`.
     std::map<std::string, std::string, std::less<>> given;
-    std::string templates;         // --templates DIR
-    bool keep_mangled = false;     // names of C++ as compilers write them
-    bool exact_entry = false;      // probe the first byte, whatever it costs
-    bool use_cache = true;         // of what was compiled before
-    bool watch = false;            // these files: a change of them changes the rules
-    bool late_anywhere = false;    // await libraries in folders that nobody names, too
+    std::string templates;       // --templates DIR
+    bool keep_mangled = false;   // names of C++ as compilers write them
+    bool exact_entry = false;    // probe the first byte, whatever it costs
+    bool use_cache = true;       // of what was compiled before
+    bool watch = false;          // these files: a change of them changes the rules
+    bool late_anywhere = false;  // await libraries in folders that nobody names, too
+    // Who opens a library that is awaited waits for the tracer no longer than that.
+    std::chrono::nanoseconds open_wait = std::chrono::seconds(20);
     std::string headers = "auto";  // --headers auto|btf|DIR
     std::optional<codegen::AttachMode> attach;
 };
@@ -70,7 +72,9 @@ struct TraceOptions {
     bool profile = false;             // at the end a profile, not a summary
     bool serves = false;  // requests to a server; no trace file unless `output` names one
     ServeOptions serve;
-    bool live = false;     // a screen of what was counted so far fills the terminal
+    bool live = false;  // a screen of what was counted so far fills the terminal
+    // So often it is drawn, or the line of a profile.
+    std::optional<std::chrono::nanoseconds> refresh;
     bool progress = true;  // of a profile, on a terminal
     int marks = -1;        // descriptor that the program marks its phases on, -1 is none
     std::string

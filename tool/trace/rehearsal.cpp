@@ -7,7 +7,8 @@ namespace mlbcc::trace {
 Result<void> rehearse(const TraceOptions& options, Frontend& frontend, Loader& loader) {
     if (auto done = frontend.choose_entries(); !done) return done;
     if (frontend.grows()) {  // as LateLibraries would
-        if (auto guard = system::OpenGuard::start(); !guard) return guard.error();
+        if (auto guard = system::OpenGuard::start(frontend.open_wait()); !guard)
+            return guard.error();
     }
     Result<bpf::Map> rings = bpf::make_ring_table();
     if (!rings) return rings.error();

@@ -39,7 +39,7 @@ class LiveCase(TracerCase):
         self.addCleanup(self.tmux, "kill-server", check=False)
         self.tmux("new-session", "-d", "-s", "stays", "cat")  # the server ends with its last session
         job, rules = self.write("job.py", JOB), self.rules(RULES)
-        self.command = f"{MLBCC} top --rules {rules} -o trace.jsonl -- python3 -S {job}"
+        self.command = f"{MLBCC} top --refresh 200ms --rules {rules} -o trace.jsonl -- python3 -S {job}"
 
     def tmux(self, *arguments, check=True):
         done = subprocess.run(["tmux", "-S", str(self.socket), "-f", "/dev/null", *map(str, arguments)], text=True,

@@ -20,7 +20,10 @@ class Guarded : public testing::Test {
 protected:
     void SetUp() override {
         if (geteuid() != 0) GTEST_SKIP() << "not root: fanotify needs CAP_SYS_ADMIN";
-        auto started = OpenGuard::start();
+        start(std::chrono::seconds(20));
+    }
+    void start(std::chrono::milliseconds patience) {
+        auto started = OpenGuard::start(patience);
         ASSERT_TRUE(started) << started.error().message();
         guard.emplace(std::move(*started));
     }
@@ -112,6 +115,19 @@ TEST_F(Guarded, WhoOpensAnAwaitedFileWaits) {
     EXPECT_EQ(pread(waiting->file.get(), bytes.data(), 4, 0), 4);
     guard->release(*waiting);
     EXPECT_EQ(has_opened(), 'y');
+}
+
+TEST_F(Guarded, NobodyWaitsForLongerThanThat) {
+    guard.reset();
+    start(std::chrono::milliseconds(100));
+    ASSERT_TRUE(guard->watch({"", scratch.path("lib/libx.so")}));
+    const std::string path = scratch.write("lib/libx.so", kElf);
+    open_in_child(path);
+    auto waiting = held();
+    ASSERT_TRUE(waiting);
+    pollfd result{opened[0], POLLIN, 0};
+    EXPECT_EQ(::poll(&result, 1, 0), 0) << "it does not wait";
+    EXPECT_EQ(has_opened(), 'y') << "nobody released it";
 }
 
 TEST_F(Guarded, AFolderThatIsMadeLater) {
