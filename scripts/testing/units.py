@@ -7,16 +7,17 @@ from . import command
 from .tally import Tally
 
 
-def run(build, cwd, logs, label, limit=300, env=None):
+def run(build, cwd, logs, label, limit=300, env=None, targets=()):
     """All ctest tests of the build folder `build`, as one Tally with a case a GoogleTest case; one
-    may take `limit` s."""
+    may take `limit` s. With `targets`, of these programs only."""
     results = build / "test-results"
     shutil.rmtree(results, ignore_errors=True)
     results.mkdir(parents=True)
     junit = results / "ctest.xml"
+    chosen = ["-R", f"^({'|'.join(targets)})$"] if targets else []
     status, tail = command.run(
         ["ctest", "--test-dir", str(build), "--output-on-failure", "-j2", "--timeout", str(limit),
-         "--output-junit", str(junit)],
+         "--output-junit", str(junit), *chosen],
         logs / f"ctest-{label}.log", cwd,
         env={"GTEST_OUTPUT": f"xml:{results}/", "ASAN_OPTIONS": "detect_leaks=1",
              "UBSAN_OPTIONS": "print_stacktrace=1", **(env or {})},
@@ -52,6 +53,7 @@ def read_gtest(file, label):
     tally = Tally()
     for case in xml.parse(file).getroot().iter("testcase"):
         name = f"{case.get('classname')}.{case.get('name')} ({label})"
+        tally.took(name, float(case.get("time") or 0))
         failures = case.findall("failure")
         skipped = case.find("skipped")
         if failures:

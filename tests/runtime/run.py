@@ -1,20 +1,24 @@
 #!/usr/bin/env python3
-"""Runs the runtime tests: the real mlbcc, as root, on this kernel.
+"""Runs the runtime tests: the real mlbcc, as root, on this kernel. Those that measure or fill the
+machine first, one by one; then the others, --jobs at a time (harness/lanes.py).
 
     MLBCC_BUILD=build/release tests/runtime/run.py [-k PATTERN] [--list] [--result FILE]
 """
 
 import argparse
+import multiprocessing
 import signal
 import sys
 import time
 import unittest
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "scripts")]
 
 from harness import main_is_missing  # noqa: E402  (the path above comes first)
+from harness.lanes import is_quiet, is_thorough  # noqa: E402
 from testing.tally import Tally  # noqa: E402
 
 
@@ -31,20 +35,22 @@ class Result(unittest.TestResult):
 
     def stopTest(self, test):
         super().stopTest(test)
+        self.tally.took(name(test), time.monotonic() - self.begin)
         if self.faults is None:
             return
         if self.faults:
             text = "\n".join(self.faults)
             self.tally.fail(name(test), text)
-            self.say("FAIL", test)
-            print("    " + text.replace("\n", "\n    "), flush=True)
+            self.say("FAIL", test, "\n    " + text.replace("\n", "\n    "))
         else:
             self.tally.passed += 1
             self.say("ok", test)
 
     def say(self, word, test, more=""):
         seconds = time.monotonic() - self.begin
-        print(f"{word:4} {seconds:6.2f} s  {name(test)}{more}", flush=True)
+        # in one piece: another process prints, too
+        sys.stdout.write(f"{word:4} {seconds:6.2f} s  {name(test)}{more}\n")
+        sys.stdout.flush()
 
     def fault(self, test, error):
         if isinstance(test, unittest.suite._ErrorHolder):  # of a class or a module
@@ -90,33 +96,75 @@ def take_all_signals():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def main():
-    take_all_signals()
+def run_here(tests):
+    """One after another, in this process; the Tally."""
+    result = Result()
+    unittest.TestSuite(tests).run(result)
+    return result.tally
+
+
+def run_beside(tests, jobs):
+    """`jobs` at a time, each in one of as many processes; a class that sets itself up stays together."""
+    groups = {}
+    for number, test in enumerate(tests):
+        groups.setdefault(type(test) if "setUpClass" in vars(type(test)) else number, []).append(test)
+    tally = Tally()
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("fork")) as pool:
+        for one in pool.map(run_here, groups.values()):
+            tally.add(one)
+    return tally
+
+
+def chosen_of(found, options):
+    """(quiet tests, others), `--repeat` times each."""
+    chosen = [test for test in found
+              if not options.k or any(pattern in name(test) for pattern in options.k)]
+    if not options.thorough:
+        named = [pattern for pattern in options.k if pattern.startswith("test_")]
+        chosen = [test for test in chosen if not is_thorough(test)
+                  or any(pattern in test._testMethodName for pattern in named)]
+    quiet = [test for test in chosen if is_quiet(test)] * options.repeat
+    others = [test for test in chosen if not is_quiet(test)] * options.repeat
+    return (quiet if options.lane != "wide" else [], others if options.lane != "quiet" else [])
+
+
+def parse():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-k", action="append", default=[], metavar="PATTERN",
                         help="tests with this text in their name")
+    parser.add_argument("--thorough", action="store_true",
+                        help="also what takes minutes; else only by -k with a test's own name")
+    parser.add_argument("--lane", choices=("quiet", "wide"), help="only the first, or the others")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N",
+                        help="of the others so many at a time (default: %(default)s)")
+    parser.add_argument("--repeat", type=int, default=1, metavar="N",
+                        help="run each test N times, to find those that fail now and then")
     parser.add_argument("--list", action="store_true", help="print the tests' names")
     parser.add_argument("--result", type=Path, metavar="FILE", help="save the counts here, as JSON")
-    options = parser.parse_args()
+    return parser.parse_args()
 
+
+def main():
+    take_all_signals()
+    options = parse()
     found = list(tests_of(unittest.defaultTestLoader.discover(str(HERE), top_level_dir=str(HERE))))
-    chosen = [test for test in found
-              if not options.k or any(pattern in name(test) for pattern in options.k)]
+    quiet, others = chosen_of(found, options)
     if options.list:
-        print("\n".join(name(test) for test in chosen))
+        print("\n".join(name(test) for test in quiet + others))
         return 0
-    result = Result()
+    tally = Tally()
     if missing := main_is_missing():
-        result.tally.fail("runtime tests", missing)
+        tally.fail("runtime tests", missing)
         print(missing, flush=True)
     else:
-        unittest.TestSuite(chosen).run(result)
+        tally.add(run_here(quiet))
+        tally.add(run_beside(others, options.jobs) if options.jobs > 1 else run_here(others))
     if options.result:
-        result.tally.save(options.result)
+        tally.save(options.result)
     else:
-        print(result.tally.line())
-    return 1 if result.tally.failures else 0
+        print(tally.line())
+    return 1 if tally.failures else 0
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from harness import Driver, TracerCase, target
 from harness.case import LIMIT
+from harness.lanes import quiet
 from harness.machine import MLBCC
 
 RULES = 'int tick(int tag, int i);\non "{driver}":tick {{ event tick(tag, i) }}'
@@ -119,6 +120,7 @@ class Attach(TracerCase):
         self.assertEqual((self.dir / "whole.txt").read_text(), "whole\n")
         self.assertLess(live.trace().summary["ts"], 1.4)
 
+    @quiet
     def test_events_show_within_100_ms(self):
         driver = Driver(self)
         live = self.attach(driver, "--pid", driver.pid)

@@ -5,6 +5,7 @@ import subprocess
 import time
 
 from harness import MLBCC, ROOT, TracerCase, target
+from harness.lanes import quiet
 
 POOL_H = ROOT / "tests/runtime/targets/pool.h"
 
@@ -33,6 +34,7 @@ class Subcommands(TracerCase):
                      "--verbose", "check", "list", "explain", "emit", "report", "doctor", "--version"):
             self.assertIn(word, text)
 
+    @quiet
     def test_help_is_quick(self):
         best = min(self.time(str(MLBCC), "--help") for _ in range(10))
         self.assertLess(best, 0.05)

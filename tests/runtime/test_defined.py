@@ -4,6 +4,7 @@ import json
 import os
 
 from harness import TracerCase, target
+from harness.lanes import quiet
 
 THREADS = ("sleeper", "locker", "reader")
 
@@ -49,6 +50,7 @@ class Defined(TracerCase):
         self.assertEqual({e["args"]["waker"] for e in reader}, {"waits"})
         self.assertEqual({e["args"]["state"] for e in reader}, {"sleeping"})
 
+    @quiet
     def test_every_time_as_the_kernel_counts(self):
         """Also where the kernel does not show a thread's coming, as from a thread of a virtual machine's agent."""
         trace = self.trace("""

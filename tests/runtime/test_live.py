@@ -5,6 +5,7 @@ import subprocess
 import unittest
 
 from harness import MLBCC
+from harness.lanes import quiet
 from harness.live import LiveCase
 
 
@@ -23,11 +24,12 @@ class LiveView(LiveCase):
         self.assertRegex(shown, r"Parents asked for +1234")
         self.assertLess(shown.index("the job's last line"), shown.index("=== TRACE SUMMARY ==="))
 
+    @quiet
     def test_losses_are_red(self):
         busy = self.write("busy.py", "import os\nwhile not os.path.exists('stop'):\n    for _ in range(1000): os.getppid()\n")
         rules = self.rules("on syscall:getppid { event a.call }")
         for color in ("", "NO_COLOR=1"):
-            self.open(f"{MLBCC} top --rules {rules} --buffer 4K -o trace.jsonl -- python3 -S {busy}", env=color)
+            self.open(f"{MLBCC} top --refresh 200ms --rules {rules} --buffer 4K -o trace.jsonl -- python3 -S {busy}", env=color)
             shown = self.until(lambda text: re.search(r" [1-9]\d*(.\d{3})* lost", re.sub(r"\x1b\[[\d;]*m", "", text)), "-e")
             header = shown.splitlines()[0]
             self.assertEqual("\x1b[31m" in header or ";31m" in header, not color, repr(header))
@@ -47,7 +49,7 @@ wait_for("next")
 os.write(9, b"serving\\n")
 wait_for("stop")
 """)
-        self.open(f"{MLBCC} profile --live --marks 9 -o trace.jsonl -- python3 -S {job} 9>marks.txt")
+        self.open(f"{MLBCC} profile --live --refresh 200ms --marks 9 -o trace.jsonl -- python3 -S {job} 9>marks.txt")
         shown = self.until(lambda text: re.search(r"^warming up  holds 3\d\d MiB  reads .*/s  writes .*/s$", text, re.M))
         self.assertRegex(shown.splitlines()[0], r"^mlbcc .* 1 process .* 0 lost")
         self.assertRegex(shown.splitlines()[2], r"calls/s +calls")

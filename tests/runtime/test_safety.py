@@ -6,6 +6,7 @@ import subprocess
 import time
 
 from harness import TracerCase, target
+from harness.lanes import quiet, thorough
 from harness.machine import bpf_objects, need_tool
 
 RULES = """
@@ -29,11 +30,13 @@ class Safety(TracerCase):
             time.sleep(0.1)
         return left
 
+    @quiet
     def test_a_normal_end_leaves_nothing(self):
         before = bpf_objects()
         self.trace(rules(), target("flood"), "2", "100")
         self.assertEqual(self.new_objects(before), set())
 
+    @quiet
     def test_kill_leaves_nothing_and_a_readable_file(self):
         before = bpf_objects()
         result = self.dir / "made.txt"
@@ -96,11 +99,18 @@ class Safety(TracerCase):
 class Accounting(TracerCase):
     """What was submitted is what was received and what was lost, to the event."""
 
-    RUNS = int(os.environ.get("MLBCC_OVERLOAD_RUNS", "25"))
-
+    @quiet
     def test_overloaded(self):
+        self.overload(3)
+
+    @quiet
+    @thorough
+    def test_overloaded_again_and_again(self):
+        self.overload(int(os.environ.get("MLBCC_OVERLOAD_RUNS", "25")))
+
+    def overload(self, runs):
         lossy = 0
-        for run in range(self.RUNS):
+        for run in range(runs):
             trace = self.trace(rules(), target("flood"), "4", "20000", options=("--buffer", "8KiB"))
             made = int(self.last.stdout)
             lost = trace.summary["lost"]

@@ -16,6 +16,7 @@ from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 
 from harness import ROOT, TracerCase, machine
+from harness.lanes import quiet
 
 TARGETS = ROOT / "tests/runtime/targets"
 PYTHON = "/usr/bin/python3"  # Debian's, which has Debian's servers
@@ -208,6 +209,7 @@ class Flask(ServeCase):
         return json.loads(out.read_text())["endpoints"]
 
 
+@quiet
 class OwnParts(ServeCase):
     """Parts of a request that are functions of libraries: those of a GPU's driver, and what other rules name."""
 
@@ -311,6 +313,7 @@ class FastApi(ServeCase):
                             0.25 * total, (name, parts))
 
 
+@quiet
 class Processes(ServeCase):
     """What the processes of a pool do is the time of the requests that they work for."""
 

@@ -4,7 +4,7 @@ stand-in for NVIDIA's driver (inside/), and one with NVIDIA's own (driver/). Wit
 that processor, which is slow: what tests of tests/runtime and of kernel functions say there
 (processor/); built by tests/arm64/run.sh.
 
-    MLBCC_BUILD=build/release tests/vm/run.py [--kernel 6.1] [-k PATTERN] [--list] [--result FILE]
+    MLBCC_BUILD=build/release tests/vm/run.py [--short] [--kernel 6.1] [-k PATTERN] [--list] [--result FILE]
     MLBCC_BUILD=build/arm64 tests/vm/run.py --arch arm64
 
 Needs Debian 12, root and scripts/setup.sh --tests. Kernels and driver are fetched into build/vm, or
@@ -32,6 +32,9 @@ from virtual import (JOB, KERNELS, PROCESSORS, SETUPS, VM_FAILED, Unavailable,  
                      why_not)
 
 LIMIT = 2400  # seconds for all tests of one machine
+# --short: a machine's name -> how its tests' names begin. What only kprobes and modules show, on the oldest
+# kernel; many threads on one CPU, on the newest, which preempts them.
+SHORT = {"6.1": ("test_kernel.", "test_nvidia.", "test_standin."), "7.3": ("test_one_cpu.OneCpu.",)}
 
 
 def inside(options):
@@ -46,7 +49,8 @@ def inside(options):
 def chosen_tests(setup, options):
     found = unittest.defaultTestLoader.discover(str(HERE / setup.tests), top_level_dir=str(HERE))
     return [test for test in runtime.tests_of(found)
-            if not options.k or any(pattern in runtime.name(test) for pattern in options.k)]
+            if (not options.k or any(pattern in runtime.name(test) for pattern in options.k))
+            and (not options.short or runtime.name(test).startswith(SHORT.get(setup.name, ())))]
 
 
 def in_machine(setup, options):
@@ -57,6 +61,7 @@ def in_machine(setup, options):
         job = Path(folder)
         try:
             arguments = [part for pattern in options.k for part in ("-k", pattern)]
+            arguments += ["--short"] if options.short else []
             command = ["/usr/bin/python3", HERE / "run.py", "--inside", setup.name, *arguments]
             folders = [ROOT] if ROOT in BUILD.parents else [ROOT, BUILD]
             status = setup.run(command, folders, job, {"MLBCC_BUILD": BUILD}, say, LIMIT)
@@ -67,11 +72,12 @@ def in_machine(setup, options):
         except (RuntimeError, OSError, subprocess.SubprocessError) as error:
             say(f"FAIL  {error}")
             tally.fail("setting up the virtual machine", str(error))
-    return Tally(tally.passed, named(setup.name, tally.failures), named(setup.name, tally.skips))
+    return Tally(tally.passed, named(setup.name, tally.failures), named(setup.name, tally.skips),
+                 times=named(setup.name, tally.times))
 
 
 def named(machine, entries):
-    return [(f"{machine} {test}", text) for test, text in entries]
+    return [(f"{machine} {test}", more) for test, more in entries]
 
 
 def result_of(job, status):
@@ -125,6 +131,8 @@ def main():
     parser.add_argument("--arch", choices=PROCESSORS, default="amd64", help="default: %(default)s")
     parser.add_argument("-k", action="append", default=[], metavar="PATTERN",
                         help="tests with this text in their name")
+    parser.add_argument("--short", action="store_true",
+                        help="the tests of kprobes and modules on 6.1, those of one CPU on 7.3")
     parser.add_argument("--list", action="store_true", help="print the tests' names")
     parser.add_argument("--result", type=Path, metavar="FILE", help="save the counts here, as JSON")
     parser.add_argument("--inside", choices=SETUPS, help=argparse.SUPPRESS)

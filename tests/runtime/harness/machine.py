@@ -12,6 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("MLBCC_BUILD", ROOT / "build" / "release")).resolve()
+os.environ["MLBCC_BUILD"] = str(BUILD)  # programs that tests start in other folders read it, too
 MLBCC = BUILD / "mlbcc"
 TARGETS = BUILD / "tests" / "runtime" / "targets"
 CUDA_SIM = BUILD / "examples" / "cuda_sim"

@@ -1,0 +1,71 @@
+"""Runs steps in their order: those that can go on beside others are run one after another by a
+thread of their own, at the lowest priority, while the steps behind them run. What measures or fills
+the machine stands before the first of them."""
+
+import os
+import threading
+import time
+from dataclasses import dataclass, field
+
+from .steps import STEPS
+from .tally import Tally
+
+NICE = 19
+
+
+@dataclass
+class Done:
+    total: Tally = field(default_factory=Tally)
+    times: dict = field(default_factory=dict)  # a step's name: seconds
+    is_whole: bool = False  # each step ran, and none failed or had to skip a test
+
+
+def run(options):
+    """Each of options.steps; what is said of a step is printed in one piece."""
+    done = Done()
+    chosen = [name for name in STEPS if name in options.steps]
+    beside = [name for name in chosen if STEPS[name].is_beside]
+    before = [name for name in chosen if STEPS[name].is_beside is False]
+    behind = [name for name in before if beside and place(name) > place(beside[0])]
+    if not one_by_one([name for name in before if name not in behind], options, done):
+        return done
+    if not behind:
+        one_by_one(beside, options, done)
+        return done
+    thread = threading.Thread(target=niced, args=(beside, options, done))
+    thread.start()
+    one_by_one(behind, options, done)
+    thread.join()
+    return done
+
+
+def place(name):
+    return list(STEPS).index(name)
+
+
+def niced(names, options, done):
+    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)  # of this thread and its programs
+    one_by_one(names, options, done)
+
+
+def one_by_one(names, options, done):
+    """False where one failed that those behind it need."""
+    for name in names:
+        step = STEPS[name]
+        print(f"== {name}: {step.meaning}", flush=True)
+        begin = time.monotonic()
+        tally = step.run(options)
+        done.times[name] = time.monotonic() - begin
+        text = [f"== {name}: {tally.step_line()} in {done.times[name]:.0f} s"]
+        text += [f"FAILED {test}\n{indented(reason)}" for test, reason in tally.failures]
+        print("\n".join(text), flush=True)
+        done.total.add(tally)
+        done.is_whole = len(done.times) == len(STEPS) and not done.total.failures and not done.total.skips
+        if step.needed and tally.failures:
+            print(f"== the steps behind `{name}` cannot run without it", flush=True)
+            return False
+    return True
+
+
+def indented(text):
+    return "\n".join("    " + line for line in str(text).splitlines()[-80:])

@@ -1,0 +1,39 @@
+"""Where `scripts/test.sh --thorough` is owed: the last green one has written a hash of what reaches the
+kernel into tests/thorough.txt, a line a folder."""
+
+import hashlib
+
+# What virtual machines with other kernels would find a mistake in.
+WATCHED = ("probe_templates", "tool/bpf", "tool/codegen", "tool/compiler", "tool/trace/attach_points*",
+           "tool/trace/features*", "tool/trace/loade*", "tool/trace/program_load*")
+HEAD = "# Written by a green `scripts/test.sh --thorough`: hashes of what it had before it.\n"
+
+
+def file(root):
+    return root / "tests" / "thorough.txt"
+
+
+def changed(root):
+    """Those of WATCHED that differ from what the file has."""
+    known = dict(reversed(line.split(None, 1)) for line in text(file(root)).splitlines()
+                 if not line.startswith("#"))
+    return [name for name in WATCHED if known.get(name) != digest(root, name)]
+
+
+def write(root):
+    lines = [f"{digest(root, name)}  {name}\n" for name in WATCHED]
+    file(root).write_text(HEAD + "".join(lines))
+
+
+def text(path):
+    return path.read_text() if path.exists() else ""
+
+
+def digest(root, name):
+    """Of the names and contents of all files of a folder, or of those that a pattern names."""
+    found = hashlib.sha256()
+    for path in sorted(path for top in root.glob(name) for path in (top, *top.rglob("*"))
+                       if path.is_file() and "__pycache__" not in path.parts):
+        content = path.read_bytes()
+        found.update(f"{path.relative_to(root)} {len(content)}\n".encode() + content)
+    return found.hexdigest()[:32]
