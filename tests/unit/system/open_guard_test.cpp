@@ -15,12 +15,13 @@ namespace mlbcc::system {
 namespace {
 
 constexpr const char* kElf = "\177ELF and so on";
+constexpr std::chrono::seconds kPatience{20};
 
 class Guarded : public testing::Test {
 protected:
     void SetUp() override {
         if (geteuid() != 0) GTEST_SKIP() << "not root: fanotify needs CAP_SYS_ADMIN";
-        start(std::chrono::seconds(20));
+        start(kPatience);
     }
     void start(std::chrono::milliseconds patience) {
         auto started = OpenGuard::start(patience);
@@ -187,7 +188,7 @@ TEST_F(Guarded, AtItsEndAllGoOn) {
     const auto begin = std::chrono::steady_clock::now();
     guard.reset();
     EXPECT_EQ(has_opened(), 'y');
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, OpenGuard::kPatience)
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, kPatience)
         << "only because its patience was over";
 }
 
