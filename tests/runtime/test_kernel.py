@@ -135,7 +135,7 @@ class Syscalls(TracerCase):
                 "    gate.wait()\n"
                 "    for _ in range(5): os.getppid()\n"
                 "    gate.wait()\n"
-                "threading.stack_size(65536)\n"
+                "threading.stack_size(1 << 18)\n"
                 "all = [threading.Thread(target=run) for _ in range(600)]\n"
                 "[one.start() for one in all]\n"
                 "[one.join() for one in all]\n")

@@ -14,6 +14,8 @@ from harness.lanes import quiet, thorough
 from harness.machine import CUDA_SIM
 
 RATE = 50_000  # calls a second of each of two threads
+# What is open for longer has no end; on a busy machine a thread may be kept from the CPU for 50 ms in a call.
+WAIT = "500ms"
 # Calls until a line comes, and says how often.
 GETPPID = ("import ctypes, select, sys\n"
            "call, made = ctypes.CDLL(None).getppid, 0\n"
@@ -39,7 +41,7 @@ class Reload(TracerCase):
     def before(self, trace):
         return [record["before"] for record in trace.records if record["type"] == "reload"]
 
-    def flooded(self, rules, *options, rate=RATE, wait="50ms"):
+    def flooded(self, rules, *options, rate=RATE, wait=WAIT):
         """Starts a program that calls hit(thread, i) until ended() is called."""
         live = self.start(rules, "--watch", "--reload-wait", wait, *options, "--", "sh", "-c",
                           f"{target('flood')} 2 0 600 {rate} >made & echo $! >pid; wait")
@@ -124,7 +126,7 @@ class Reload(TracerCase):
             printed = self.dir / "printed"
             with open(printed, "w") as output:
                 live = self.start(f"on syscall:getppid {{ {clause} }}\n", "--reloadable", "--reload-wait",
-                                  "50ms", "--", sys.executable, "-c", GETPPID, stdin=-1, stdout=output)
+                                  WAIT, "--", sys.executable, "-c", GETPPID, stdin=-1, stdout=output)
                 live.wait_for('"type":"meta"')
                 for number in (1, 2, 3):
                     time.sleep(0.3)
@@ -183,7 +185,7 @@ class Reload(TracerCase):
                    f"while not os.path.exists({str(go)!r}): time.sleep(0.01)\n"
                    "pointers.append(allocate(4096 * 6))\n"
                    "for pointer in pointers[1:4]: assert cu.cuMemFree_v2(pointer) == 0\n")
-        live = self.start(rules, "--watch", "--reload-wait", "50ms", "--", sys.executable, "-c", program,
+        live = self.start(rules, "--watch", "--reload-wait", WAIT, "--", sys.executable, "-c", program,
                           env={**os.environ, "LD_LIBRARY_PATH": str(CUDA_SIM), "CUDA_SIM_QUIET": "1"})
         while not begun.exists():
             self.assertIsNone(live.process.poll(), live.said())
@@ -207,7 +209,7 @@ class Reload(TracerCase):
     def test_a_library_that_comes_after_the_change(self):
         file = self.dir / "venv/lib/liblate.so"
         rules = f'library late = "{file}"\nint late_work(int i);\non optional late:late_work {{ event %s(i) }}\n'
-        live = self.start(rules % "first", "--watch", "--reload-wait", "50ms", "--", target("late"), "--wait",
+        live = self.start(rules % "first", "--watch", "--reload-wait", WAIT, "--", target("late"), "--wait",
                           "--from", target("liblatelib.so"), file, stdin=-1, stdout=-1)
         self.assertEqual(live.process.stdout.readline().strip(), b"ready")
         self.change(rules % "second")
@@ -223,7 +225,7 @@ class Reload(TracerCase):
         wait = (f"open({str(begun)!r}, 'w')\nimport os\n"
                 f"while not os.path.exists({str(go)!r}): time.sleep(0.01)\n")
         rules = (test_given.RULES % test_given.CALLS).replace("types/", f"{ROOT}/rules/types/")
-        live = self.start(rules, "--watch", "--reload-wait", "50ms", "--", sys.executable, "-c",
+        live = self.start(rules, "--watch", "--reload-wait", WAIT, "--", sys.executable, "-c",
                           test_given.PROGRAM.replace("time.sleep(0.5)\n", wait),
                           env={**os.environ, "LD_LIBRARY_PATH": str(CUDA_SIM), "CUDA_SIM_QUIET": "1",
                                "CUDA_SIM_HIDDEN": "cuMemAlloc"})

@@ -27,7 +27,7 @@ class Reload(VmCase):
         """(what the sets of rules counted together, what the program made)"""
         printed = self.dir / f"printed.{way}"
         with open(printed, "w") as output:
-            live = self.start(rules, "--reloadable", "--reload-wait", "300ms", "--attach", way, "--",
+            live = self.start(rules, "--reloadable", "--reload-wait", "1s", "--attach", way, "--",
                               sys.executable, "-c", CALLS, stdin=-1, stdout=output)
             live.wait_for('"type":"meta"', seconds=300)
             end = time.monotonic() + 300
