@@ -42,7 +42,8 @@ class Deploy(PageCase):
         self.until(lambda: read(f"http://127.0.0.1:{port}/file"), "the server does not answer")
         self.assertRaises(OSError, read, f"http://127.0.0.1:{port}/absent")
         endpoint = 'mlbcc_requests_total{endpoint="GET /file"} '
-        self.until(lambda: endpoint in read(page_url), "the request is not there")
+        # The page may be there before the probes are.
+        self.until(lambda: read(f"http://127.0.0.1:{port}/file") and endpoint in read(page_url), "no request is there")
         page = read(page_url)
         self.check_page(page)
         there = set(NAME.findall(page))

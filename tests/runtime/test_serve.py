@@ -228,7 +228,10 @@ class OwnParts(ServeCase):
         for one in endpoints.values():
             self.assertEqual(sum(one["parts_ns"].values()), one["total_time_ns"], one)
         parts = {name: one["parts_ns"] for name, one in endpoints.items()}
-        self.assertEqual(endpoints["GET /cpu"]["hotspot"], "model")
+        computing = {part: ns for part, ns in parts["GET /cpu"].items() if part != "run queue"}
+        self.assertEqual(max(computing, key=computing.get), "model")
+        if parts["GET /cpu"].get("run queue", 0) < 0.1 * sum(computing.values()):  # else slow ones wait for the CPU
+            self.assertEqual(endpoints["GET /cpu"]["hotspot"], "model")
         self.assertGreater(parts["GET /cpu"]["model"], parts["GET /cpu"]["cpu"])
         self.assertGreater(parts["GET /gpu"]["GPU copy"], 0)
         self.assertGreater(parts["GET /gpu"]["GPU wait"], 0)

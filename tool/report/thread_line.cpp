@@ -57,6 +57,12 @@ void ThreadLine::forget_since(uint64_t time_ns) {
     if (!pieces_.empty() && pieces_.back().until_ns > time_ns) pieces_.back().until_ns = time_ns;
 }
 
+void ThreadLine::go_on_as(const ThreadLine& other, uint64_t since_ns) {
+    if (other.pieces_.empty()) return;
+    pass(other.from_ns_, kIdle);  // what it had of that is dropped
+    for (const Piece& piece : other.pieces_) pass(piece.until_ns, piece.part, since_ns);
+}
+
 std::optional<ThreadLine::Piece> ThreadLine::at(uint64_t time_ns) {
     while (!pieces_.empty() && pieces_.front().until_ns <= time_ns) {
         from_ns_ = pieces_.front().until_ns;

@@ -41,6 +41,8 @@ public:
     void end_all() { within_.clear(); }
     // It was otherwise: the thread is known until then only.
     void forget_since(uint64_t time_ns);
+    // What another line has of later, as work that was handed to it at `since_ns`.
+    void go_on_as(const ThreadLine& other, uint64_t since_ns);
     // What it did behind `time_ns`, if that is known. Drops what was before.
     std::optional<Piece> at(uint64_t time_ns);
 

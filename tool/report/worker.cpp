@@ -9,7 +9,7 @@ namespace {
 
 // A wait is told of when it is over.
 constexpr uint64_t kPatienceToTell = 10'000'000'000;   // what it is that it does
-constexpr uint64_t kPatienceToSettle = 1'000'000'000;  // whether it works at all
+constexpr uint64_t kPatienceToSettle = 5'000'000'000;  // whether it works at all
 
 }  // namespace
 
@@ -31,31 +31,45 @@ void Worker::called(const ServeEvent& wait) {
 bool Worker::wait(const ServeEvent& wait, size_t part) {
     if (done_ns_ != 0 && part == ThreadLine::kIdle) {
         relays_ = has_told_caller_;  // given nothing since: it is there for the answers
-        if (!relays_) done_ns_ = 0;  // it had asked for this one
+        if (!relays_) go_on();       // it had asked for this one
     }
     // On its way to the next wait for work it may wait for the interpreter's lock, most often with
     // a time limit: where the Python is not known, by that.
     const bool is_for_interpreter = part == Parts::gil || (wait.timed && !takes_turns_);
-    if (done_ns_ != 0 && !relays_ && (marks_ || is_for_interpreter)) return false;
+    if (done_ns_ != 0 && !relays_ && (marks_ || is_for_interpreter)) {
+        pass(meanwhile_, wait, part);
+        if (wait.end_ns > kPatienceToSettle) meanwhile_.at(wait.end_ns - kPatienceToSettle);
+        return false;
+    }
     const bool is_for_its_turn = takes_turns_ && wait.text == "lock";
     if (done_ns_ != 0 && (relays_ || is_for_its_turn)) {
         line_.forget_since(done_ns_);
         line_.pass(wait.end_ns, ThreadLine::kIdle);
-        done_ns_ = wait.end_ns;
+        is_done(wait.end_ns);
         return false;
     }
     if (done_ns_ != 0) go_on();
-    line_.pass(wait.begin_ns, Parts::cpu, since_ns_);
-    line_.pass(wait.end_ns - wait.queued_ns, part, since_ns_);
-    line_.pass(wait.end_ns, Parts::run_queue, since_ns_);
+    pass(line_, wait, part);
     return part != ThreadLine::kIdle;
 }
 
-// It had its next work already when it gave back.
+void Worker::pass(ThreadLine& line, const ServeEvent& wait, size_t part) const {
+    line.pass(wait.begin_ns, Parts::cpu, since_ns_);
+    line.pass(wait.end_ns - wait.queued_ns, part, since_ns_);
+    line.pass(wait.end_ns, Parts::run_queue, since_ns_);
+}
+
+void Worker::is_done(uint64_t time_ns) {
+    done_ns_ = time_ns;
+    meanwhile_ = ThreadLine(time_ns);
+}
+
+// It had its next work already when it gave back, and its waits since then were for that.
 void Worker::go_on() {
     line_.forget_since(done_ns_);
     since_ns_ = done_ns_;
     done_ns_ = 0;
+    line_.go_on_as(meanwhile_, since_ns_);
 }
 
 void Worker::part(uint64_t time_ns, std::optional<size_t> part) {
@@ -92,7 +106,7 @@ void Worker::gave_back(uint64_t time_ns) {
     if (done_ns_ != 0) go_on();
     line_.pass(time_ns, Parts::cpu, since_ns_);
     line_.end_all();  // ends may have been lost
-    done_ns_ = std::min(time_ns, line_.known_ns());
+    is_done(std::min(time_ns, line_.known_ns()));
 }
 
 void Worker::exit(uint64_t time_ns) {

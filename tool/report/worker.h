@@ -60,9 +60,12 @@ public:
     }
 
 private:
+    void pass(ThreadLine& line, const ServeEvent& wait, size_t part) const;
+    void is_done(uint64_t time_ns);
     void go_on();
 
     ThreadLine line_;
+    ThreadLine meanwhile_{0};  // what it did since done_ns_, should it turn out to be work
     uint64_t since_ns_;
     uint64_t done_ns_ = 0;  // gave back, and is not known to have gone on; 0: works
     uint64_t found_since_ns_ = 0, found_ = 0;

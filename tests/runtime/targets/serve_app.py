@@ -159,12 +159,14 @@ def make_flask():
 
 
 def add_processes(app):
-    """/pool is /disk, then /cpu, in one of two processes, which tells as /work how long it computed; /server is that of the server until then."""
+    """/pool is /disk, then /cpu, in one of two processes, which tells as /work how long it computed; /server is that of the server until
+    a request begins, and until it ends."""
     processes = concurrent.futures.ProcessPoolExecutor(2)
     list(processes.map(int, range(4)))  # they are made now, and inherit no connections
 
     @app.get("/pool")
     async def pool():
+        tell("/server", time.process_time())
         answer = await asyncio.get_running_loop().run_in_executor(processes, disk_and_cpu)
         tell("/server", time.process_time())
         return answer
@@ -186,6 +188,7 @@ def add_helpers(app):
 
     @app.get("/asks")
     def asks():
+        tell("/server", time.process_time())
         cpu()
         pipe = idle.get()
         pipe.send(None)

@@ -155,6 +155,30 @@ TEST_F(Pool, what_the_worker_does_is_the_requests_time) {
     }
 }
 
+// It takes its next work without a wait for it: what it waits for on the way there is the work's.
+TEST_F(Pool, a_worker_with_work_at_hand_waits_for_the_interpreter) {
+    happens(Kind::receive, 1000, 1, 5, kGet);
+    waits(900, 1010, 0, 7, "lock", 1);
+    waits(1010, 1040, 0, 1, "poll");
+    happens(Kind::receive, 1040, 1, 6, kGet);
+    happens(Kind::send, 1050, 1, 99, "x", 7);
+    waits(1040, 1055, 0, 1, "poll", 7);
+    happens(Kind::send, 1060, 1, 5, kOk + "ok");
+    waits(1060, 1160, 10, 7, "GIL", 1, true);
+    waits(1170, 1180, 0, 7, "disk");
+    happens(Kind::send, 1190, 1, 99, "x", 7);
+    waits(1060, 1195, 0, 1, "poll", 7);
+    happens(Kind::send, 1200, 1, 6, kOk + "ok");
+    on.finish();
+    ASSERT_EQ(taken.answered.size(), 3u);
+    const Request& second = taken.answered[2];
+    EXPECT_EQ(part(second, "GIL"), 90u);
+    EXPECT_EQ(part(second, "run queue"), 10u);
+    EXPECT_EQ(part(second, "disk"), 10u);
+    EXPECT_EQ(part(second, "cpu"), 7u + 10u + 10u + 5u);  // until 1060 it shares 7 and 1
+    EXPECT_EQ(sum(second.parts), 160u);
+}
+
 TEST_F(Pool, work_goes_on_after_its_request_for_nobody) {
     happens(Kind::receive, 1000, 1, 5, kGet);
     waits(500, 1010, 0, 7, "lock", 1);
