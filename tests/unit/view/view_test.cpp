@@ -105,6 +105,20 @@ TEST(Csv, EveryKindOfLine) {
         "\r\n");
 }
 
+TEST(Csv, QuotesOnlyWhereACellNeedsThem) {
+    for (const auto& [comm, cell] :
+         {std::pair("a,b", "\"a,b\""), std::pair(R"(a\"b)", "\"a\"\"b\""),
+          std::pair(R"(a\nb)", "\"a\nb\""), std::pair("a;b c", "a;b c")}) {
+        const std::string event =
+            R"({"event_id":1,"ts":0.001000000,"type":"user","name":"f","phase":"X","pid":7,"tid":7,"comm":")" +
+            std::string(comm) + R"(","cpu":1,"duration_us":2.000})" + "\n";
+        EXPECT_NE(csv_of(kMeta + event + kSummary)
+                      .find("\r\ncall,0.001000000,2.000,7,7," + std::string(cell) + ",1,user,f,"),
+                  std::string::npos)
+            << csv_of(kMeta + event + kSummary);
+    }
+}
+
 // ---- calls without their beginning or end
 
 std::string line(int id, double seconds, const std::string& name, const std::string& phase,
