@@ -39,6 +39,7 @@ class Defined(TracerCase):
         for name, (said, seen) in pairs.items():
             self.assertLess(abs(said - seen), max(0.02 * said, 200_000), f"{name}: {pairs}")
 
+    @quiet
     def test_time_off_the_cpu(self):
         trace = self.trace("""
             on sched:off_cpu { where state == sleeping  hist duration by comm
@@ -75,6 +76,7 @@ class Defined(TracerCase):
             for stack in stacks:
                 self.assertIn(f"waits:{function}", stack)
 
+    @quiet
     def test_waits_for_a_lock(self):
         trace = self.trace("on lock:futex { hist duration by comm }\n"
                            "on lock:futex { where duration > 60ms"
