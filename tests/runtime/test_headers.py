@@ -1,5 +1,6 @@
 """The kernel's own structures: `task` in rules, and where their layout comes from."""
 
+import contextlib
 import functools
 import json
 import os
@@ -11,7 +12,7 @@ import unittest
 from pathlib import Path
 
 from harness import MLBCC, ROOT, Trace, TracerCase
-from harness.machine import BUILD
+from harness.machine import BUILD, alone
 
 PYTHON = os.path.realpath(sys.executable)
 CALLS = 1000
@@ -25,6 +26,11 @@ RELEASE = platform.release()
 @functools.cache
 def headers_61():
     """The folder of Debian's headers of Linux 6.1, unpacked; a skip where they cannot be had."""
+    with alone("headers-6.1"):
+        return fetch_headers_61()
+
+
+def fetch_headers_61():
     for place in (ROOT / "build" / "vm" / "bookworm", BUILD / "headers-6.1"):
         for found in sorted(place.glob("usr/src/linux-headers-6.1*-amd64")):
             return found
@@ -42,6 +48,20 @@ def headers_61():
     for package in folder.glob("*.deb"):
         subprocess.run(["dpkg", "-x", package, folder], check=True)
     return folder / "usr" / "src" / names[-1]
+
+
+@contextlib.contextmanager
+def modules_folder():
+    """/lib/modules is there, to mount on. It may have to be made, and is removed then."""
+    folder = Path("/lib/modules")
+    with alone("lib-modules"):
+        is_made = not folder.exists()
+        folder.mkdir(exist_ok=True)
+        try:
+            yield
+        finally:
+            if is_made:
+                folder.rmdir()
 
 
 def version_of(headers):
@@ -62,14 +82,11 @@ class HeadersCase(TracerCase):
 
     def apart(self, script, *commands, status=0):
         """Runs mlbcc in a mount namespace of its own, after a shell script there; what it said."""
-        modules = Path("/lib/modules")
-        if not modules.exists():
-            modules.mkdir()
-            self.addCleanup(modules.rmdir)
         lines = ["set -e", "mount -t tmpfs none /lib/modules", f"mkdir /lib/modules/{RELEASE}", script,
                  " ".join(f"'{one}'" for one in (MLBCC, *commands))]
-        done = subprocess.run(["unshare", "-m", "sh", "-c", "\n".join(lines)], text=True, cwd=self.dir,
-                              stdin=subprocess.DEVNULL, capture_output=True, timeout=300)
+        with modules_folder():
+            done = subprocess.run(["unshare", "-m", "sh", "-c", "\n".join(lines)], text=True, cwd=self.dir,
+                                  stdin=subprocess.DEVNULL, capture_output=True, timeout=300)
         self.assertEqual(done.returncode, status, done.stderr)
         return done
 

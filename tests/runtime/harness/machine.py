@@ -1,6 +1,8 @@
 """What this machine can do and where the build is. A test is skipped only for what is asked here."""
 
+import contextlib
 import ctypes
+import fcntl
 import functools
 import json
 import os
@@ -19,6 +21,14 @@ CUDA_SIM = BUILD / "examples" / "cuda_sim"
 SLOWNESS = int(os.environ.get("MLBCC_TEST_SLOWNESS", 1))  # of an emulated processor: what limits grow by
 
 BPF_SYSCALL = {"x86_64": 321, "aarch64": 280}
+
+
+@contextlib.contextmanager
+def alone(name):
+    """One test at a time, of all processes that run tests of this build, does what is called so."""
+    with open(BUILD / f"{name}.lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def target(name):
