@@ -31,7 +31,7 @@ for program in $programs; do
     patchelf --set-interpreter "$place/lib/ld.so" --force-rpath --set-rpath "$place/lib" "$program"
 done
 cp "$root"/tests/gpu/{run.sh,job.py,compare.py} "$bundle/gpu/"
-tar -C "$work" -cf - mlbcc-bundle | xz -T0 -6 >"$file"
+tar -C "$work" -cf - mlbcc-bundle | xz -T0 -9 >"$file"
 
 size=$(stat -c %s "$file")
 echo "$file: $((size / 1000000)) MB"

@@ -80,4 +80,5 @@ def main():
     sys.exit(0 if all_hold else 1)
 
 
-main()
+if __name__ == "__main__":
+    main()
