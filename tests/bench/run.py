@@ -17,6 +17,7 @@ from pathlib import Path
 
 import rows_accuracy
 import rows_cost
+import rows_gpu
 import rows_kernel
 import rows_profile
 import rows_serve
@@ -28,7 +29,8 @@ BEGIN, END = "<!-- table: made by tests/bench/run.py -->", "<!-- end of table --
 
 def order(rows):
     wanted = ["attach", "start", "start_again", "push", "dear", "count", "own_stack", "stream", "accounting", "memory", "quick", "other",
-              "syscalls", "off_cpu", "profile", "serve", "serve_long", "accuracy_flask", "accuracy_flask_marker", "accuracy_fast", "accuracy_fast_marker", "report", "convert", "page"]
+              "syscalls", "off_cpu", "profile", "serve", "serve_long", "accuracy_flask", "accuracy_flask_marker", "accuracy_fast", "accuracy_fast_marker", "report", "convert", "page",
+              "step_cuda", "step_pid", "step_launches", "step_counts", "step_runtime"]
     return sorted(rows, key=lambda row: wanted.index(row.key) if row.key in wanted else len(wanted))
 
 
@@ -40,7 +42,7 @@ def options():
     parser.add_argument("--repetitions", type=int, default=7, metavar="N")
     parser.add_argument("--write", type=Path, metavar="FILE", help="put the table into this document")
     chosen = parser.parse_args()
-    rows = order(rows_speed.ROWS + rows_cost.ROWS + rows_kernel.ROWS + rows_profile.ROWS + rows_serve.ROWS +
+    rows = order(rows_speed.ROWS + rows_cost.ROWS + rows_kernel.ROWS + rows_profile.ROWS + rows_serve.ROWS + rows_gpu.ROWS +
                  rows_accuracy.ROWS + rows_view.ROWS +
                  (rows_speed.SLOW if chosen.slow else []))
     keys = chosen.only.split(",") if chosen.only else [row.key for row in rows]
