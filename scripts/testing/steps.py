@@ -14,6 +14,8 @@ from .tally import Tally
 ROOT = Path(__file__).resolve().parents[2]
 LOGS = ROOT / "build" / "logs"
 JOBS = str(os.cpu_count() or 1)
+# What includes a precompiled header is kept by ccache only so.
+CACHED = {"CCACHE_SLOPPINESS": "pch_defines,time_macros,include_file_mtime,include_file_ctime"}
 
 
 def build(preset, *settings, targets=(), folder=None):
@@ -29,7 +31,7 @@ def build(preset, *settings, targets=(), folder=None):
     if status == 0:
         chosen = ["--target", *targets] if targets else []
         status, tail = command.run(["cmake", "--build", str(folder), "-j", JOBS, *chosen],
-                                   LOGS / f"build-{name}.log", ROOT, timeout=3600)
+                                   LOGS / f"build-{name}.log", ROOT, env=CACHED, timeout=3600)
     if status != 0:
         tally.fail(f"build ({name})", tail)
     return tally
