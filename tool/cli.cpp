@@ -118,11 +118,11 @@ void add_times(CLI::App& app, Texts& texts) {
                    "How long calls that are open when the rules change are waited for; default 2s")
         ->type_name("2s");
     app.add_option("--open-wait", texts.open_wait,
-                   "Hold who opens a library that is awaited no longer than that, should mlbcc not "
-                   "answer; default 20s")
+                   "For how long at most a program is held that opens an awaited library, if mlbcc "
+                   "does not answer; default 20s")
         ->type_name("20s");
     app.add_option("--refresh", texts.refresh,
-                   "Draw the live view so often, or the line of a profile; default 1s and 250ms")
+                   "How often the live view, or the line of a profile, is drawn; default 1s, 250ms")
         ->type_name("1s");
 }
 
@@ -194,28 +194,25 @@ void add_headers(CLI::App& app, CommandLine& line) {
 
 constexpr std::chrono::milliseconds kShortest{10};  // as often as a terminal bears
 
-int read_times(const Texts& texts, trace::TraceOptions& o) {
-    if (!texts.duration.empty()) {
-        o.duration = parse_duration(texts.duration);
-        if (!o.duration) return not_a_duration(texts.duration);
-    }
-    if (!texts.reload_wait.empty()) {
-        auto wait = parse_duration(texts.reload_wait);
-        if (!wait) return not_a_duration(texts.reload_wait);
-        o.reload_wait = *wait;
-    }
-    if (!texts.open_wait.empty()) {
-        auto wait = parse_duration(texts.open_wait);
-        if (!wait) return not_a_duration(texts.open_wait);
-        o.rules.open_wait = *wait;
-    }
-    if (!texts.refresh.empty()) {
-        o.refresh = parse_duration(texts.refresh);
-        if (!o.refresh) return not_a_duration(texts.refresh);
-        if (*o.refresh < kShortest)
-            return usage_error("--refresh is too short", "10ms is the shortest");
-    }
+// Nothing where the text is none: the default stays.
+template <typename Duration> int read_duration(const std::string& text, Duration& into) {
+    if (text.empty()) return 0;
+    auto read = parse_duration(text);
+    if (!read) return not_a_duration(text);
+    into = *read;
     return 0;
+}
+
+int read_times(const Texts& texts, trace::TraceOptions& o) {
+    for (int status : {read_duration(texts.duration, o.duration),
+                       read_duration(texts.reload_wait, o.reload_wait),
+                       read_duration(texts.open_wait, o.rules.open_wait),
+                       read_duration(texts.refresh, o.refresh)}) {
+        if (status != 0) return status;
+    }
+    if (!o.refresh || *o.refresh >= kShortest) return 0;
+    return usage_error(fmt::format("`{}` is too short for --refresh", texts.refresh),
+                       "write 10ms or more");
 }
 
 int read_texts(const Texts& texts, trace::TraceOptions& o, bool writes_folded) {
