@@ -174,19 +174,24 @@ static void wait_for_runtime(void) {
     check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
 
+static const struct kind {
+    void (*begin)(void), (*launch)(int), (*wait)(void);
+} by_driver = {begin_driver, launch_by_driver, wait_for_driver},
+  by_runtime = {begin_runtime, launch_by_runtime, wait_for_runtime};
+
 int main(int argc, char** argv) {
-    int by_driver = argc > 1 && strcmp(argv[1], "driver") == 0;
+    const struct kind* kind = argc > 1 && strcmp(argv[1], "driver") == 0 ? &by_driver : &by_runtime;
     double seconds = argc > 2 ? atof(argv[2]) : 1;
     size_t room = (size_t)(seconds * 1000) + 1, made = 0;
     struct step* steps = calloc(room, sizeof *steps);
-    by_driver ? begin_driver() : begin_runtime();
+    kind->begin();
     double begin = now(), last = begin;
     while (last < begin + seconds && made < room) {
         for (int i = 0; i < kLaunches; i++) {
-            by_driver ? launch_by_driver(i) : launch_by_runtime(i);
+            kind->launch(i);
             work();
         }
-        if (made % kSynchronizes == 0) by_driver ? wait_for_driver() : wait_for_runtime();
+        if (made % kSynchronizes == 0) kind->wait();
         double end = now();
         steps[made++] = (struct step){end, (end - last) * 1e3};
         last = end;

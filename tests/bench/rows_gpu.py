@@ -1,14 +1,13 @@
 """Rows about what tracing costs a job that launches kernels as a framework does: decode_step.c."""
 
-import os
 import subprocess
 import time
 
 import measure as m
 from rows import Row
 
-SECONDS, BY_PID_SECONDS = 1.5, 4
-SETTLED = 1.5  # seconds at the end, which count where the tracer comes while the job runs
+SECONDS = 1.5  # of steps that count: the last ones
+BEFORE = 2.5   # and of those before, where the tracer comes while the job runs
 LAUNCHES = f"""
 import "{m.ROOT}/rules/cuda_library.rules"
 on cuda:cuLaunchKernel, cuda:cuLaunchKernelEx {{ count by function as "Launches" }}
@@ -16,38 +15,36 @@ on cuda:cuLaunchKernel, cuda:cuLaunchKernelEx {{ count by function as "Launches"
 
 
 def environment():
-    return {**os.environ, "CUDA_SIM_QUIET": "1",
-            "LD_LIBRARY_PATH": f"{m.CUDA_SIM}:{m.TARGETS / 'bench'}"}
+    return {**m.environment(f"{m.CUDA_SIM}:{m.TARGETS / 'bench'}"), "CUDA_SIM_QUIET": "1"}
 
 
 def job(kind, seconds):
     return [m.target("bench/decode_step"), kind, str(seconds)]
 
 
-def step(text, settled=SECONDS):
-    """The median ms of the steps in the last `settled` seconds."""
+def step(text):
+    """The median ms of the steps in the last SECONDS."""
     rows = [tuple(map(float, line.split())) for line in text.splitlines() if line[:1].isdigit()]
-    return m.median([ms for end, ms in rows if end > rows[-1][0] - settled])
+    return m.median([ms for end, ms in rows if end > rows[-1][0] - SECONDS])
 
 
 def alone(kind):
     return lambda: step(m.run(job(kind, SECONDS), env=environment()).stdout)
 
 
-def from_the_start(kind, *rules):
-    options = [word for rule in rules for word in ("--rules", rule)]
-    command = [m.MLBCC, "--quiet", *options, "-o", m.SCRATCH / "step.jsonl", "--", *job(kind, SECONDS)]
+def from_the_start(kind, rules):
+    command = [m.MLBCC, "--quiet", "--rules", rules, "-o", m.SCRATCH / "step.jsonl", "--", *job(kind, SECONDS)]
     return lambda: step(m.run(command, env=environment()).stdout)
 
 
 def by_pid(kind, rules):
     def one():
-        process = subprocess.Popen(job(kind, BY_PID_SECONDS), env=environment(), text=True, stdout=subprocess.PIPE)
+        process = subprocess.Popen(job(kind, BEFORE + SECONDS), env=environment(), text=True, stdout=subprocess.PIPE)
         time.sleep(0.3)
         with subprocess.Popen([str(m.MLBCC), "--quiet", "--rules", rules, "-o", str(m.SCRATCH / "step.jsonl"),
                                "--pid", str(process.pid)]):
             text = process.communicate()[0]
-        return step(text, SETTLED)
+        return step(text)
     return one
 
 
