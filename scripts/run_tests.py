@@ -53,26 +53,27 @@ def choose_changed(options):
         options.units, options.runtime, options.vm, options.tidy = plan.units, plan.runtime, plan.vm, plan.tidy
 
 
-def report(done, options):
+def report(done, options, tested):
     """What the run found; the exit status."""
     print()
-    if options.thorough and done.is_whole and not options.k:
-        thorough.write(ROOT)
+    if options.thorough and done.is_whole and not options.k and options.changed is None:
+        thorough.write(ROOT, tested)
         print(f"thorough: noted in {thorough.file(ROOT).relative_to(ROOT)}; commit it")
-    for test, reason in done.total.skips:
+    total = done.total
+    for test, reason in total.skips:
         print(f"skipped {test}: {reason}")
-    for test, seconds in done.total.slowest(SLOWEST):
+    for test, seconds in total.slowest(SLOWEST):
         if seconds >= 1:
             print(f"slowest {seconds:4.0f} s  {test}")
     for name, seconds in done.times.items():
         print(f"step    {seconds:4.0f} s  {name}")
     if owed := thorough.changed(ROOT):
-        print(f"owed: scripts/test.sh --thorough, since {', '.join(owed)} changed after the last")
-    for test, _ in done.total.failures:
+        print(f"owed: scripts/test.sh --thorough; no green one is noted of {', '.join(owed)} as it is now")
+    for test, _ in total.failures:
         print(f"failed  {test}")
-    print(done.total.line(), flush=True)
-    nothing_ran = done.total.passed == 0 and any(STEPS[name].has_tests for name in done.times)
-    return 1 if done.total.failures or nothing_ran else 0
+    print(total.line(), flush=True)
+    nothing_ran = total.passed == 0 and any(STEPS[name].has_tests for name in done.times)
+    return 1 if total.failures or nothing_ran else 0
 
 
 def main():
@@ -87,7 +88,8 @@ def main():
         except changed.CannotSay as reason:
             print(f"error: {reason}", file=sys.stderr)
             return 2
-    return report(schedule.run(options), options)
+    tested = thorough.lines(ROOT)
+    return report(schedule.run(options), options, tested)
 
 
 if __name__ == "__main__":

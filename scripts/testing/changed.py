@@ -35,19 +35,22 @@ class Plan:
 
     def said(self, base):
         """Lines: what changed, what runs, what is left out and why."""
-        yield f"{len(self.files)} files changed since {base}"
+        yield f"{len(self.files)} file{'s' * (len(self.files) != 1)} changed since {base}"
         if self.uncovered:
             yield f"everything runs: tests/touches.txt has no row for {', '.join(self.uncovered)}"
             return
-        for what, chosen, why in (("unit tests", self.units, "no folder of tool/ that has some changed"),
-                                  ("runtime tests", self.runtime, "no row of what changed has one"),
-                                  ("tests in virtual machines", self.vm,
-                                   "no template, and neither codegen nor bpf changed"),
-                                  ("clang-tidy", self.tidy, "no source of tool/ changed")):
-            words = ", ".join(sorted(chosen))
-            yield f"{what}: {words}" if chosen else f"left out: {what}, since {why}"
-            if chosen and "all" not in chosen:
-                yield f"left out: the other {what}" if what != "clang-tidy" else "left out: clang-tidy elsewhere"
+        for what, rest, chosen, why in (
+                ("unit tests", "the other unit tests", self.units, "no folder of tool/ that has some changed"),
+                ("runtime tests", "the other runtime tests", self.runtime, "no row of what changed has one"),
+                ("tests in virtual machines", "the other tests in virtual machines", self.vm,
+                 "no row of what changed has one"),
+                ("clang-tidy", "clang-tidy of all else", self.tidy, "no source of tool/ changed")):
+            if not chosen:
+                yield f"left out: {what}, since {why}"
+                continue
+            yield f"{what}: {', '.join(sorted(chosen))}"
+            if "all" not in chosen:
+                yield f"left out: {rest}"
         for what in sorted(self.hand):
             yield f"to be run by hand: {what}"
 

@@ -5,6 +5,7 @@ the machine stands before the first of them."""
 import os
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from .steps import STEPS
@@ -15,9 +16,20 @@ NICE = 19
 
 @dataclass
 class Done:
-    total: Tally = field(default_factory=Tally)
-    times: dict = field(default_factory=dict)  # a step's name: seconds
-    is_whole: bool = False  # each step ran, and none failed or had to skip a test
+    tallies: dict = field(default_factory=dict)  # by the step's name
+    times: dict = field(default_factory=dict)  # likewise, seconds
+
+    @property
+    def total(self):
+        total = Tally()
+        for tally in self.tallies.values():
+            total.add(tally)
+        return total
+
+    @property
+    def is_whole(self):
+        """Each step ran, and none failed or had to skip a test."""
+        return len(self.tallies) == len(STEPS) and not self.total.failures and not self.total.skips
 
 
 def run(options):
@@ -25,17 +37,18 @@ def run(options):
     done = Done()
     chosen = [name for name in STEPS if name in options.steps]
     beside = [name for name in chosen if STEPS[name].is_beside]
-    before = [name for name in chosen if STEPS[name].is_beside is False]
-    behind = [name for name in before if beside and place(name) > place(beside[0])]
-    if not one_by_one([name for name in before if name not in behind], options, done):
+    others = [name for name in chosen if name not in beside]
+    before = [name for name in others if not beside or place(name) < place(beside[0])]
+    behind = others[len(before):]
+    if not one_by_one(before, options, done):
         return done
     if not behind:
         one_by_one(beside, options, done)
         return done
-    thread = threading.Thread(target=niced, args=(beside, options, done))
-    thread.start()
-    one_by_one(behind, options, done)
-    thread.join()
+    with ThreadPoolExecutor(1) as pool:
+        result = pool.submit(niced, beside, options, done)
+        one_by_one(behind, options, done)
+    result.result()  # what it raised
     return done
 
 
@@ -55,12 +68,10 @@ def one_by_one(names, options, done):
         print(f"== {name}: {step.meaning}", flush=True)
         begin = time.monotonic()
         tally = step.run(options)
-        done.times[name] = time.monotonic() - begin
+        done.times[name], done.tallies[name] = time.monotonic() - begin, tally
         text = [f"== {name}: {tally.step_line()} in {done.times[name]:.0f} s"]
         text += [f"FAILED {test}\n{indented(reason)}" for test, reason in tally.failures]
         print("\n".join(text), flush=True)
-        done.total.add(tally)
-        done.is_whole = len(done.times) == len(STEPS) and not done.total.failures and not done.total.skips
         if step.needed and tally.failures:
             print(f"== the steps behind `{name}` cannot run without it", flush=True)
             return False

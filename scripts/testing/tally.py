@@ -43,6 +43,14 @@ class Tally:
     def slowest(self, count):
         return sorted(self.times, key=lambda one: -one[1])[:count]
 
+    def conclude(self, path):
+        """Saved in the file, where there is one, else said; the exit status."""
+        if path:
+            self.save(path)
+        else:
+            print(self.line())
+        return 1 if self.failures else 0
+
     def save(self, path):
         path.write_text(json.dumps(asdict(self)))
 

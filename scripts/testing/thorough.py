@@ -6,7 +6,7 @@ import hashlib
 # What virtual machines with other kernels would find a mistake in.
 WATCHED = ("probe_templates", "tool/bpf", "tool/codegen", "tool/compiler", "tool/trace/attach_points*",
            "tool/trace/features*", "tool/trace/loade*", "tool/trace/program_load*")
-HEAD = "# Written by a green `scripts/test.sh --thorough`: hashes of what it had before it.\n"
+HEAD = "# Written by a green `scripts/test.sh --thorough`: hashes of what it ran with.\n"
 
 
 def file(root):
@@ -15,18 +15,18 @@ def file(root):
 
 def changed(root):
     """Those of WATCHED that differ from what the file has."""
-    known = dict(reversed(line.split(None, 1)) for line in text(file(root)).splitlines()
-                 if not line.startswith("#"))
-    return [name for name in WATCHED if known.get(name) != digest(root, name)]
+    text = file(root).read_text() if file(root).exists() else ""
+    return [name for name, line in lines(root).items() if line not in text.splitlines()]
 
 
-def write(root):
-    lines = [f"{digest(root, name)}  {name}\n" for name in WATCHED]
-    file(root).write_text(HEAD + "".join(lines))
+def lines(root):
+    """By a name of WATCHED, what the file has of it as it is now."""
+    return {name: f"{digest(root, name)}  {name}" for name in WATCHED}
 
 
-def text(path):
-    return path.read_text() if path.exists() else ""
+def write(root, tested):
+    """`tested`: lines() from before the run."""
+    file(root).write_text(HEAD + "".join(f"{line}\n" for line in tested.values()))
 
 
 def digest(root, name):

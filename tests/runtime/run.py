@@ -160,11 +160,7 @@ def main():
     else:
         tally.add(run_here(quiet))
         tally.add(run_beside(others, options.jobs) if options.jobs > 1 else run_here(others))
-    if options.result:
-        tally.save(options.result)
-    else:
-        print(tally.line())
-    return 1 if tally.failures else 0
+    return tally.conclude(options.result)
 
 
 if __name__ == "__main__":

@@ -23,11 +23,7 @@ def main():
     options = parser.parse_args()
     suite = unittest.defaultTestLoader.discover(str(HERE), top_level_dir=str(HERE))
     tally = runtime.run_here(runtime.tests_of(suite))
-    if options.result:
-        tally.save(options.result)
-    else:
-        print(tally.line())
-    return 1 if tally.failures else 0
+    return tally.conclude(options.result)
 
 
 if __name__ == "__main__":

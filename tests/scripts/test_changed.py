@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 from testing import changed
-from testing.steps import ROOT, STEPS
+from testing.steps import ROOT, STEPS, patterns
 
 # What everything depends on.
 EVERYTHING = {".ci/run", ".clang-format", ".clang-tidy", ".dockerignore", "CMakeLists.txt", "CMakePresets.json",
@@ -83,6 +83,10 @@ class Plans(unittest.TestCase):
         made = plan("LICENSE", "tests/arm64/run.sh")
         self.assertEqual(made.steps(), list(changed.ALWAYS))
         self.assertEqual(list(made.said("v1"))[-1], "to be run by hand: tests/arm64/run.sh")
+
+    def test_all_beside_others_is_all(self):
+        self.assertEqual(patterns({"test_late.", "test_args."}), ["-k", "test_args.", "-k", "test_late."])
+        self.assertEqual(patterns({"all", "test_late."}), [])
 
     def test_steps_are_there(self):
         self.assertLessEqual(set(plan("tool/codegen/codegen.h").steps()), set(STEPS))

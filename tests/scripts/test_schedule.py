@@ -59,6 +59,14 @@ class Order(unittest.TestCase):
         self.assertEqual(done.total.passed, 3)
         self.assertEqual(niceness, {"beside": 19, "behind": mine})
 
+    def test_a_step_beside_that_breaks_breaks_the_run(self):
+        def break_down(_options):
+            raise RuntimeError("no memory")
+
+        with self.assertRaisesRegex(RuntimeError, "no memory"):
+            self.run_steps({"beside": Step(break_down, "", is_beside=True), "behind": self.step("behind")})
+        self.assertEqual(self.ran, ["behind"])
+
     def test_the_chosen_ones_only(self):
         steps = {name: self.step(name, is_beside=name == "unit") for name in ("build", "unit", "runtime")}
         done, said = self.run_steps(steps, ["unit"])

@@ -26,18 +26,24 @@ class Owed(unittest.TestCase):
         self.assertEqual(thorough.changed(self.root), list(thorough.WATCHED))
 
     def test_nothing_after_a_run(self):
-        thorough.write(self.root)
+        thorough.write(self.root, thorough.lines(self.root))
         self.write("tool/trace/options.cpp", "what does not load programs")
         self.assertEqual(thorough.changed(self.root), [])
 
     def test_contents_names_and_new_files(self):
-        thorough.write(self.root)
+        thorough.write(self.root, thorough.lines(self.root))
         self.write("probe_templates/a.bpf.c", "another text")
         self.assertEqual(thorough.changed(self.root), ["probe_templates"])
         self.write("tool/bpf/maps.cpp", "")
         self.assertEqual(thorough.changed(self.root), ["probe_templates", "tool/bpf"])
         (self.root / "tool/trace/loader.h").rename(self.root / "tool/trace/loaded.h")
         self.assertEqual(thorough.changed(self.root), ["probe_templates", "tool/bpf", "tool/trace/loade*"])
+
+    def test_what_changes_during_the_run_is_owed(self):
+        tested = thorough.lines(self.root)
+        self.write("tool/bpf/kernel.cpp", "edited meanwhile")
+        thorough.write(self.root, tested)
+        self.assertEqual(thorough.changed(self.root), ["tool/bpf"])
 
     def test_all_that_is_watched_is_there(self):
         for name in thorough.WATCHED:

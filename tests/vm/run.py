@@ -147,13 +147,9 @@ def main():
         inside(options)
         return 0
     tally = outside(options)
-    if options.result:
-        tally.save(options.result)
-    else:
-        for test, text in tally.failures:
-            print(f"FAIL {test}\n    " + text.replace("\n", "\n    "))
-        print(tally.line())
-    return 1 if tally.failures else 0
+    for test, text in tally.failures if not options.result else ():
+        print(f"FAIL {test}\n    " + text.replace("\n", "\n    "))
+    return tally.conclude(options.result)
 
 
 if __name__ == "__main__":
