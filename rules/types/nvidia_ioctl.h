@@ -196,14 +196,14 @@ struct file;
 struct inode;
 struct vm_area_struct;
 struct nv_state_t;
-long nvidia_unlocked_ioctl(struct file *file, unsigned int cmd, unsigned long i_arg);
-long nvidia_frontend_unlocked_ioctl(struct file *file, unsigned int cmd, unsigned long i_arg);
-long uvm_unlocked_ioctl_entry(struct file *filp, unsigned int cmd, unsigned long arg);
-int nvidia_open(struct inode *inode, struct file *file);
-int nvidia_close(struct inode *inode, struct file *file);
-int nvidia_mmap(struct file *file, struct vm_area_struct *vma);
-unsigned int nvidia_poll(struct file *file, void *wait);
-nv_status_hex nv_alloc_pages(struct nv_state_t *nv, unsigned int page_count);
-nv_status_hex nv_free_pages(struct nv_state_t *nv, unsigned int page_count);
+long nvidia_unlocked_ioctl(struct file* file, unsigned int cmd, unsigned long i_arg);
+long nvidia_frontend_unlocked_ioctl(struct file* file, unsigned int cmd, unsigned long i_arg);
+long uvm_unlocked_ioctl_entry(struct file* filp, unsigned int cmd, unsigned long arg);
+int nvidia_open(struct inode* inode, struct file* file);
+int nvidia_close(struct inode* inode, struct file* file);
+int nvidia_mmap(struct file* file, struct vm_area_struct* vma);
+unsigned int nvidia_poll(struct file* file, void* wait);
+nv_status_hex nv_alloc_pages(struct nv_state_t* nv, unsigned int page_count);
+nv_status_hex nv_free_pages(struct nv_state_t* nv, unsigned int page_count);
 
 #endif
