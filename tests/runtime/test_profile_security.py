@@ -166,15 +166,18 @@ class Kinds(SecurityCase):
                                  (f"opened /tmp/../opt/{outside.name} for writing", "low", 1),
                                  (f"opened {outside.name} for writing", "low", 2)])
 
-    def test_the_folder_that_is_worked_in_and_the_cache(self):
-        work = Path("/opt/mlbcc-test-work")
-        (work / "cache/.cache").mkdir(parents=True, exist_ok=True)
-        self.addCleanup(subprocess.run, ["rm", "-rf", work], check=True)
-        os.environ["HOME"] = str(work / "cache")
+    def test_the_folder_that_is_worked_in_and_caches(self):
+        work, home = Path("/opt/mlbcc-test-work"), Path("/opt/mlbcc-test-home")
+        work.mkdir(exist_ok=True)
+        for cache in (".cache", ".nv/ComputeCache/0/1", ".triton/cache"):
+            (home / cache).mkdir(parents=True, exist_ok=True)
+        self.addCleanup(subprocess.run, ["rm", "-rf", work, home], check=True)
+        os.environ["HOME"] = str(home)
         script = self.write("script.py", f"""
 open("relative.txt", "w").close()
 open("{work}/absolute.txt", "w").close()
-open("{work}/cache/.cache/kept", "w").close()
+for path in (".cache/kept", ".nv/ComputeCache/0/1/kernel", ".triton/cache/kernel", ".nv/other", ".tritonic"):
+    open("{home}/" + path, "w").close()
 open("../mlbcc-test-work-not", "w").close()
 """)
         self.addCleanup(lambda: Path("/opt/mlbcc-test-work-not").unlink(missing_ok=True))
@@ -183,7 +186,8 @@ open("../mlbcc-test-work-not", "w").close()
         done = self.mlbcc("profile", "-o", self.out, "--json", shown, "--", PYTHON, "-S", script)
         self.assertEqual(done.returncode, 0, done.stderr)
         found = self.findings(json.loads(shown.read_text()))
-        self.assertEqual([f["values"]["path"] for f in found if f["kind"] == "write"], ["../mlbcc-test-work-not"])
+        self.assertEqual([f["values"]["path"] for f in found if f["kind"] == "write"],
+                         [f"{home}/.nv/other", f"{home}/.tritonic", "../mlbcc-test-work-not"])
 
     def test_secrets_are_known_by_their_place(self):
         (self.home / ".aws").mkdir()
