@@ -30,7 +30,7 @@ for program in $programs; do
     strip "$program"  # before it is patched: the other way round it would not load
     patchelf --set-interpreter "$place/lib/ld.so" --force-rpath --set-rpath "$place/lib" "$program"
 done
-cp "$root"/tests/gpu/{run.sh,job.py,compare.py} "$bundle/gpu/"
+cp "$root"/tests/gpu/{run.sh,job.py,compare.py,decode.py,cost.py} "$bundle/gpu/"
 tar -C "$work" -cf - mlbcc-bundle | xz -T0 -9 >"$file"
 
 size=$(stat -c %s "$file")

@@ -25,7 +25,7 @@ def between_the_marks(path):
                 inside = True
             elif record.get("name") == "cuProfilerStop":
                 inside = False
-            elif inside and record["type"] == "launch":
+            elif inside and record.get("phase") == "B" and record["name"].startswith("cuLaunchKernel"):
                 kernels[record["args"]["kernel"]] += 1
             elif inside and record["type"] == "graph" and record["name"] == "launch":
                 of_graphs += record["args"]["kernels"]

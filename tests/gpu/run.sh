@@ -5,7 +5,7 @@
 #   tests/gpu/run.sh [BUNDLE.tar.xz] [OUT]
 #
 # Without a bundle the mlbcc in PATH is taken. Writes OUT/result.json and OUT/result.md; the exit status
-# is 0 only if all that must be equal is.
+# is 0 only if all that must be equal is. OUT/cost.md has what tracing costs a decode loop.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 bundle=${1:-}
@@ -31,4 +31,7 @@ for job in train triton graph; do
     "$mlbcc" --rules cuda -o "$out/$job.jsonl" -- "$python" "$here/job.py" "$job" \
         --facts "$out/$job.facts.json" 2>"$out/$job.summary.txt"
 done
-"$python" "$here/compare.py" "$out"
+status=0
+"$python" "$here/compare.py" "$out" || status=$?
+"$python" "$here/cost.py" "$out" --mlbcc "$mlbcc" ${COST:-}
+exit $status

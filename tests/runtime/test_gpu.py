@@ -10,7 +10,7 @@ import sys
 
 from harness import ROOT, TracerCase
 from harness.lanes import thorough
-from harness.machine import BUILD, need_tool
+from harness.machine import BUILD, CUDA_SIM, MLBCC, need_tool
 from test_torch import PYTHON, why_not_torch
 
 GPU = ROOT / "tests/gpu"
@@ -40,6 +40,24 @@ class Job(TracerCase):
         self.assertEqual((done.returncode, done.stderr), (1, ""))
 
 
+class Cost(TracerCase):
+    def test_of_a_decode_loop_on_the_cpu(self):
+        """Which calls no driver: tracing takes nothing, but the measuring itself is tried."""
+        if reason := why_not_torch():
+            self.skipTest(reason)
+        done = subprocess.run([PYTHON, GPU / "cost.py", self.dir / "out", "--mlbcc", MLBCC, "--device", "cpu", "--seconds", "1.5",
+                               "--rounds", "1", "--rules", "cuda"], capture_output=True, text=True,
+                              env={**os.environ, "LD_LIBRARY_PATH": str(CUDA_SIM)})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        rows = json.loads((self.dir / "out/cost.json").read_text())
+        self.assertEqual([(row["rules"], row["way"]) for row in rows], [("cuda", "from the start"), ("cuda", "by --pid")])
+        for row in rows:
+            (alone, traced), = row["pairs"]
+            self.assertTrue(alone > 1 and traced > 1, row)
+            self.assertEqual(row["ratio"], traced / alone)
+        self.assertEqual((self.dir / "out/cost.md").read_text(), done.stdout)
+
+
 KERNEL = "void add<float, 4>(float*, int)"
 
 
@@ -48,7 +66,7 @@ class Compare(TracerCase):
 
     def record(self, launches=3, reserved=1 << 20, lost=0):
         calls = [{"type": "userspace", "name": "cuMemcpyHtoD", "phase": "B", "args": {"ByteCount": 4096}}]
-        calls += [{"type": "launch", "name": "cuLaunchKernel", "args": {"kernel": name}} for name in (KERNEL, "relu(float*)")]
+        calls += [{"type": "userspace", "name": "cuLaunchKernel", "phase": "B", "args": {"kernel": name}} for name in (KERNEL, "relu(float*)")]
         lines = [*calls, {"type": "userspace", "name": "cuProfilerStart", "phase": "B"}, *calls * launches,
                  {"type": "userspace", "name": "cuProfilerStop", "phase": "B"}, *calls,
                  {"type": "summary", "lost": lost, "gauges": [{"name": "gpu_bytes", "peak": 2 << 20}]}]
