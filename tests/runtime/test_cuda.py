@@ -1,4 +1,4 @@
-"""rules/cuda.rules on three drivers: the simulated one, the toolkit's stub, and NVIDIA's own."""
+"""rules/cuda.rules and cuda_all.rules on three drivers: the simulated one, the toolkit's stub, and NVIDIA's own."""
 
 import json
 import os
@@ -9,10 +9,13 @@ from pathlib import Path
 from harness import MLBCC, ROOT, TracerCase, target
 from harness.machine import BUILD, CUDA_SIM, need_tool
 
-RULES = ROOT / "rules" / "cuda.rules"
+RULES = ROOT / "rules" / "cuda_all.rules"
 STUBS = ("/usr/local/cuda/lib64/stubs/libcuda.so", "/usr/local/cuda/lib/stubs/libcuda.so",
          "/usr/lib/x86_64-linux-gnu/stubs/libcuda.so")
 APP = ROOT / "examples" / "inference" / "app.py"
+# What the app calls once each, and only asks by.
+LAUNCHED = {"kernel", "blocks", "threads", "stream"}  # what rules say of a launch
+ASKING = {"cuDeviceGet", "cuDeviceGetCount", "cuDeviceGetName", "cuDriverGetVersion"}
 
 
 def functions(library):
@@ -26,24 +29,30 @@ def base(symbol):
     return re.sub(r"(_v[234]|_ptds|_ptsz)+$", "", symbol)
 
 
+def own_args(begin):
+    """Without what rules say of a launch besides."""
+    more = LAUNCHED if begin["name"].startswith("cuLaunch") else set()
+    return {name: value for name, value in begin.get("args", {}).items() if name not in more}
+
+
 class Simulated(TracerCase):
     """The example job against its own log: every call, every argument, every byte."""
 
-    def run_app(self, *arguments, options=()):
+    def run_app(self, *arguments, options=(), rules=RULES):
         log = self.dir / "app.log"
-        trace = self.trace(RULES, "python3", str(APP), "--log", str(log), "--weights",
+        trace = self.trace(rules, "python3", str(APP), "--log", str(log), "--weights",
                            str(self.dir / "weights.bin"), *arguments, options=options,
                            env={**os.environ, "LD_LIBRARY_PATH": str(CUDA_SIM)})
         lines = [json.loads(line) for line in log.read_text().splitlines()]
         return trace, [line for line in lines if "call" in line], lines[-1]["totals"]
 
     def spans(self, trace):
-        """(symbol, args, ret) of each call, by beginning; args without those read at return."""
+        """(symbol, name, args, ret) of each call, by beginning; args without those read at return."""
         pairs = []
         for name in {e["name"] for e in trace.events if e["phase"] == "B"}:
             pairs += trace.pairs(name)
         pairs.sort(key=lambda pair: pair[0]["event_id"])
-        return [(b.get("symbol", b["name"]), b["name"], b.get("args", {}), e["ret"]) for b, e in pairs]
+        return [(b.get("symbol", b["name"]), b["name"], own_args(b), e["ret"]) for b, e in pairs]
 
     def test_each_call_of_the_apps_log(self):
         trace, log, totals = self.run_app("--leak")
@@ -56,17 +65,33 @@ class Simulated(TracerCase):
             self.assertEqual(ret, "CUDA_SUCCESS")
         self.assertEqual(trace.summary["lost"], 0)
 
+    def test_calls_that_only_ask_are_left_out(self):
+        trace, log, _ = self.run_app(rules=ROOT / "rules" / "cuda.rules")
+        doing = [line for line in log if line["call"] not in ASKING]
+        self.assertEqual(len(log) - len(doing), len(ASKING))
+        self.assertEqual([(s, a) for s, _, a, _ in self.spans(trace)], [(c["call"], c["args"]) for c in doing])
+        self.assertEqual(trace.stats("Total CUDA API calls"), {(): len(doing)})
+        left_out, = trace.summary["left_out"]
+        said = "calls that only ask (traced by --rules cuda_all)"
+        self.assertEqual((left_out["library"], left_out["said"]), ("libcuda.so.1", said))
+        self.assertGreater(left_out["functions"], 50)
+        self.assertIn(f"{left_out['functions']} left out: {said}", self.last.stderr)
+        self.assertIn(f"{left_out['functions']} left out: {said}", self.mlbcc("report", self.out).stdout)
+        every, _, _ = self.run_app()
+        self.assertNotIn("left_out", every.summary)
+
     def test_with_our_own_header(self):
         """The same where the toolkit's cuda.h is not to be had."""
         rules = self.dir / "rules"
         (rules / "types").mkdir(parents=True)
-        for file in (*(ROOT / "rules" / "types").iterdir(), *(ROOT / "rules").glob("cuda*.rules")):
+        for file in (*(ROOT / "rules" / "types").iterdir(), *(ROOT / "rules").glob("cuda*.rules"),
+                     ROOT / "rules" / "gpu_asks.rules"):
             (rules / file.relative_to(ROOT / "rules")).write_text(file.read_text())
         library = rules / "cuda_library.rules"
         text = library.read_text()
         self.assertIn('header "types/cuda.h"', text)
         library.write_text(text.replace('"types/cuda.h"', '"types/cuda_driver.h"'))
-        own = rules / "cuda.rules"
+        own = rules / "cuda_all.rules"
         log = self.dir / "app.log"
         trace = self.trace(own, "python3", str(APP), "--log", str(log),
                            env={**os.environ, "LD_LIBRARY_PATH": str(CUDA_SIM)})
@@ -102,11 +127,22 @@ class Simulated(TracerCase):
         self.assertEqual(totals["bytes_leaked"], 0)
         self.assertEqual([(g["value"], g["held"]) for g in trace.gauge("gpu_bytes")], [(0, [])])
 
+    def test_a_launch_is_one_pair(self):
+        trace, _, totals = self.run_app(rules=ROOT / "rules" / "cuda.rules")
+        launches = [e for e in trace.events if e["name"] == "cuLaunchKernel"]
+        self.assertEqual([(e["type"], e["phase"]) for e in launches],
+                         [("userspace", "B"), ("userspace", "E")] * totals["launches"])
+        for begin in launches[::2]:
+            args = begin["args"]
+            self.assertEqual(args["blocks"], args["gridDimX"] * args["gridDimY"] * args["gridDimZ"])
+            self.assertEqual(args["threads"], args["blockDimX"] * args["blockDimY"] * args["blockDimZ"])
+            self.assertEqual(args["stream"], args["hStream"])
+
     def test_launches_by_name(self):
         trace, log, totals = self.run_app("--batches", "7")
         names = {c["out"]["hfunc"]: c["args"]["name"] for c in log if c["call"] == "cuModuleGetFunction"}
         launched = [names[c["args"]["f"]] for c in log if c["call"] == "cuLaunchKernel"]
-        self.assertEqual([e["args"]["kernel"] for e in trace.events if e["type"] == "launch"], launched)
+        self.assertEqual([begin["args"]["kernel"] for begin, _ in trace.pairs("cuLaunchKernel")], launched)
         counts = trace.stats("Kernel launches")
         self.assertEqual(counts, {(name,): launched.count(name) for name in set(launched)})
         self.assertEqual(sum(counts.values()), totals["launches"])

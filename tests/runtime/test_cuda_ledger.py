@@ -191,7 +191,7 @@ print(json.dumps([name.value.decode(), hex(functions[0]), hex(function)]))
         name, first, second = printed
         self.assertEqual(trace.stats(self.UNNAMED), {(first, self.ENUMERATED): 1,
                                                      (second, self.ENUMERATED): 2})
-        self.assertEqual([e["args"]["kernel"] for e in trace.events if e["type"] == "launch"],
+        self.assertEqual([begin["args"]["kernel"] for begin, _ in trace.pairs("cuLaunchKernel")],
                          [first, second, second, name])
 
     def test_kernels_of_a_long_list(self):
@@ -242,7 +242,7 @@ on cuda:cuDriverGetVersion { event ping }
         trace = live.trace()
         self.assertEqual(trace.stats(self.UNNAMED), {(first, self.BEFORE): 2,
                                                      (second, self.ENUMERATED): 1})
-        self.assertEqual([e["args"]["kernel"] for e in trace.events if e["type"] == "launch"],
+        self.assertEqual([begin["args"]["kernel"] for begin, _ in trace.pairs("cuLaunchKernel")],
                          [first, first, second, "nothing", "nothing"])
 
 

@@ -29,6 +29,15 @@ class Standin(TracerCase):
         return [(e["name"], {**e["args"], **({"ret": e["ret"]} if "ret" in e else {})}) for e in trace.events
                 if e["type"] == kind and name in (None, e["name"])]
 
+    def check_launches(self, trace, expected):
+        """(name, fields, ret) of each launch: one pair, with what the rules say of it."""
+        pairs = [pair for name, _, _ in expected for pair in trace.pairs(name)]
+        self.assertEqual([(b["name"], b["type"], {name: b["args"][name] for name in fields}, e["ret"])
+                          for (b, e), (_, fields, _) in zip(pairs, expected)],
+                         [(name, "runtime", fields, ret) for name, fields, ret in expected])
+        self.assertEqual(len(pairs), len(expected))
+        self.assertEqual([e for e in trace.events if e["type"] == "launch"], [])
+
     def test_cudart(self):
         trace = self.run_rules("cudart")
         a, b = (e["args"]["address"] for e in trace.events if e["name"] == "alloc")
@@ -36,11 +45,11 @@ class Standin(TracerCase):
             ("alloc", {"address": a, "size": 4096, "ret": "cudaSuccess"}),
             ("alloc", {"address": b, "size": 512, "stream": "0x51", "ret": "cudaSuccess"}),
             ("free", {"address": a, "ret": "cudaSuccess"})])
-        self.assertEqual(self.events(trace, "launch"), [
+        self.check_launches(trace, [
             ("cudaLaunchKernel", {"kernel": "vectorAdd", "blocks": 24, "threads": 160, "shared": 48,
-                                  "stream": "0x52", "ret": "cudaSuccess"}),
+                                  "stream": "0x52"}, "cudaSuccess"),
             ("cudaLaunchKernelExC", {"kernel": "scale", "blocks": 7, "threads": 128, "shared": 96,
-                                     "stream": "0x53", "ret": "cudaErrorInvalidDeviceFunction"})])
+                                     "stream": "0x53"}, "cudaErrorInvalidDeviceFunction")])
         self.assertEqual(trace.stats("CUDA runtime calls"), {
             ("cudaMalloc",): 2, ("cudaMallocAsync",): 1, ("cudaMemcpy",): 2, ("cudaLaunchKernel",): 1,
             ("cudaLaunchKernelExC",): 1, ("cudaDeviceSynchronize",): 1, ("cudaFree",): 1})
@@ -123,11 +132,11 @@ class Standin(TracerCase):
         block = trace.named("alloc")[0]["args"]["address"]
         self.assertEqual(self.events(trace, "memory"),
                          [("alloc", {"address": block, "size": 8192, "ret": "hipSuccess"})])
-        self.assertEqual(self.events(trace, "launch"), [
+        self.check_launches(trace, [
             ("hipLaunchKernel", {"kernel": "vectorAdd", "blocks": 15, "threads": 128, "shared": 24,
-                                 "stream": "0x92", "ret": "hipSuccess"}),
+                                 "stream": "0x92"}, "hipSuccess"),
             ("hipModuleLaunchKernel", {"kernel": "scale", "blocks": 12, "threads": 64, "shared": 8,
-                                       "stream": "0x93", "ret": "hipSuccess"})])
+                                       "stream": "0x93"}, "hipSuccess")])
         self.assertEqual(trace.stats("Kernels launched by HIP"), {("vectorAdd",): 1, ("scale",): 1})
         self.assertEqual(trace.stats("Copied by HIP"), {("hipMemcpyHostToDevice",): 77})
         self.assertEqual(trace.stats("HIP errors"), {("hipFree", "hipErrorInvalidValue"): 1})
@@ -209,7 +218,7 @@ class Real(TracerCase):
         program = self.dir / "vector_add"
         subprocess.run([NVCC, "-cudart", "shared", "-o", program, source], check=True, capture_output=True)
         trace = self.trace(ROOT / "rules/cudart.rules", program)
-        launch, = [e for e in trace.events if e["type"] == "launch"]
+        (launch, _), = trace.pairs("cudaLaunchKernel")
         for field, value in {"kernel": "vectorAdd", "blocks": 24, "threads": 160, "shared": 48}.items():
             self.assertEqual(launch["args"][field], value, field)
         (begin, end), = trace.pairs("cudaMalloc")

@@ -25,7 +25,7 @@ class Numba(TracerCase):
         environment = {**os.environ, "LD_LIBRARY_PATH": str(CUDA_SIM), "CUDA_SIM_QUIET": "1",
                        "CUDA_SIM_BOOKS": str(self.books), "NUMBA_CUDA_LOG_LEVEL": "DEBUG",
                        "NUMBA_CUDA_DRIVER": str(CUDA_SIM / "libcuda.so.1")}
-        done = self.mlbcc("--rules", "cuda", "-o", self.out, "--", PYTHON,
+        done = self.mlbcc("--rules", "cuda_all", "-o", self.out, "--", PYTHON,
                           ROOT / "tests/runtime/targets/numba_calls.py", env=environment)
         self.assertEqual((done.returncode, done.stdout), (0, "True True\n"), done.stderr)
         self.read = Trace(self.out)
@@ -50,7 +50,7 @@ class Numba(TracerCase):
 
     def test_what_it_did(self):
         books = json.loads(self.books.read_text())
-        launches = [event["args"] for event in self.read.events if event["type"] == "launch"]
+        launches = [call["args"] for call in self.calls() if call["name"] == "cuLaunchKernel"]
         self.assertEqual([(l["kernel"], l["blocks"], l["threads"]) for l in launches],
                          [("vector_add", 4, 256)] * 3)
         self.assertEqual(books["kernels"], {"vector_add": 3})

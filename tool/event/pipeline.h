@@ -72,6 +72,13 @@ public:
     Totals totals() const;
     RuleCounts counts(plan::RuleId rule) const;
     std::vector<GaugeState> gauges() const { return gauges_.states(tables_); }
+    // Of probes that are in place `until_known`.
+    struct Learning {
+        uint64_t calls = 0;   // that were learnt from
+        uint64_t news = 0;    // of them, such as told what was not known
+        uint64_t sought = 0;  // Tables::sought()
+    };
+    Learning learning() const { return {learning_.calls, learning_.news, tables_.sought()}; }
     // Of an aggregate that is kept here.
     std::vector<TallyGroup> tallied(plan::AggregateId aggregate) const {
         return rules_->tallies.groups(aggregate);
@@ -118,6 +125,7 @@ private:
     void process_item(const Record& record);
     static void decide(Current& current);
     void learn(const Current& current);
+    bool learn(const Current& current, const LearnMeaning& one);
     void change_gauges(const Current& current);
     void tally(const Current& current);
     void tally_each(const TallyMeaning& one, const Current& current);
@@ -147,6 +155,7 @@ private:
     SpanTracker tracker_;
     Merger merger_;
 
+    Learning learning_;
     std::vector<Between> between_;  // not given yet, by time
     std::vector<NamedValue> values_;
     std::vector<Value> group_;

@@ -91,29 +91,36 @@ void Pipeline::decide(Current& current) {
 }
 
 void Pipeline::learn(const Current& current) {
+    bool is_news = false;
     for (const LearnMeaning& one : current.meaning.learns) {
-        if ((one.mask & current.hits) == 0) continue;
-        Value key = one.key.read(current.context);
-        if (key.unread) continue;
-        Tables::Change change{one.table, one.op, current.record.header.pid, key.bits};
-        if (one.end) {
-            Value end = one.end->read(current.context);
-            if (end.unread) continue;
-            change.end = end.bits;
-        }
-        if (one.takes_stack) {
-            if (current.stack == nullptr || current.stack->frames.empty()) continue;
-            change.value = {&kStackType, 0, current.stack->frames[0], true, false, current.stack};
-        } else if (one.value && one.value->is_look_up()) {
-            change.from = one.value->entry(current.context);
-            change.each = one.value->is_each();
-            if (change.from == nullptr) continue;  // nothing is known there, nor here
-        } else if (one.value) {
-            change.value = one.value->read(current.context);
-            if (change.value.unread) continue;
-        }
-        tables_.apply(change);
+        if ((one.mask & current.hits) != 0) is_news |= learn(current, one);
     }
+    if (!current.meaning.probe->until_known) return;
+    ++learning_.calls;
+    learning_.news += is_news ? 1 : 0;
+}
+
+bool Pipeline::learn(const Current& current, const LearnMeaning& one) {
+    Value key = one.key.read(current.context);
+    if (key.unread) return false;
+    Tables::Change change{one.table, one.op, current.record.header.pid, key.bits};
+    if (one.end) {
+        Value end = one.end->read(current.context);
+        if (end.unread) return false;
+        change.end = end.bits;
+    }
+    if (one.takes_stack) {
+        if (current.stack == nullptr || current.stack->frames.empty()) return false;
+        change.value = {&kStackType, 0, current.stack->frames[0], true, false, current.stack};
+    } else if (one.value && one.value->is_look_up()) {
+        change.from = one.value->entry(current.context);
+        change.each = one.value->is_each();
+        if (change.from == nullptr) return false;  // nothing is known there, nor here
+    } else if (one.value) {
+        change.value = one.value->read(current.context);
+        if (change.value.unread) return false;
+    }
+    return tables_.apply(change);
 }
 
 void Pipeline::change_gauges(const Current& current) {

@@ -21,17 +21,18 @@ Tables::Tables(const plan::Plan& plan, size_t max_entries) : max_entries_(max_en
 
 void Tables::add_tables(const plan::Plan& plan) {
     for (const plan::ProbePlan& probe : plan.probes) {
-        if (probe.entry) add_tables(*probe.entry);
-        if (probe.ret) add_tables(*probe.ret);
+        if (probe.entry) add_tables(probe, *probe.entry);
+        if (probe.ret) add_tables(probe, *probe.ret);
     }
 }
 
-void Tables::add_tables(const plan::RecordPlan& record) {
+void Tables::add_tables(const plan::ProbePlan& probe, const plan::RecordPlan& record) {
     for (const plan::Emit& emit : record.emits) {
         const auto* learn = std::get_if<plan::LearnEmit>(&emit.what);
         if (learn == nullptr) continue;
-        if (!table(learn->table)) infos_.push_back({learn->table, false});
+        if (!table(learn->table)) infos_.push_back({learn->table});
         Info& info = infos_[static_cast<uint32_t>(*table(learn->table))];
+        info.until_known |= probe.until_known;
         using Kind = plan::ValueType::Kind;
         info.by_handle |= learn->key->type.kind == Kind::hex;
         info.by_handle |= learn->value && learn->value->type.kind == Kind::hex;
@@ -80,14 +81,18 @@ Tables::Process& Tables::process(uint32_t pid) {
     return process;
 }
 
-void Tables::apply(const Change& change) {
+bool Tables::apply(const Change& change) {
     using Op = rules::LearnOp;
     bool has_value = change.op != Op::pop && change.op != Op::forget;
-    if (has_value && change.from == nullptr && is_unknown(change.value)) return;
+    if (has_value && change.from == nullptr && is_unknown(change.value)) return false;
     Table& table = process(change.pid).tables[static_cast<uint32_t>(change.table)];
-    if (change.op == Op::forget) return forget(table, change.key);
-    if (change.op == Op::pop && !table.keys.contains(change.key)) return;
-    if (LearntEntry* entry = place(table, change)) change_entry(*entry, change);
+    if (change.op == Op::forget) {
+        forget(table, change.key);
+        return true;
+    }
+    if (change.op == Op::pop && !table.keys.contains(change.key)) return false;
+    LearntEntry* entry = place(table, change);
+    return entry != nullptr && change_entry(*entry, change);
 }
 
 // Where the change takes place, made if it is not there; null, and counted, if all is full.
@@ -111,37 +116,42 @@ LearntEntry* Tables::place(Table& table, const Change& change) {
     return &range.entry;
 }
 
-void Tables::change_entry(LearntEntry& entry, const Change& change) {
+bool Tables::change_entry(LearntEntry& entry, const Change& change) {
     auto wanted = [&] {
         return change.from != nullptr ? change.from->value : OwnedValue(change.value);
     };
     switch (change.op) {
-    case rules::LearnOp::set:
+    case rules::LearnOp::set: {
+        OwnedValue value = wanted();
+        const bool is_new = entry.value.type == nullptr || entry.bag || change.from != nullptr ||
+                            entry.value.bits != value.bits || entry.value.text != value.text;
         entry.bag = change.from != nullptr ? change.from->bag : nullptr;
-        entry.value = wanted();
-        return;
+        entry.value = std::move(value);
+        return is_new;
+    }
     case rules::LearnOp::plus: [[fallthrough]];
     case rules::LearnOp::minus: {
         uint64_t before = entry.value.bits;
         bool plus = change.op == rules::LearnOp::plus;
         entry.value = wanted();
         entry.value.bits = plus ? before + entry.value.bits : before - entry.value.bits;
-        return;
+        return true;
     }
-    case rules::LearnOp::add: return add_to_bag(entry, change);
+    case rules::LearnOp::add: add_to_bag(entry, change); return true;
     case rules::LearnOp::push:
         if (entry.hidden.size() >= kMaxHidden) entry.hidden.erase(entry.hidden.begin());
         if (entry.value.type != nullptr) entry.hidden.push_back(std::move(entry.value));
         entry.value = wanted();
-        return;
+        return true;
     case rules::LearnOp::pop:
         entry.value = {};
-        if (entry.hidden.empty()) return;
+        if (entry.hidden.empty()) return true;
         entry.value = std::move(entry.hidden.back());
         entry.hidden.pop_back();
-        return;
-    case rules::LearnOp::forget: return;
+        return true;
+    case rules::LearnOp::forget: return false;
     }
+    return false;
 }
 
 void Tables::add_to_bag(LearntEntry& entry, const Change& change) {
@@ -178,6 +188,13 @@ void Tables::clear_range(Table& table, uint64_t begin, uint64_t end) {
 }
 
 const LearntEntry* Tables::entry(TableId table, uint32_t pid, uint64_t key) const {
+    const LearntEntry* found = known(table, pid, key);
+    const bool could = found == nullptr && infos_[static_cast<uint32_t>(table)].until_known;
+    if (could && !from_start(pid)) ++sought_;
+    return found;
+}
+
+const LearntEntry* Tables::known(TableId table, uint32_t pid, uint64_t key) const {
     auto process = processes_.find(pid);
     if (process == processes_.end()) return nullptr;
     const Table& entries = process->second.tables[static_cast<uint32_t>(table)];
@@ -188,8 +205,8 @@ const LearntEntry* Tables::entry(TableId table, uint32_t pid, uint64_t key) cons
         bool inside = range != entries.ranges.begin() && (--range)->second.end > key;
         if (inside) entry = &range->second.entry;
     }
-    bool known = entry != nullptr && (entry->bag || entry->value.type != nullptr);
-    return known ? entry : nullptr;
+    const bool has_any = entry != nullptr && (entry->bag || entry->value.type != nullptr);
+    return has_any ? entry : nullptr;
 }
 
 std::optional<Value> Tables::find(TableId table, uint32_t pid, uint64_t key) const {

@@ -57,7 +57,8 @@ public:
         const LearntEntry* from = nullptr;
         bool each = false;
     };
-    void apply(const Change& change);
+    // Whether something is known now that was not, or was another.
+    bool apply(const Change& change);
     void learn(TableId table, uint32_t pid, uint64_t key, const Value& value) {
         apply({table, rules::LearnOp::set, pid, key, std::nullopt, value});
     }
@@ -71,6 +72,10 @@ public:
     void forked(uint32_t parent, uint32_t child);
     void executed(uint32_t pid);
     void exited(uint32_t pid);
+
+    // Look-ups that found nothing, of what a probe that is in place `until_known` could have
+    // learnt.
+    uint64_t sought() const { return sought_; }
 
     // Whether the program that the process runs was seen to begin: what it learnt is all known.
     bool from_start(uint32_t pid) const { return from_start_.contains(pid); }
@@ -94,26 +99,29 @@ private:
     };
     struct Info {
         std::string name;
-        bool by_handle = false;  // its keys or values mean nothing after an exec
+        bool by_handle = false;    // its keys or values mean nothing after an exec
+        bool until_known = false;  // learnt by probes that are so
     };
 
     void add_tables(const plan::Plan& plan);
-    void add_tables(const plan::RecordPlan& record);
+    void add_tables(const plan::ProbePlan& probe, const plan::RecordPlan& record);
     static void keep_types(Table& table, KeptTypes& types);
     void make_room();
     void forget(const Process& process);
     void forget(Table& table, uint64_t key);
     void clear_range(Table& table, uint64_t begin, uint64_t end);
     LearntEntry* place(Table& table, const Change& change);
-    void change_entry(LearntEntry& entry, const Change& change);
+    bool change_entry(LearntEntry& entry, const Change& change);
     void add_to_bag(LearntEntry& entry, const Change& change);
     Process& process(uint32_t pid);
+    const LearntEntry* known(TableId table, uint32_t pid, uint64_t key) const;
 
     std::vector<Info> infos_;
     std::unordered_map<uint32_t, Process> processes_;  // by pid
     std::unordered_set<uint32_t> from_start_;          // pids
     size_t max_entries_, entries_ = 0;
     uint64_t refused_ = 0;
+    mutable uint64_t sought_ = 0;
 };
 
 }  // namespace mlbcc::event

@@ -286,6 +286,8 @@ struct ProbePlan {
     std::vector<RulePart> parts;  // bit i of `hits` is parts[i]
     std::optional<RecordPlan> entry, ret;
     std::vector<AggregateUse> aggregates;
+    // All its rules are `until_known`: it is attached only while it learns something new.
+    bool until_known = false;
     // Bit i: word i of the arguments (usdt: argument i) points to text read at entry.
     uint32_t text_words = 0;
     uint32_t saved_words = 0;  // of arguments, from the first; all registers if any

@@ -127,6 +127,8 @@ rules::Scope ProbePlanner::scope(bool entry) const {
 
 bool ProbePlanner::plan() {
     for (const target::RuleUse& use : target_.uses) plan_rule(use);
+    probe_.until_known = std::ranges::all_of(
+        target_.uses, [](const target::RuleUse& use) { return use.rule->until_known; });
     if (probe_.parts.empty()) return false;
     ret_ = rules::check_ret(scope(false));
     if (ret_) probe_.ret_type = value_type(*ret_);

@@ -120,6 +120,12 @@ void read(const Json& json, sink::LibraryCoverage& one) {
     one.ended = is_true(json, "ended");
 }
 
+void read(const Json& json, target::LeftOut& one) {
+    one.library = string_of(json, "library");
+    one.functions = unsigned_of(json, "functions");
+    one.said = string_of(json, "said");
+}
+
 void read(const Json& json, sink::GivenAddresses& one) {
     one.library = string_of(json, "library");
     one.answers = unsigned_of(json, "answers");
@@ -221,6 +227,7 @@ sink::TraceEnd saved_end(const Json& summary) {
     end.metrics.functions = read_all<sink::FunctionTime>(summary, "functions");
     end.metrics.nested = read_all<sink::NestedTime>(summary, "nested");
     end.metrics.coverage = read_all<sink::LibraryCoverage>(summary, "coverage");
+    end.metrics.left_out = read_all<target::LeftOut>(summary, "left_out");
     end.metrics.addresses = read_all<sink::GivenAddresses>(summary, "addresses");
     spread_signs(end.metrics.stats);
     return end;

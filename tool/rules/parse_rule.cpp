@@ -14,6 +14,7 @@ namespace {
 bool* flag_at(Cursor& cursor, Rule& rule) {
     if (cursor.at_word("entry")) return &rule.entry;
     if (cursor.at_word("optional")) return &rule.optional;
+    if (cursor.at_word("until_known")) return &rule.until_known;
     return cursor.at_word("all") ? &rule.all : nullptr;
 }
 
@@ -40,12 +41,28 @@ void check_all(Cursor& cursor, const Rule& rule) {
     }
 }
 
+// What it learns must be there for good, and cost nothing once it is known.
+void check_until_known(Cursor& cursor, const Rule& rule) {
+    if (!rule.until_known) return;
+    for (const Target& target : rule.targets) {
+        if (std::holds_alternative<FunctionTarget>(target.node)) continue;
+        cursor.error(target.span, "`until_known` is for functions of libraries only")
+            .help("remove `until_known`");
+    }
+    for (const Clause& clause : rule.clauses) {
+        const auto* learn = std::get_if<LearnClause>(&clause.node);
+        if (learn != nullptr && learn->op == LearnOp::set) continue;
+        cursor.error(clause.span, "`until_known` is for rules that learn by `=`, and nothing else")
+            .help("give this a rule of its own");
+    }
+}
+
 bool parse_except(Cursor& cursor, Rule& rule) {
     if (!cursor.accept_word("except")) return true;
     do {
         auto glob = cursor.expect_glob("a name or pattern of functions");
         if (!glob) return false;
-        rule.except.push_back({glob->characters(), glob->span});
+        rule.except.push_back({glob->characters(), glob->span, std::nullopt});
     } while (cursor.accept(TokenKind::comma));
     return true;
 }
@@ -157,6 +174,7 @@ void parse_rule(Cursor& cursor, uint32_t begin, RuleSet& rules) {
     if (parse_brace(cursor, rules, rule)) parse_body(cursor, rule);
     rule.span = cursor.since(begin);
     warn_of_repeats(cursor, rule);
+    check_until_known(cursor, rule);
     check_samples(cursor, rule);
     if (cursor.diagnostics().error_count() == errors) warn_of_nothing(cursor, rule);
     rules.rules.push_back(std::move(rule));

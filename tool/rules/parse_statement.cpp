@@ -10,13 +10,13 @@ namespace mlbcc::rules {
 
 namespace {
 
-const std::array<std::string, 4> kStatements{"on", "library", "header", "import"};
+const std::array<std::string, 5> kStatements{"on", "library", "functions", "header", "import"};
 
 // Does `word`, as the first of a statement, go together with what follows it?
 bool can_begin(std::string_view word, const Token& behind) {
     bool is_name = behind.kind == TokenKind::name, is_string = behind.kind == TokenKind::string;
     if (word == "on") return is_name || is_string;
-    if (word == "library") return is_name;
+    if (word == "library" || word == "functions") return is_name;
     if (word == "import") return is_string || behind.is_word("optional");
     return word == "header" && is_string;
 }
@@ -86,9 +86,10 @@ void FileParser::statement(Cursor& cursor) {
 void FileParser::keyword(Cursor& cursor, std::string_view word, uint32_t begin) {
     cursor.take();
     if (word == "on") return parse_rule(cursor, begin, rules_);
-    bool right = word == "import"   ? import(cursor)
-                 : word == "header" ? header(cursor, begin)
-                                    : library(cursor, begin);
+    bool right = word == "import"      ? import(cursor)
+                 : word == "header"    ? header(cursor, begin)
+                 : word == "functions" ? functions(cursor, begin)
+                                       : library(cursor, begin);
     if (!right) skip_line(cursor);
 }
 
@@ -161,6 +162,40 @@ void FileParser::add_library(Cursor& cursor, Library library) {
     rules_.libraries.push_back(std::move(library));
 }
 
+// NAME = cuCtxGet*, cuDeviceGet* [as "calls that only ask"]
+bool FileParser::functions(Cursor& cursor, uint32_t begin) {
+    FunctionList list;
+    auto name = cursor.expect_name("the name of a list of functions");
+    if (!name) return false;
+    list.name = std::move(*name);
+    Span name_span = cursor.last().span;
+    if (!cursor.expect(TokenKind::assign, fmt::format("`=` after `{}`", list.name))) return false;
+    do {
+        auto glob = cursor.expect_glob("a name or pattern of functions");
+        if (!glob) return false;
+        list.patterns.push_back({glob->characters(), glob->span, std::nullopt});
+    } while (cursor.accept(TokenKind::comma));
+    if (cursor.accept_word("as")) {
+        auto said = cursor.expect_string("what is said of these functions in quotes");
+        if (!said) return false;
+        list.said = std::move(*said);
+    }
+    list.span = cursor.since(begin);
+    add_list(cursor, std::move(list), name_span);
+    return true;
+}
+
+void FileParser::add_list(Cursor& cursor, FunctionList list, Span name) {
+    auto known = std::ranges::find(rules_.lists, list.name, &FunctionList::name);
+    if (known == rules_.lists.end()) {
+        rules_.lists.push_back(std::move(list));
+        return;
+    }
+    cursor.error(name, fmt::format("there are two lists `{}`", list.name))
+        .at("the first is here", known->span.where())
+        .help("give one of them another name");
+}
+
 void FileParser::declaration(Cursor& cursor) {
     uint32_t begin = cursor.begin();
     DeclarationEnd end = scan_declaration(cursor);
@@ -202,7 +237,8 @@ void FileParser::no_declaration(Cursor& cursor, uint32_t begin) {
         cursor.rewind(stop);
         cursor.unexpected("a C declaration that ends with `;`")
             .at("it begins here", first.span.where())
-            .note("the other statements begin with `on`, `library`, `header` or `import`");
+            .note("the other statements begin with `on`, `library`, `functions`, `header` or "
+                  "`import`");
     }
     skip_line(cursor);
 }

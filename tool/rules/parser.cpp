@@ -176,6 +176,7 @@ void parse(std::span<const std::string> names, const LoadFile& load, RuleSet& ru
     reader.check_libraries(first_rule);
     reader.check_titles();
     reader.mark_optional(first_rule);
+    expand_lists(rules, first_rule);
 }
 
 void parse(std::string_view name, const LoadFile& load, RuleSet& rules, Diagnostics& diagnostics) {

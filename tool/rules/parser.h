@@ -40,6 +40,8 @@ private:
     bool library(Cursor& cursor, uint32_t begin);
     bool library_files(Cursor& cursor, Library& library);
     void add_library(Cursor& cursor, Library library);
+    bool functions(Cursor& cursor, uint32_t begin);
+    void add_list(Cursor& cursor, FunctionList list, Span name);
     void declaration(Cursor& cursor);
     void no_declaration(Cursor& cursor, uint32_t begin);
 
@@ -73,6 +75,11 @@ struct PeriodWanted {
 };
 // How often something is done, nanoseconds: at most once a day's time.
 std::optional<uint64_t> parse_period(Cursor& cursor, const PeriodWanted& wanted);
+
+// ---- lists of functions (function_lists.cpp)
+
+// Puts the patterns of a list in the place of its name, in the rules from index `first` on.
+void expand_lists(RuleSet& rules, size_t first);
 
 // ---- rules (parse_rule.cpp, parse_target.cpp)
 

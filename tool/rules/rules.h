@@ -213,6 +213,7 @@ struct FunctionTarget {
     bool quoted = false;
     std::string pattern;  // GLOB over function names
     Span library_span, pattern_span;
+    std::optional<uint32_t> list;  // index into RuleSet::lists: the pattern is one of that list
 };
 struct Pattern {  // GLOB
     std::string text;
@@ -249,13 +250,15 @@ struct Target {
 struct Glob {
     std::string pattern;
     Span span;
+    std::optional<uint32_t> list;  // as FunctionTarget::list
 };
 
 struct Rule {
     uint32_t index = 0;  // position among all rules of the set; later files come later
     bool entry = false, optional = false;
-    bool unsaid = false;  // `import optional`: what its libraries lack is not worth a word
-    bool all = false;     // of every process, traced or not
+    bool unsaid = false;       // `import optional`: what its libraries lack is not worth a word
+    bool all = false;          // of every process, traced or not
+    bool until_known = false;  // in place only while it learns something new
     std::vector<Target> targets;
     std::vector<Glob> except;
     std::vector<ExprPtr> where;  // all must hold
@@ -270,6 +273,14 @@ struct Library {
     std::vector<std::string> files;     // sonames, paths or globs, tried in this order
     std::vector<std::string> variants;  // "_v2", "_ptsz"
     std::string directory;              // of the rule file: "./libx.so" is relative to it
+    Span span;
+};
+
+// functions asks = cuCtxGet*, cuDriverGetVersion as "calls that only ask"
+struct FunctionList {
+    std::string name;
+    std::vector<Glob> patterns;
+    std::string said;  // of those that `except` leaves out by this list; "": nothing
     Span span;
 };
 
@@ -314,6 +325,7 @@ struct RuleSet {
     std::vector<std::unique_ptr<SourceFile>> files;
     std::vector<std::string> identities;  // Loaded::identity of each of `files`
     std::vector<Library> libraries;
+    std::vector<FunctionList> lists;
     std::vector<Header> headers;
     std::vector<Declaration> declarations;
     std::vector<Cast> casts;

@@ -226,6 +226,12 @@ void write(Writer& json, const LibraryCoverage& one) {
     json.Bool(true);
 }
 
+void write(Writer& json, const target::LeftOut& one) {
+    member(json, "library", one.library);
+    member(json, "functions", one.functions);
+    member(json, "said", one.said);
+}
+
 void write(Writer& json, const GivenAddresses& one) {
     member(json, "library", one.library);
     member(json, "answers", one.answers);
@@ -277,6 +283,7 @@ void summary(Writer& json, const TraceEnd& end, const std::vector<Layer>& layers
     list(json, "functions", end.metrics.functions);
     if (!end.metrics.nested.empty()) list(json, "nested", end.metrics.nested);
     if (!end.metrics.coverage.empty()) list(json, "coverage", end.metrics.coverage);
+    if (!end.metrics.left_out.empty()) list(json, "left_out", end.metrics.left_out);
     if (!end.metrics.addresses.empty()) list(json, "addresses", end.metrics.addresses);
     list(json, "layers", layers);
     member(json, "late", end.late);

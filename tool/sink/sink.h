@@ -129,6 +129,7 @@ struct MetricSnapshot {
     std::vector<FunctionTime> functions;    // the slowest single call first
     std::vector<NestedTime> nested;         // the longest first; only those with calls inside
     std::vector<LibraryCoverage> coverage;  // only where it is exact
+    std::vector<target::LeftOut> left_out;
     std::vector<GivenAddresses> addresses;
 };
 // What counts, sums and histograms gained since the last look at them (the `sums` record): only

@@ -78,7 +78,11 @@ std::string coverage_text(const MetricSnapshot& metrics, size_t width) {
                  fmt::format(" of {} traced{}", grouped(one.functions),
                              one.ended ? ", by calls that ended" : ""));
     }
-    return rows.empty() ? "" : "\nFUNCTIONS THAT WERE CALLED\n" + rows.text();
+    const char* title = rows.empty() ? "\nFUNCTIONS LEFT OUT\n" : "\nFUNCTIONS THAT WERE CALLED\n";
+    for (const target::LeftOut& one : metrics.left_out) {
+        rows.add(2, one.library, {grouped(one.functions), ""}, " left out: " + one.said);
+    }
+    return rows.empty() ? "" : title + rows.text();
 }
 
 std::string addresses_text(const MetricSnapshot& metrics, size_t width) {

@@ -211,6 +211,10 @@ LibraryFile& LibraryTable::expect_file(const std::string& title,
     return *file;
 }
 
+std::string soname_of(const TracedLibrary& library, const LibraryFile& file) {
+    return library.soname.empty() ? last_component(file.path) : library.soname;
+}
+
 // What lies in the program's own folders is one library, whatever they are called.
 bool LibraryName::grows() const {
     return has_folder() && is_glob(text) && !text.starts_with('$');

@@ -44,6 +44,9 @@ struct TracedLibrary {
     LibrarySearch search;  // what became of the names that were not found
 };
 
+// UserFunction::soname of what is in this file.
+std::string soname_of(const TracedLibrary& library, const LibraryFile& file);
+
 class LibraryTable {
 public:
     LibraryTable(const rules::RuleSet& rules, Host& host, Diagnostics& diagnostics)

@@ -96,10 +96,7 @@ Probe ProbeTable::make_probe(const LibraryFile& file, GroupId group, Wanted& wan
     const Symbol& symbol = file.index[primary];
     UserFunction function;
     if (!file.expected) function.path = file.path;
-    function.soname = wanted.library->soname;
-    if (function.soname.empty()) {
-        function.soname = file.path.substr(file.path.rfind('/') + 1);
-    }
+    function.soname = soname_of(*wanted.library, file);
     function.symbol = symbol.name;
     function.base = shown_name(symbol.name, wanted.library->variants);
     function.offset = symbol.offset;
@@ -109,6 +106,12 @@ Probe ProbeTable::make_probe(const LibraryFile& file, GroupId group, Wanted& wan
     }
     std::sort(wanted.uses.begin(), wanted.uses.end(), is_weaker);
     return {std::move(function), signature_of(file, group, wanted), std::move(wanted.uses)};
+}
+
+bool ProbeTable::wants(const LibraryFile& file, GroupId group) const {
+    const auto found = files_.find(file.path);
+    return found != files_.end() &&
+           !found->second.groups[static_cast<uint32_t>(group)].uses.empty();
 }
 
 std::vector<Probe> ProbeTable::take() {

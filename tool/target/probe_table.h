@@ -41,6 +41,8 @@ public:
     // A rule wants these functions of one of the library's files. Calls come rule by rule.
     void want(const RuleUse& use, const TracedLibrary& library, const LibraryFile& file,
               const std::vector<SymbolId>& symbols);
+    // Whether any rule wants this function.
+    bool wants(const LibraryFile& file, GroupId group) const;
     // All probes, by path and offset.
     std::vector<Probe> take();
 

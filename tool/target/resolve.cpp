@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -23,28 +24,29 @@ public:
         for (const rules::Glob& glob : except) {
             const NamePattern pattern(glob.pattern, library.variants);
             if (!pattern.is_literal()) {
-                globs_.push_back(pattern);
+                globs_.emplace_back(&glob, pattern);
                 continue;
             }
             for (const SymbolId id : file.index.matching(pattern)) {
-                groups_.push_back(file.index.group_of(id));
+                names_.emplace(file.index.group_of(id), &glob);
             }
         }
-        std::sort(groups_.begin(), groups_.end());
     }
 
-    bool contains(SymbolId id) const {
-        const GroupId group = file_.index.group_of(id);
-        if (std::binary_search(groups_.begin(), groups_.end(), group)) return true;
+    // What takes it out; null: nothing does.
+    const rules::Glob* find(SymbolId id) const {
+        const auto named = names_.find(file_.index.group_of(id));
+        if (named != names_.end()) return named->second;
         const std::string& name = file_.index[id].name;
-        return std::any_of(globs_.begin(), globs_.end(),
-                           [&](const NamePattern& glob) { return glob.matches(name); });
+        const auto found =
+            std::ranges::find_if(globs_, [&](const auto& one) { return one.second.matches(name); });
+        return found == globs_.end() ? nullptr : found->first;
     }
 
 private:
     const LibraryFile& file_;
-    std::vector<NamePattern> globs_;
-    std::vector<GroupId> groups_;
+    std::vector<std::pair<const rules::Glob*, NamePattern>> globs_;
+    std::map<GroupId, const rules::Glob*> names_;
 };
 
 struct LibraryTarget {
@@ -87,23 +89,23 @@ public:
           kernel_(types, host, diagnostics), points_(rules, types, host, diagnostics) {}
 
     // Libraries first: one that is not there is said once, not once a target.
-    std::vector<Probe> run(std::vector<SoughtLibrary>* libraries) {
+    std::vector<Probe> run(std::vector<SoughtLibrary>* libraries, std::vector<LeftOut>* left_out) {
         find_all_libraries();
         if (libraries != nullptr) {
             expect_absent();
             *libraries = libraries_.sought();
         }
         libraries_.report_problems();
-        std::vector<Probe> all_probes = functions();
+        std::vector<Probe> all_probes = functions(left_out);
         for (const rules::Rule& rule : rules_.rules) kernel_.want(rule);
         for (const rules::Rule& rule : rules_.rules) points_.want(rule);
         for (Probe& probe : kernel_.take()) all_probes.push_back(std::move(probe));
         for (Probe& probe : points_.take()) all_probes.push_back(std::move(probe));
         return all_probes;
     }
-    std::vector<Probe> run_late() {
+    std::vector<Probe> run_late(std::vector<LeftOut>& left_out) {
         find_all_libraries();
-        return functions();
+        return functions(&left_out);
     }
 
 private:
@@ -119,11 +121,14 @@ private:
         }
         libraries_.expect(targets, types_);
     }
-    std::vector<Probe> functions() {
+    std::vector<Probe> functions(std::vector<LeftOut>* left_out) {
         for (const RuleTargets& rule : all_) {
+            lists_.clear();
             for (const LibraryTarget& target : rule.targets) match(*rule.rule, target);
+            check_lists(rule);
             if (!rule.targets.empty()) check_except(rule);
         }
+        if (left_out != nullptr) add_left_out(*left_out);
         return probes_.take();
     }
 
@@ -145,12 +150,20 @@ private:
             const Exclusion exclusion(rule.except, *target.library, *file);
             std::vector<SymbolId> found = file->index.matching(pattern);
             matched += found.size();
-            std::erase_if(found, [&](SymbolId id) { return exclusion.contains(id); });
+            std::erase_if(found, [&](SymbolId id) {
+                const rules::Glob* by = exclusion.find(id);
+                if (by != nullptr && by->list && !file->expected)
+                    left_out_[{file, *by->list}].emplace(file->index.group_of(id), target.library);
+                return by != nullptr;
+            });
             wanted += found.size();
             if (!rule.entry) take_out_returning_twice(*file, found, twice);
             probes_.want(use, *target.library, *file, found);
         }
-        if (matched == 0) {
+        if (target.target->list) {
+            // Libraries of other versions have not all of a list.
+            lists_[{target.library, *target.target->list}] |= matched > 0;
+        } else if (matched == 0) {
             // What several rules can do without is said once.
             const auto missing = std::pair(target.library, target.target->pattern);
             if (rule.unsaid) return;
@@ -164,6 +177,37 @@ private:
         }
     }
 
+    void check_lists(const RuleTargets& rule) {
+        for (const auto& [which, has_matched] : lists_) {
+            if (has_matched || rule.rule->unsaid) continue;
+            const TracedLibrary* library = which.first;
+            const uint32_t list = which.second;
+            const auto first = std::ranges::find_if(rule.targets, [&](const LibraryTarget& one) {
+                return one.library == library && one.target->list == list;
+            });
+            rules::FunctionTarget whole = *first->target;
+            whole.pattern = rules_.lists[list].name;
+            no_match(*rule.rule, whole, *library, diagnostics_);
+        }
+    }
+
+    void add_left_out(std::vector<LeftOut>& left_out) const {
+        for (const auto& [which, groups] : left_out_) {
+            const auto& [file, list] = which;
+            const std::string& said = rules_.lists[list].said;
+            if (said.empty()) continue;
+            for (const auto& [group, library] : groups) {
+                if (probes_.wants(*file, group)) continue;
+                const std::string name = soname_of(*library, *file);
+                auto known = std::ranges::find_if(left_out, [&](const LeftOut& one) {
+                    return one.library == name && one.said == said;
+                });
+                if (known == left_out.end()) known = left_out.insert(known, {name, said, 0});
+                ++known->functions;
+            }
+        }
+    }
+
     void check_except(const RuleTargets& rule) {
         std::vector<const TracedLibrary*> libraries;
         for (const LibraryTarget& target : rule.targets) {
@@ -171,6 +215,7 @@ private:
             libraries.push_back(target.library);
         }
         for (const rules::Glob& except : rule.rule->except) {
+            if (except.list) continue;
             useless_except(except, libraries, diagnostics_);
         }
     }
@@ -181,6 +226,11 @@ private:
     LibraryTable libraries_;
     std::vector<RuleTargets> all_;
     std::set<std::pair<const TracedLibrary*, std::string>> missing_;  // of `optional` rules
+    // Whether anything of this list is in the library, of one rule's targets.
+    std::map<std::pair<const TracedLibrary*, uint32_t>, bool> lists_;
+    // By file and list.
+    std::map<std::pair<const LibraryFile*, uint32_t>, std::map<GroupId, const TracedLibrary*>>
+        left_out_;
     ProbeTable probes_;
     KernelTable kernel_;
     PointTable points_;
@@ -190,18 +240,19 @@ private:
 
 std::vector<Probe> resolve(const rules::RuleSet& rules, rules::TypeTable& types, Host& host,
                            Diagnostics& diagnostics) {
-    return Resolver(rules, types, host, diagnostics).run(nullptr);
+    return Resolver(rules, types, host, diagnostics).run(nullptr, nullptr);
 }
 
 std::vector<Probe> resolve_expecting(const rules::RuleSet& rules, rules::TypeTable& types,
                                      Host& host, Diagnostics& diagnostics,
-                                     std::vector<SoughtLibrary>& libraries) {
-    return Resolver(rules, types, host, diagnostics).run(&libraries);
+                                     std::vector<SoughtLibrary>& libraries,
+                                     std::vector<LeftOut>& left_out) {
+    return Resolver(rules, types, host, diagnostics).run(&libraries, &left_out);
 }
 
 std::vector<Probe> resolve_late(const rules::RuleSet& rules, rules::TypeTable& types, Host& host,
-                                Diagnostics& diagnostics) {
-    return Resolver(rules, types, host, diagnostics).run_late();
+                                Diagnostics& diagnostics, std::vector<LeftOut>& left_out) {
+    return Resolver(rules, types, host, diagnostics).run_late(left_out);
 }
 
 }  // namespace mlbcc::target

@@ -188,6 +188,14 @@ struct SoughtLibrary {
     bool may_come_anywhere() const;  // it is optional and named without a folder
 };
 
+// Functions of a library that no rule wants, for `except` takes them out by a list that says
+// something of them (rules::FunctionList::said).
+struct LeftOut {
+    std::string library;  // UserFunction::soname
+    std::string said;
+    uint64_t functions = 0;
+};
+
 // Each real function that some rule wants, sorted by path and offset, and then what else they want.
 // A target that matches nothing is an error (a note if its rule is `optional`) with the nearest
 // names that there are. What the kernel says of its own system calls and tracepoints goes to
@@ -197,14 +205,15 @@ std::vector<Probe> resolve(const rules::RuleSet& rules, rules::TypeTable& types,
 
 // The same where libraries may come later. Those of `optional` rules that are not there are
 // expected: the functions that prototypes and rules name stand in for theirs. `libraries`: all that
-// rules name.
+// rules name. `left_out` gets those of files that are there.
 std::vector<Probe> resolve_expecting(const rules::RuleSet& rules, rules::TypeTable& types,
                                      Host& host, Diagnostics& diagnostics,
-                                     std::vector<SoughtLibrary>& libraries);
+                                     std::vector<SoughtLibrary>& libraries,
+                                     std::vector<LeftOut>& left_out);
 
 // Functions of the libraries that `host` finds; of others nothing is said.
 std::vector<Probe> resolve_late(const rules::RuleSet& rules, rules::TypeTable& types, Host& host,
-                                Diagnostics& diagnostics);
+                                Diagnostics& diagnostics, std::vector<LeftOut>& left_out);
 
 // cuMemcpyHtoDAsync_v2_ptsz -> cuMemcpyHtoDAsync, for variants {_v2, _ptsz}.
 std::string base_name(std::string_view symbol, const std::vector<std::string>& variants);

@@ -73,6 +73,18 @@ Known known_of(const plan::Plan& plan, const plan::ProbePlan& probe,
     return at_entry ? Known::not_called : at_return ? Known::not_ended : Known::nothing;
 }
 
+// It is there for what it tells of others.
+bool is_only_learnt_from(const plan::ProbePlan& probe) {
+    const auto only_learns = [](const std::optional<plan::RecordPlan>& record) {
+        return !record || std::ranges::all_of(record->emits, [](const plan::Emit& emit) {
+            return std::holds_alternative<plan::LearnEmit>(emit.what) ||
+                   std::holds_alternative<plan::TraceEmit>(emit.what) ||
+                   std::holds_alternative<plan::ConditionEmit>(emit.what);
+        });
+    };
+    return probe.aggregates.empty() && only_learns(probe.entry) && only_learns(probe.ret);
+}
+
 using Library = std::map<std::string, Function>;  // by symbol
 
 // Nullopt where some function may have been called without a trace.
@@ -124,6 +136,7 @@ Coverage::libraries(const std::vector<plan::ProbeId>& refused,
         const auto& function = std::get<target::UserFunction>(probe.probe->at);
         if (function.path.empty() || std::ranges::find(refused, probe.id) != refused.end())
             continue;
+        if (is_only_learnt_from(probe)) continue;
         Library& library = libraries[function.soname];
         auto [found, is_new] = library.try_emplace(probe.symbol);
         Known known = known_of(plan_, probe, losses);

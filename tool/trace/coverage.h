@@ -1,6 +1,7 @@
 // Which functions of each traced library were called. It is known from what is kept anyway: events,
 // and counts whose groups have the function's name. Of a library of which some call may have left
-// no trace (a condition, a sample, a loss) nothing is said.
+// no trace (a condition, a sample, a loss) nothing is said. Functions that rules only learn from do
+// not count.
 #pragma once
 
 #include <cstddef>

@@ -157,7 +157,10 @@ std::string describe_place(const Frontend& frontend, const plan::ProbePlan& prob
     case plan::ProbeKind::interval: return describe_looks(probe);
     }
     return frontend.entries[static_cast<uint32_t>(probe.id)].why +
-           (probe.has_return() ? "" : "; no return probe is needed");
+           (probe.has_return() ? "" : "; no return probe is needed") +
+           (probe.until_known
+                ? "\n  when    in processes that ran before the trace, until it tells nothing new"
+                : "");
 }
 
 void describe_tallies(const Frontend& frontend, const std::optional<plan::RecordPlan>& record,

@@ -233,8 +233,9 @@ void Frontend::resolve(std::vector<system::ProcessView> views) {
         types.set_task(host->kernel_task(task_words_.members, types));
         steps_.done("the kernel's structures");
     }
-    probes_ = expects ? target::resolve_expecting(rules, types, *host, diagnostics, libraries)
-                      : target::resolve(rules, types, *host, diagnostics);
+    probes_ = expects
+                  ? target::resolve_expecting(rules, types, *host, diagnostics, libraries, left_out)
+                  : target::resolve(rules, types, *host, diagnostics);
     steps_.done("resolve");
 }
 
@@ -281,11 +282,14 @@ const target::UserFunction& Frontend::function(plan::ProbeId probe) const {
 
 Result<plan::Growth> Frontend::add_late(target::Host& late, const std::string& name,
                                         Diagnostics& found) {
-    std::vector<target::Probe> probes = target::resolve_late(rules, types, late, found);
+    std::vector<target::Probe> probes = target::resolve_late(rules, types, late, found, left_out);
     for (target::Probe& probe : probes) {
         auto& function = std::get<target::UserFunction>(probe.at);
         // The path is that of a descriptor.
         if (function.path.ends_with("/" + function.soname)) function.soname = name;
+    }
+    for (target::LeftOut& one : left_out) {
+        if (std::ranges::all_of(one.library, ::isdigit)) one.library = name;
     }
     plan::Growth growth = plan::grow(plan, std::move(probes), rules, found);
     if (auto done = choose_entries(growth.first_probe, late); !done) return done.error();

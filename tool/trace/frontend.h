@@ -56,6 +56,7 @@ public:
 
     std::string run_by;    // options, in any words, by which what is compiled may differ
     bool expects = false;  // libraries may come later: set before resolve()
+    std::vector<target::LeftOut> left_out;         // by lists, of all libraries until now
     std::vector<target::SoughtLibrary> libraries;  // that the rules name, where they may
     bool grows() const;                            // whether one may still come
     // Whether this one may in a folder that nobody names.

@@ -13,7 +13,7 @@ Generation::Generation(const TraceOptions& options, const bpf::Map& threads, Ste
     : frontend(options.rules, steps), loader(frontend, steps), keeping(options, frontend, loader),
       pythons(loaded.kernel, options.verbosity), follower(loaded.kernel, options.everyone),
       metrics(frontend.plan, loaded.kernel), sums(frontend.plan, metrics), coverage(frontend.plan),
-      options_(options), threads_(threads), steps_(steps) {
+      learning(frontend, loaded, steps), options_(options), threads_(threads), steps_(steps) {
     frontend.run_by = fmt::format("{} {}", options.everyone, options.buffer_bytes);
 }
 
@@ -90,6 +90,9 @@ Result<void> Generation::finish_loading() {
                   "preempts a thread in a probe (mount -t tracefs tracefs /sys/kernel/tracing)");
     }
     if (frontend.plan.traces_addresses()) given.emplace(frontend, loaded);
+    if (options_.everyone || !options_.pids.empty()) {
+        if (auto done = learning.start(); !done) return done;
+    }
     if (!late) frontend.compiler->kill();  // LLVM's memory goes with it
     return {};
 }
@@ -136,6 +139,7 @@ void Generation::take_given(const std::function<void()>& grown) {
 }
 
 void Generation::detach() {
+    learning.detach();
     loaded.detach();
     pythons.detach();
 }
@@ -147,6 +151,7 @@ sink::MetricSnapshot Generation::metrics_of(const event::Pipeline& pipeline) {
     std::vector<plan::ProbeId> refused;
     for (const bpf::Refusal& one : loaded.refused) refused.push_back(one.probe);
     made.coverage = coverage.libraries(refused, made.losses);
+    made.left_out = frontend.left_out;
     return made;
 }
 

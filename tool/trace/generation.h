@@ -26,6 +26,7 @@
 #include "trace/given.h"
 #include "trace/keep.h"
 #include "trace/late.h"
+#include "trace/learning_probes.h"
 #include "trace/loader.h"
 #include "trace/metrics.h"
 #include "trace/options.h"
@@ -77,6 +78,7 @@ public:
     std::optional<bpf::Stream> stream;
     std::optional<LateLibraries> late;
     std::optional<GivenFunctions> given;  // where some rule has a `trace`
+    LearningProbes learning;
 
 private:
     const TraceOptions& options_;

@@ -65,13 +65,20 @@ Result<Attached> Loaded::attach_but_for_jumps(const Frontend& frontend, size_t f
     return attach_files(frontend, first, *others);
 }
 
-Result<Attached> Loaded::attach_files(const Frontend& frontend, size_t first,
-                                      const bpf::Programs& programs) {
-    std::map<std::string, std::vector<bpf::Site>> by_file;
+Result<Attached> Loaded::attach_until_known(const Frontend& frontend) {
     Attached done;
+    for (const auto& [path, sites] : sites_of(frontend, 0, true)) {
+        auto made = attach_file(path, sites, programs(Side::user), learning, done);
+        if (!made) return made.error();
+    }
+    return done;
+}
+
+Loaded::Sites Loaded::sites_of(const Frontend& frontend, size_t first, bool until_known) {
+    Sites by_file;
     for (size_t i = first; i < frontend.plan.probes.size(); ++i) {
         const plan::ProbePlan& probe = frontend.plan.probes[i];
-        if (probe.kind != plan::ProbeKind::function) continue;
+        if (probe.kind != plan::ProbeKind::function || probe.until_known != until_known) continue;
         const target::UserFunction& function = frontend.function(probe.id);
         const EntryPlace& place = frontend.entries[i];
         if (function.path.empty()) continue;  // it is only expected
@@ -81,15 +88,23 @@ Result<Attached> Loaded::attach_files(const Frontend& frontend, size_t first,
         }
         by_file[function.path].push_back({&probe, function.offset + place.offset});
     }
-    for (const auto& [path, sites] : by_file) {
-        if (auto made = attach_file(path, sites, programs, done); !made) return made.error();
+    return by_file;
+}
+
+Result<Attached> Loaded::attach_files(const Frontend& frontend, size_t first,
+                                      const bpf::Programs& programs) {
+    Attached done;
+    for (const auto& [path, sites] : sites_of(frontend, first, false)) {
+        auto made = attach_file(path, sites, programs, attachments, done);
+        if (!made) return made.error();
     }
     probes += done.functions;
     return done;
 }
 
 Result<void> Loaded::attach_file(const std::string& path, std::span<const bpf::Site> sites,
-                                 const bpf::Programs& programs, Attached& done) {
+                                 const bpf::Programs& programs, std::vector<bpf::Attachment>& to,
+                                 Attached& done) {
     Result<bpf::Attachment> made =
         mode == AttachMode::perf ? bpf::Attachment::functions_by_perf(path, sites, kernel, program)
                                  : bpf::Attachment::functions(path, sites, programs, mode);
@@ -97,11 +112,11 @@ Result<void> Loaded::attach_file(const std::string& path, std::span<const bpf::S
     done.functions += sites.size() - made->refused.size();
     done.links += made->links();
     refused.insert(refused.end(), made->refused.begin(), made->refused.end());
-    attachments.push_back(std::move(*made));
+    to.push_back(std::move(*made));
     if (mode == AttachMode::perf) return {};
     if (auto touching = bpf::Attachment::touch_texts(path, sites)) {
         done.links += touching->links();
-        attachments.push_back(std::move(*touching));
+        to.push_back(std::move(*touching));
     }
     return {};
 }

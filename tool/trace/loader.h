@@ -32,10 +32,14 @@ struct Loaded {
     bpf::Dispatcher dispatcher, kernel_dispatcher;
     bpf::LoadedProgram kernel;
     std::vector<bpf::Attachment> attachments;
-    size_t probes = 0;  // functions that are attached
+    std::vector<bpf::Attachment> learning;  // of probes that are in place `until_known`
+    size_t probes = 0;                      // functions that are attached
     std::vector<bpf::Refusal> refused;
 
-    void detach() { attachments.clear(); }
+    void detach() {
+        attachments.clear();
+        learning.clear();
+    }
     // Hits of probes, by any process, for which the kernel ran no program.
     uint64_t missed() const;
     codegen::AttachMode mode_of(codegen::Side side) const;
@@ -45,6 +49,8 @@ struct Loaded {
     Result<void> tell_rules(const plan::Plan& plan, size_t first);
     // ... and their places. The programs must know the former when they run.
     Result<Attached> attach_functions(const Frontend& frontend, size_t first);
+    // Of probes that are in place `until_known`, which the others do not attach.
+    Result<Attached> attach_until_known(const Frontend& frontend);
     // Likewise, of functions that others may jump to, whose calls those are.
     Result<Attached> attach_but_for_jumps(const Frontend& frontend, size_t first);
 
@@ -53,8 +59,12 @@ struct Loaded {
 private:
     Result<Attached> attach_files(const Frontend& frontend, size_t first,
                                   const bpf::Programs& programs);
+    // By file: where the probes are, from index `first` on.
+    using Sites = std::map<std::string, std::vector<bpf::Site>>;
+    Sites sites_of(const Frontend& frontend, size_t first, bool until_known);
     Result<void> attach_file(const std::string& path, std::span<const bpf::Site> sites,
-                             const bpf::Programs& programs, Attached& done);
+                             const bpf::Programs& programs, std::vector<bpf::Attachment>& made,
+                             Attached& done);
 };
 
 // How to generate for this machine: by the best ways to attach that it has, or the one asked for.

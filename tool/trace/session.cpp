@@ -174,6 +174,7 @@ void Session::sweep() {
         now, [this] { return now_->follower.processes(); }, pipeline_);
     if (!change_) now_->sums.work(now, pipeline_);
     pipeline_.advance(now);
+    if (!change_) now_->learning.work(now, pipeline_.learning());
     periodically(now);
     if (progress_) progress_->work(now);
     if (screen_ != nullptr) attend_screen(now);
@@ -274,8 +275,8 @@ void Session::give_up_rights() {
     if (options_.reloadable) return;
     const Generation& all = *now_;
     trace::give_up_rights(
-        work_to_come(all.frontend.plan, command_.has_value(), all.late || all.given,
-                     all.loaded.mode),
+        work_to_come(all.frontend.plan, command_.has_value(),
+                     all.late || all.given || all.learning.may_attach(), all.loaded.mode),
         steps_, [&] { return all.follower.reads_maps(); },
         [&] { return all.follower.sees_roots(); });
 }

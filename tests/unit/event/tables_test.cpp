@@ -41,6 +41,31 @@ TEST_F(Learnt, ALaterNameReplaces) {
     EXPECT_EQ(tables.size(), 1u);
 }
 
+// A probe that is in place `until_known` is of use as long as it says something new.
+TEST_F(Learnt, WhatIsNewAndWhatIsSought) {
+    Tables tables(t.plan);
+    const TableId kernel = *tables.table("kernel"), file = *tables.table("file");
+    auto set = [&](TableId table, std::string_view name) {
+        return tables.apply({table, rules::LearnOp::set, 70, 1, std::nullopt, text(name)});
+    };
+    EXPECT_TRUE(set(kernel, "a"));
+    EXPECT_FALSE(set(kernel, "a"));
+    EXPECT_TRUE(set(kernel, "b"));
+    (void)tables.entry(kernel, 70, 2);
+    EXPECT_EQ(tables.sought(), 0u);
+    t.plan.probes[0].until_known = true;
+    Tables learning(t.plan);
+    (void)learning.entry(kernel, 70, 1);
+    (void)learning.entry(file, 70, 1);
+    EXPECT_EQ(learning.sought(), 1u);
+    learning.learn(kernel, 70, 1, text("a"));
+    (void)learning.entry(kernel, 70, 1);
+    EXPECT_EQ(learning.sought(), 1u);
+    learning.executed(71);  // seen from its start
+    (void)learning.entry(kernel, 71, 1);
+    EXPECT_EQ(learning.sought(), 1u);
+}
+
 TEST_F(Learnt, NumbersStayNumbers) {
     Tables tables(t.plan);
     tables.learn(*tables.table("file"), 70, 3, {&kI32, 42, {}, false, false});

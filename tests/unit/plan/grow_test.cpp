@@ -11,7 +11,7 @@ public:
     explicit Late(std::string text)
         : types_(test::cuda_prototypes()), parsed_(rules::parse_rules(std::move(text))) {
         auto probes = target::resolve_expecting(parsed_.rules, types_.table(), host_,
-                                                parsed_.diagnostics, libraries);
+                                                parsed_.diagnostics, libraries, left_out_);
         plan = make_plan(std::move(probes), parsed_.rules, types_.table(), Arch::x86_64,
                          parsed_.diagnostics);
     }
@@ -20,7 +20,7 @@ public:
         host_.libraries["libcuda.so*"] = host_.libraries["libcuda.so.1"];
         Diagnostics found;
         Growth growth =
-            grow(plan, target::resolve_late(parsed_.rules, types_.table(), host_, found),
+            grow(plan, target::resolve_late(parsed_.rules, types_.table(), host_, found, left_out_),
                  parsed_.rules, found);
         said = found.render();
         return growth;
@@ -46,6 +46,7 @@ private:
     test::Prototypes types_;
     rules::Parsed parsed_;
     target::FakeHost host_;
+    std::vector<target::LeftOut> left_out_;
 };
 
 TEST(Grow, AnAbsentLibraryOfOptionalRulesIsExpected) {

@@ -51,6 +51,72 @@ TEST(Library, Mistakes) {
 )");
 }
 
+TEST(Functions, AListStandsForWhatIsInIt) {
+    Parsed parsed = parse_rules("library a = \"a.so\"\n"
+                                "on a:f*, a:asks except asks, g { count }\n"
+                                "functions asks = get_*, \"version\" as \"calls that only ask\"\n");
+    ASSERT_EQ(parsed.messages(), "");
+    const Rule& rule = parsed.rules.rules.at(0);
+    ASSERT_EQ(rule.targets.size(), 3U);
+    EXPECT_EQ(std::get<FunctionTarget>(rule.targets[0].node).list, std::nullopt);
+    EXPECT_EQ(std::get<FunctionTarget>(rule.targets[2].node).pattern, "version");
+    EXPECT_EQ(std::get<FunctionTarget>(rule.targets[2].node).list, 0U);
+    ASSERT_EQ(rule.except.size(), 3U);
+    EXPECT_EQ(rule.except[0].pattern, "get_*");
+    EXPECT_EQ(rule.except[0].list, 0U);
+    EXPECT_EQ(rule.except[2].list, std::nullopt);
+    EXPECT_EQ(parsed.rules.lists.at(0).said, "calls that only ask");
+}
+
+TEST(Functions, Mistakes) {
+    EXPECT_EQ(messages("functions = f"),
+              R"(error: expected the name of a list of functions, found `=`
+ --> a.rules:1:11
+  |
+1 | functions = f
+  |           ^
+)");
+    EXPECT_EQ(messages("functions a = f as g"),
+              R"(error: expected what is said of these functions in quotes, found `g`
+ --> a.rules:1:20
+  |
+1 | functions a = f as g
+  |                    ^
+  = help: put it in quotes: `"g"`
+)");
+    EXPECT_EQ(messages("functions a = f\nfunctions a = f"), R"(error: there are two lists `a`
+ --> a.rules:2:11
+  |
+2 | functions a = f
+  |           ^
+note: the first is here
+ --> a.rules:1:1
+  = help: give one of them another name
+)");
+}
+
+TEST(UntilKnown, IsForFunctionsThatAreLearntFrom) {
+    const std::string library = "library a = \"a.so\"\n";
+    EXPECT_EQ(messages(library + "on until_known optional a:f { where x > 1 learn t[tid] = x }"),
+              "");
+    EXPECT_EQ(messages(library + "on until_known a:f { learn t[tid] = x count }"),
+              R"(error: `until_known` is for rules that learn by `=`, and nothing else
+ --> a.rules:2:39
+  |
+2 | on until_known a:f { learn t[tid] = x count }
+  |                                       ^^^^^
+  = help: give this a rule of its own
+)");
+    EXPECT_EQ(messages("on until_known syscall:read { learn t[tid] = 1 }"),
+              R"(error: `until_known` is for functions of libraries only
+ --> a.rules:1:16
+  |
+1 | on until_known syscall:read { learn t[tid] = 1 }
+  |                ^^^^^^^^^^^^
+  = help: remove `until_known`
+)");
+}
+
 TEST(Library, TheNameOfAKindOfTargetIsTaken) {
     EXPECT_EQ(messages("library kernel = \"libkernel.so\""),
               R"(error: `kernel` cannot be the name of a library
@@ -208,7 +274,7 @@ TEST(Declaration, WithoutItsSemicolon) {
   | ^^
 note: it begins here
  --> a.rules:1:1
-  = note: the other statements begin with `on`, `library`, `header` or `import`
+  = note: the other statements begin with `on`, `library`, `functions`, `header` or `import`
 )");
 }
 
@@ -240,7 +306,7 @@ TEST(Declaration, Words) {
   |                         ^
 note: it begins here
  --> a.rules:1:1
-  = note: the other statements begin with `on`, `library`, `header` or `import`
+  = note: the other statements begin with `on`, `library`, `functions`, `header` or `import`
 )");
 }
 

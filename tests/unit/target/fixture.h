@@ -137,13 +137,17 @@ inline constexpr std::string_view kCudaLine =
 // The result of one resolve(): what tests look at.
 class Resolved {
 public:
-    Resolved(std::string text, Host& host, rules::TypeTable types = {}) : types_(std::move(types)) {
+    Resolved(std::string text, Host& host, rules::TypeTable types = {}, bool expects = false)
+        : types_(std::move(types)) {
         const rules::LoadFile load = [&](std::string_view name, std::string_view) {
             return Result<rules::Loaded>(
                 rules::Loaded{std::string(name), std::string(name), "rules", text});
         };
         rules::parse("test.rules", load, rules_, diagnostics_);
-        probes_ = resolve(rules_, types_, host, diagnostics_);
+        std::vector<SoughtLibrary> libraries;
+        probes_ = expects
+                      ? resolve_expecting(rules_, types_, host, diagnostics_, libraries, left_out_)
+                      : resolve(rules_, types_, host, diagnostics_);
     }
 
     // "cuMemAlloc_v2+30(cuMemAlloc)": form, offset, base where it differs; "=a,b" are aliases.
@@ -215,12 +219,22 @@ public:
     }
     std::string messages() const { return diagnostics_.render(); }
     const std::vector<Probe>& probes() const { return probes_; }
+    // "libcuda.so.1 2 calls that only ask"
+    std::string left_out() const {
+        std::string text;
+        for (const LeftOut& one : left_out_) {
+            text += fmt::format("{}{} {} {}", text.empty() ? "" : ", ", one.library, one.functions,
+                                one.said);
+        }
+        return text;
+    }
 
 private:
     rules::TypeTable types_;
     rules::RuleSet rules_;
     Diagnostics diagnostics_;
     std::vector<Probe> probes_;
+    std::vector<LeftOut> left_out_;
 };
 
 }  // namespace mlbcc::target

@@ -44,6 +44,34 @@ TEST(Resolve, ExceptTakesOutNamesAndTheirForms) {
     EXPECT_EQ(cuda_functions("on cuda:cuMemAlloc except cuMemAlloc_v2 { count }"), "cuMemAlloc+20");
 }
 
+// What a list leaves out is counted by functions, unless another rule traces them.
+TEST(Resolve, AListOfFunctions) {
+    FakeHost host;
+    host.add("libcuda.so.1", kCuda);
+    const std::string list =
+        std::string(kCudaLine) +
+        "functions asks = cuGet*, cuInit, cuNoSuch, cuLaunchKernel as \"asks\"\n";
+    const Resolved out(list + "on cuda:cu* except asks, cuMem* { count } on cuda:cuInit { count }",
+                       host, {}, true);
+    EXPECT_EQ(out.functions(), "cuInit+10");
+    EXPECT_EQ(out.left_out(), "libcuda.so.1 4 asks");
+    const Resolved alone(list + "on cuda:asks { count }", host, {}, true);
+    EXPECT_EQ(alone.functions(),
+              "cuInit+10 cuLaunchKernel+90 cuLaunchKernel_ptsz+a0(cuLaunchKernel) "
+              "cuGetErrorName+b0 cuGetErrorString+c0");
+    EXPECT_EQ(alone.left_out() + alone.messages(), "");
+    const Resolved none(std::string(kCudaLine) + "functions asks = cuNo, cuSuch\n"
+                                                 "on cuda:asks { count }",
+                        host);
+    EXPECT_EQ(none.messages(), R"(error: no function in `libcuda.so.1` matches `asks`
+ --> test.rules:3:9
+  |
+3 | on cuda:asks { count }
+  |         ^^^^
+  = note: looked in the 12 functions of /lib/libcuda.so.1
+)");
+}
+
 TEST(Resolve, NamesAtOneAddressAreOneProbe) {
     FakeHost host;
     host.add("libc.so.6", "malloc@10 __libc_malloc@10 free@20 cfree@20 __libc_free@20");

@@ -1,4 +1,4 @@
-"""rules/cuda.rules and nvidia.rules on NVIDIA's own library and modules (535.261.03 in Debian 12)."""
+"""rules/cuda_all.rules and nvidia.rules on NVIDIA's own library and modules (535.261.03 in Debian 12)."""
 
 import re
 from collections import Counter
@@ -7,7 +7,7 @@ from pathlib import Path
 from driver.case import VERSIONS, DriverCase
 from harness import ROOT
 
-CUDA, NVIDIA = ROOT / "rules" / "cuda.rules", ROOT / "rules" / "nvidia.rules"
+CUDA, NVIDIA = ROOT / "rules" / "cuda_all.rules", ROOT / "rules" / "nvidia.rules"
 COMMANDS = {0x29: "NV_ESC_RM_FREE", 0x2A: "NV_ESC_RM_CONTROL", 0x2B: "NV_ESC_RM_ALLOC",
             0xC8: "NV_ESC_CARD_INFO", 0xD1: "NV_ESC_STATUS_CODE", 0xD6: "NV_ESC_SYS_PARAMS"}
 UVM_COMMANDS = {0x30000001: "UVM_INITIALIZE", 0x30000002: "UVM_DEINITIALIZE",

@@ -10,7 +10,7 @@ from harness import ROOT, target
 from harness.machine import kernel
 from inside.case import VmCase
 
-CUDA = ROOT / "rules" / "cuda.rules"
+CUDA = ROOT / "rules" / "cuda_all.rules"
 IOCTLS = """
 on kernel:nvidia_unlocked_ioctl { span kernel(cmd)   count by cmd as "ioctls" }
 on kernel:nvidia_open, kernel:nv_alloc_pages, kernel:nv_free_pages { count by function as "calls" }

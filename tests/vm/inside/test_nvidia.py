@@ -8,7 +8,7 @@ from inside.case import VmCase
 from inside.test_standin import (CARD_INFO, CHECK_VERSION, RM_ALLOC, RM_CONTROL, RM_FREE,
                                  SYS_PARAMS, UVM_INITIALIZE)
 
-CUDA, NVIDIA = ROOT / "rules" / "cuda.rules", ROOT / "rules" / "nvidia.rules"
+CUDA, NVIDIA = ROOT / "rules" / "cuda_all.rules", ROOT / "rules" / "nvidia.rules"
 COMMANDS = {SYS_PARAMS: "NV_ESC_SYS_PARAMS", CARD_INFO: "NV_ESC_CARD_INFO",
             CHECK_VERSION: "NV_ESC_CHECK_VERSION_STR", RM_ALLOC: "NV_ESC_RM_ALLOC",
             RM_CONTROL: "NV_ESC_RM_CONTROL", RM_FREE: "NV_ESC_RM_FREE",
