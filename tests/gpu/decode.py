@@ -25,7 +25,8 @@ class Layer(torch.nn.Module):
     def forward(self, x):
         heads = self.qkv(self.first(x)).chunk(3, dim=-1)
         q, k, v = (one.unflatten(-1, (HEADS, -1)).transpose(1, 2) for one in heads)
-        x = x + self.out(torch.nn.functional.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2))
+        attention = torch.softmax(q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5, dim=-1) @ v
+        x = x + self.out(attention.transpose(1, 2).flatten(2))
         return x + self.down(torch.nn.functional.gelu(self.up(self.second(x))))
 
 

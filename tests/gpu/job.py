@@ -13,6 +13,7 @@ import importlib.util
 import json
 import sys
 import tempfile
+from pathlib import Path
 
 import torch
 
@@ -75,9 +76,10 @@ def profile(step, steps):
     with torch.profiler.profile(activities=activities) as profiler:
         for _ in range(steps):
             step()
-    with tempfile.NamedTemporaryFile("r", suffix=".json") as file:
-        profiler.export_chrome_trace(file.name)
-        trace = json.load(file)
+    with tempfile.TemporaryDirectory() as folder:  # PyTorch puts a file of its own in the place of one that is there
+        file = Path(folder) / "trace.json"
+        profiler.export_chrome_trace(str(file))
+        trace = json.loads(file.read_text())
     events = trace if isinstance(trace, list) else trace["traceEvents"]  # a list where torch was built for no GPU
     kernels, copied = collections.Counter(), collections.Counter()
     for event in events:
