@@ -31,6 +31,12 @@ class Clauses(TracerCase):
         self.assertEqual(len(trace.pairs("pool_free")), 5)
         self.assertNotIn("args", trace.events[0])
 
+    def test_a_count_of_calls_that_never_return(self):
+        trace = self.trace('void exit(int status);\nlibrary c = "libc.so.6"\non c:exit { count as "ends" sum status as "status" }\n'
+                           'on c:exit { sum duration as "ended" }', "sh", "-c", "/bin/true; /bin/false; exit 4", status=4)
+        self.assertEqual((trace.stats("ends"), trace.stats("status")), ({(): 2}, {(): 1}))
+        self.assertEqual(trace.stats("ended"), {(): 0})
+
     def test_event_at_the_end(self):
         trace = self.pool("on pool:pool_alloc { event memory.alloc(address = *block, size) }")
         event = trace.events[0]

@@ -51,7 +51,8 @@ class Coverage(TracerCase):
         self.expect("on cuda:cu* except cuda* { span userspace }")
 
     def test_by_a_count(self):
-        self.expect("on cuda:cu* except cuda* { count by symbol }", ended=True)
+        self.expect("on cuda:cu* except cuda* { count by symbol }")
+        self.expect("on cuda:cu* except cuda* { sum duration by symbol }", ended=True)
 
     def test_of_few_functions_the_line_is_left_out(self):
         trace, _ = self.run_job("on entry cuda:cuInit, cuda:cuMemFree { event call }")

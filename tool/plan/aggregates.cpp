@@ -18,6 +18,42 @@ bool in_kernel(const AggregateUse& use) {
 
 }  // namespace
 
+// Whether the rule only counts, by what is known when a call begins: it does so then, and needs no
+// probe on the return, which costs as much again.
+bool ProbePlanner::counts_beginnings(const rules::Rule& rule) const {
+    if (!is_function(probe_.kind)) return false;
+    const rules::Scope beginning = scope(true);
+    const auto checked = [&](const rules::ExprPtr& expr) {
+        Diagnostics found;
+        rules::TypedPtr value = rules::check(*expr, beginning, found);
+        return found.has_errors() ? nullptr : value;
+    };
+    const auto is_known = [&](const rules::ExprPtr& expr) {
+        const rules::TypedPtr value = checked(expr);
+        return value && !value->in_tracer;
+    };
+    const auto are_groups_known = [&](const rules::Kept& kept) {
+        return std::ranges::all_of(kept.by, [&](const rules::Field& one) {
+            const rules::TypedPtr value = checked(one.value);
+            return value && kernel_groups_by(value);
+        });
+    };
+    size_t counts = 0;
+    for (const rules::Clause& clause : rule.clauses) {
+        const auto* count = std::get_if<rules::CountClause>(&clause.node);
+        const auto* sum = std::get_if<rules::SumClause>(&clause.node);
+        const auto* hist = std::get_if<rules::HistClause>(&clause.node);
+        if (std::holds_alternative<rules::SampleClause>(clause.node)) continue;
+        const bool so =
+            (count != nullptr && are_groups_known(count->kept)) ||
+            (sum != nullptr && !sum->over && is_known(sum->value) && are_groups_known(sum->kept)) ||
+            (hist != nullptr && is_known(hist->value) && are_groups_known(hist->kept));
+        if (!so) return false;
+        ++counts;
+    }
+    return counts > 0 && std::ranges::all_of(rule.where, is_known);
+}
+
 void ProbePlanner::aggregate(RuleContext& context, const Aggregation& wanted) {
     AggregateUse use;
     use.hit = context.bit;

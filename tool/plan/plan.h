@@ -247,7 +247,7 @@ struct LargestList {
 
 struct RulePart {  // one rule's decisions on one probe
     RuleId rule{};
-    bool entry = false;                        // an `on entry` rule
+    bool entry = false;  // it acts on the way in: `on entry`, or it only counts
     bool at_entry = false, at_return = false;  // has work at that end
     std::vector<rules::TypedPtr> entry_where;  // decided at entry
     std::vector<rules::TypedPtr> return_where;

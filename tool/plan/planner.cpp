@@ -237,7 +237,7 @@ void ProbePlanner::plan_rule(const target::RuleUse& use) {
         builder_.report(found);
         return;
     }
-    bool entry = rule.entry || probe_.ends == target::Ends::moment;
+    bool entry = rule.entry || probe_.ends == target::Ends::moment || counts_beginnings(rule);
     RuleContext context{.rule = rule,
                         .scope = scope(entry),
                         .bit = 1u << probe_.parts.size(),

@@ -87,6 +87,7 @@ private:
         const rules::Expr* value = nullptr;
         const rules::Expr* over = nullptr;
     };
+    bool counts_beginnings(const rules::Rule& rule) const;
     void aggregate(RuleContext& context, const Aggregation& wanted);
     AggregateId aggregate_id(RuleContext& context, const Aggregation& wanted,
                              const AggregateUse& use);

@@ -78,6 +78,25 @@ TEST(Aggregates, OnEntryIsCountedAtEntry) {
     EXPECT_EQ(p.probe("cuMemAlloc_v2").saved_words, 0u);
 }
 
+// A rule that only counts does so at entry where it knows enough; one that asks for more, and one
+// that keeps anything else, when the call returns.
+TEST(Aggregates, OnlyCountingIsDoneAtEntry) {
+    const auto has_return = [](const char* rule) {
+        return Planned(rule).probe("cuMemAlloc_v2").has_return();
+    };
+    EXPECT_FALSE(has_return("on cuda:cuMemAlloc { count by function, bytesize sample 1/2 }"));
+    EXPECT_FALSE(
+        has_return("on cuda:cuMemAlloc { where bytesize > 5 sum bytesize hist bytesize }"));
+    EXPECT_TRUE(has_return("on cuda:cuMemAlloc { where ret == 0 count }"));
+    EXPECT_TRUE(has_return("on cuda:cuMemAlloc { count by ret }"));
+    EXPECT_TRUE(has_return("on cuda:cuMemAlloc { count hist duration }"));
+    EXPECT_TRUE(has_return("on cuda:cuMemAlloc { count by *dptr }"));
+    EXPECT_TRUE(has_return("on cuda:cuMemAlloc { sum bytesize over duration }"));
+    EXPECT_TRUE(has_return("on cuda:cuMemAlloc { count learn t[bytesize] = 1 }"));
+    EXPECT_TRUE(has_return("on cuda:cuMemAlloc { learn t[bytesize] = 1 }\n"
+                           "on cuda:cuMemAlloc { where t[bytesize] == 1 count }"));
+}
+
 TEST(Aggregates, ASumOfSignedValuesIsSigned) {
     Prototypes types = cuda_prototypes();
     types.add("int cuSigned(int n, size_t m)");
