@@ -72,6 +72,8 @@ typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
 typedef struct CUmemPoolHandle_st *cudaMemPool_t;
 typedef struct CUgraphExec_st *cudaGraphExec_t;
+typedef struct CUkern_st *cudaKernel_t;
+typedef struct CUlib_st *cudaLibrary_t;
 
 typedef struct cudaLaunchConfig_st {
     dim3 gridDim;
@@ -86,6 +88,9 @@ typedef struct cudaLaunchConfig_st {
 void __cudaRegisterFunction(void **fatCubinHandle, const void *hostFun, char *deviceFun,
                             const char *deviceName, int threadLimit, void *tid, void *bid,
                             void *bDim, void *gDim, int *wSize);
+cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *hostFun);  // CUDA 13
+cudaError_t cudaGetKernel(cudaKernel_t *kernel, const void *hostFun);
+cudaError_t cudaLibraryGetKernel(cudaKernel_t *kernel, cudaLibrary_t library, const char *name);
 
 cudaError_t cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args,
                              size_t sharedMem, cudaStream_t stream);

@@ -31,6 +31,11 @@ static void cudart(void) {
     cudaLaunchKernelExC(&config, &scale, NULL);
     cudaDeviceSynchronize();
     cudaFree(a);
+    cudaKernel_t kernel;  // as programs do that are built by CUDA 13
+    __cudaGetKernel(&kernel, &scale);
+    cudaLaunchKernel(kernel, block, grid, NULL, 0, AT(0x54));
+    cudaLibraryGetKernel(&kernel, NULL, "_Z4axpyfPKfPf");
+    cudaLaunchKernel(kernel, block, grid, NULL, 0, AT(0x54));
 }
 
 static void nccl(void) {

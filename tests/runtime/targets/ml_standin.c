@@ -23,6 +23,15 @@ void __cudaRegisterFunction(void** cubin UNUSED, const void* host UNUSED, char* 
                             const char* name UNUSED, int limit UNUSED, void* tid UNUSED,
                             void* bid UNUSED, void* block UNUSED, void* grid UNUSED,
                             int* warp UNUSED) {}
+cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host UNUSED) {
+    *kernel = new_block();
+    return cudaSuccess;
+}
+cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library UNUSED,
+                                 const char* name UNUSED) {
+    *kernel = new_block();
+    return cudaSuccess;
+}
 cudaError_t cudaMalloc(void** devPtr, size_t size) {
     if (size > 1 << 30) return cudaErrorMemoryAllocation;
     *devPtr = new_block();
