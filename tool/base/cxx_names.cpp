@@ -166,6 +166,18 @@ bool has_parameters(std::string_view pattern) {
            text.substr(open) != "(anonymous namespace)";
 }
 
+// Of the bracket that the text begins with; its size where there is none.
+size_t closing(std::string_view text) {
+    size_t open = 0;
+    for (size_t i = 0; i < text.size(); ++i) {
+        const bool is_arrow = i > 0 && text[i] == '>' && text[i - 1] == '-';
+        if (text[i] == '<' || text[i] == '(') ++open;
+        if ((text[i] == '>' && !is_arrow) || text[i] == ')') --open;
+        if (open == 0) return i;
+    }
+    return text.size();
+}
+
 }  // namespace
 
 std::optional<std::string> demangled_cxx(std::string_view symbol) {
@@ -185,6 +197,31 @@ std::string cxx_qualified_name(std::string_view demangled) {
     const size_t open = text.ends_with(')') ? opening(text, text.size() - 1) : kNone;
     const bool has_list = open != kNone && open > 0;
     return without_tags(without_result(has_list ? text.substr(0, open) : text));
+}
+
+std::string shortened_cxx(std::string_view demangled) {
+    constexpr std::string_view kAnonymous = "(anonymous namespace)";
+    std::string out;
+    while (!demangled.empty()) {
+        const char first = demangled.front();
+        const bool is_operator =
+            out.ends_with(kOperator) || (first == '<' && out.ends_with("operator<"));
+        const char last = first == '<' ? '>' : ')';
+        if (demangled.starts_with(kAnonymous)) {
+            out += kAnonymous;
+            demangled.remove_prefix(kAnonymous.size());
+        } else if ((first != '<' && first != '(') || is_operator) {
+            out += first;
+            demangled.remove_prefix(1);
+        } else {
+            const size_t end = closing(demangled);
+            out += first;
+            if (end > 1) out += "...";
+            out += last;
+            demangled.remove_prefix(std::min(end + 1, demangled.size()));
+        }
+    }
+    return out;
 }
 
 std::optional<std::string> cxx_function_name(std::string_view symbol) {

@@ -22,6 +22,9 @@ std::optional<std::string> demangled_cxx(std::string_view symbol);
 // "void ns::f<int>(int) const" -> "ns::f<int>": without parameters, result and tags of the ABI.
 std::string cxx_qualified_name(std::string_view demangled);
 
+// "ns::f<int, std::less<int> >(int) const" -> "ns::f<...>(...) const": for people who look for f.
+std::string shortened_cxx(std::string_view demangled);
+
 // The qualified name of a function. Nullopt for what is no function of C++, or only a part of one:
 // thunks, guards, tables, parts that the compiler has split off.
 std::optional<std::string> cxx_function_name(std::string_view symbol);

@@ -3,13 +3,15 @@
 
 #include <fmt/format.h>
 
+#include "base/cxx_names.h"
 #include "sink/summary_text.h"
 
 namespace mlbcc::sink {
 namespace {
 
-constexpr size_t kPlaces = 5;  // shown, the largest
-constexpr size_t kFrames = 8;  // of each
+constexpr size_t kPlaces = 6;  // shown, the largest
+// Of each of one place, two, three and more: all of them take at most 20 lines.
+constexpr size_t kFrames[] = {8, 5, 2};
 
 // All that was set from one place and never forgotten.
 struct Place {
@@ -39,15 +41,50 @@ std::vector<Place> places_of(const std::vector<const Gauge*>& gauges) {
     return places;
 }
 
-void add_place(Rows& rows, const Place& place, rules::Unit unit, bool name_process) {
+// "libtorch.so:at::f<...>(...)+0x6f"
+std::string short_frame(const std::string& frame) {
+    const size_t colon = frame.find(':');
+    if (colon == std::string::npos || frame.find("+0x", colon) == std::string::npos) return frame;
+    return frame.substr(0, colon + 1) + shortened_cxx(std::string_view(frame).substr(colon + 1));
+}
+
+// Python's, or else the program's: who looks at it knows that place.
+std::optional<size_t> own_frame(const std::vector<std::string>& stack) {
+    const auto is_native = [](const std::string& frame) {
+        return frame.find("+0x") != std::string::npos;
+    };
+    const auto is_of_program = [](const std::string& frame) {
+        const bool is_library = frame.substr(0, frame.find(':')).find(".so") != std::string::npos;
+        return !is_library && !frame.starts_with('[');
+    };
+    auto found = std::ranges::find_if_not(stack, is_native);
+    if (found == stack.end()) found = std::ranges::find_if(stack, is_of_program);
+    if (found == stack.end()) return std::nullopt;
+    return static_cast<size_t>(found - stack.begin());
+}
+
+// The own frame first, then the innermost.
+void add_frames(Rows& rows, const std::vector<std::string>& stack, size_t most) {
+    const std::string indent(18, ' ');
+    const std::optional<size_t> own = own_frame(stack);
+    size_t shown = 0;
+    if (own && *own >= most) {
+        rows.line(indent + short_frame(stack[*own]));
+        ++shown;
+    }
+    for (size_t i = 0; i < stack.size() && shown < most; ++i, ++shown) {
+        const bool is_last = shown + 1 == most && i + 1 < stack.size();
+        rows.line(indent + short_frame(stack[i]) + (is_last ? " < ..." : ""));
+    }
+}
+
+void add_place(Rows& rows, const Place& place, rules::Unit unit, bool name_process, size_t frames) {
     std::string what = place.entries == 1 ? place.key
                                           : fmt::format("in {} entries, the largest {}",
                                                         grouped(place.entries), place.key);
     if (name_process) what += fmt::format(" (pid {})", place.pid);
     rows.line(fmt::format("    {}  {}", right_aligned(amount(place.value, unit).text(), 12), what));
-    size_t shown = std::min(place.stack->size(), kFrames);
-    for (size_t i = 0; i < shown; ++i) rows.line(std::string(18, ' ') + (*place.stack)[i]);
-    if (place.stack->size() > shown) rows.line(std::string(18, ' ') + "...");
+    add_frames(rows, *place.stack, frames);
 }
 
 }  // namespace
@@ -67,8 +104,9 @@ void add_held(Rows& rows, const std::vector<const Gauge*>& gauges) {
             static_cast<double>(gauge.at_peak.time_ns) / 1e9, gauge.at_peak.function, part));
     }
     std::vector<Place> places = places_of(gauges);
+    const size_t frames = kFrames[std::clamp<size_t>(places.size(), 1, std::size(kFrames)) - 1];
     for (size_t i = 0; i < std::min(places.size(), kPlaces); ++i) {
-        add_place(rows, places[i], gauges[0]->unit, gauges.size() > 1);
+        add_place(rows, places[i], gauges[0]->unit, gauges.size() > 1, frames);
     }
     if (places.size() > kPlaces)
         rows.line(fmt::format("    and {} more", grouped(places.size() - kPlaces)));

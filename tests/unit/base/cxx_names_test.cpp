@@ -29,6 +29,20 @@ TEST(CxxNames, AQualifiedNameHasNoParametersAndNoResult) {
     EXPECT_EQ(cxx_qualified_name("value"), "value");
 }
 
+TEST(CxxNames, Shortened) {
+    EXPECT_EQ(shortened_cxx("void at::f<float, std::less<int> >(c10::ArrayRef<long>, int) const"),
+              "void at::f<...>(...) const");
+    EXPECT_EQ(shortened_cxx("(anonymous namespace)::A<int>::g()+0x1f [clone .isra.0]"),
+              "(anonymous namespace)::A<...>::g()+0x1f [clone .isra.0]");
+    EXPECT_EQ(shortened_cxx("ns::operator<(A<int> const&)"), "ns::operator<(...)");
+    EXPECT_EQ(shortened_cxx("A::operator()(int)::{lambda(int)#1}::f"),
+              "A::operator()(...)::{lambda(...)#1}::f");
+    EXPECT_EQ(shortened_cxx("A::operator->()"), "A::operator->()");
+    EXPECT_EQ(shortened_cxx("B<&A::operator->>(int)"), "B<...>(...)");
+    EXPECT_EQ(shortened_cxx("main+0x10"), "main+0x10");
+    EXPECT_EQ(shortened_cxx("broken<(("), "broken<...>");
+}
+
 TEST(CxxNames, OnlyWholeFunctionsHaveAName) {
     EXPECT_EQ(cxx_function_name("_Z6vecAddPKfS0_Pfi"), "vecAdd");
     EXPECT_EQ(cxx_function_name("_ZN2at4_ops10add_Tensor4callERKNS_6TensorES4_RKN3c106ScalarE"),

@@ -136,6 +136,30 @@ TEST(Summary, ShowsGroupsLeaksLossesAndNotes) {
     expect_golden("summary/all.txt", text_of(end));
 }
 
+// The program's own function first, or Python's; names without what nobody reads; 20 lines at most.
+TEST(Summary, SixHoldersAreTwentyLines) {
+    TraceEnd end;
+    Gauge gauge{"a.rules:1", "gpu_bytes", rules::Unit::bytes, 71, 600, 600, {}, 6};
+    for (int i = 0; i < 7; ++i) {
+        gauge.held.push_back(
+            {fmt::format("\"{:#x}\"", i),
+             100,
+             {"libtorch.so:at::f<float, std::less<int> >(c10::ArrayRef<long>)+0x6f",
+              "libtorch.so:g(int)+0x1", i == 0 ? "train.py:step" : "app:main+0x10",
+              fmt::format("libc.so.6:start+{:#x}", i)}});
+    }
+    gauge.at_peak.function = "cuMemAlloc";
+    end.metrics.gauges = {gauge};
+    const std::string text = text_of(end);
+    EXPECT_EQ(std::ranges::count(text.substr(text.find("    peak")), '\n'), 20);
+    EXPECT_NE(text.find("0x0\n                  train.py:step\n"
+                        "                  libtorch.so:at::f<...>(...)+0x6f < ...\n"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("0x5\n                  app:main+0x10\n"), std::string::npos);
+    EXPECT_NE(text.find("    and 1 more\n"), std::string::npos);
+}
+
 TEST(Summary, SaysWhatShareEachGroupOfACountHas) {
     TraceEnd end;
     Stat plain{"x.rules:1", AggregateKind::count, "forms", {}, {{"form", "\"plain\""}}, 3};
@@ -160,6 +184,19 @@ TEST(Summary, SaysWhichFunctionsOfLargeLibrariesWereCalled) {
               "FUNCTIONS THAT WERE CALLED\n"
               "  libcuda.so.1                  2 of 347 traced\n"
               "  libmany.so                    0 of 1200 traced, by calls that ended\n");
+}
+
+TEST(Summary, SaysWhatIsLeftOut) {
+    TraceEnd end;
+    end.metrics.left_out = {{"libcuda.so.1", "calls that only ask", 118}};
+    const std::string row = "  libcuda.so.1                118 left out: calls that only ask\n";
+    EXPECT_NE(text_of(end).find("\nFUNCTIONS LEFT OUT\n" + row), std::string::npos);
+    end.metrics.coverage = {{"libcuda.so.1", 347, {"cuInit"}, false}};
+    EXPECT_NE(text_of(end).find("\nFUNCTIONS THAT WERE CALLED\n"
+                                "  libcuda.so.1                  1 of 347 traced\n" +
+                                row),
+              std::string::npos)
+        << text_of(end);
 }
 
 TEST(Summary, OfNothingIsOneLine) {
