@@ -80,8 +80,9 @@ class UntilKnown(TracerCase):
             time.sleep(0.05)
         self.fail(f"never: {what}")
 
-    def attach(self, rules=RULES):
-        live = self.start(rules, "-v", "--pid", self.job.pid, env=self.environment)
+    def attach(self, rules=RULES, way=None):
+        options = ("--attach", way) if way else ()
+        live = self.start(rules, "-v", *options, "--pid", self.job.pid, env=self.environment)
         live.wait_for('"ping"', poke=lambda: self.job.stdin.write("ping\n"))
         return live
 
@@ -91,8 +92,14 @@ class UntilKnown(TracerCase):
         return {device: value for device, value in gauges if value}
 
     def test_taken_off_and_back_when_something_is_not_known(self):
+        self.check_taken_off_and_back()
+
+    def test_by_perf_events(self):
+        self.check_taken_off_and_back("perf")
+
+    def check_taken_off_and_back(self, way=None):
         self.begin()
-        live = self.attach()
+        live = self.attach(way=way)
         self.until(lambda: self.LEFT_ALONE in live.said(), "the probe is taken off")
         self.until(lambda: not self.is_probed("cuCtxGetDevice"), "its instruction is gone")
         self.assertTrue(self.is_probed("cuMemAlloc_v2"))
@@ -107,7 +114,9 @@ class UntilKnown(TracerCase):
         self.ask("busy alloc 5000")
         live.interrupt()
         self.assertEqual(live.wait(30), 0, live.said())
-        self.assertEqual(self.by_device(live.trace()), {0: 20, 1: 6000, None: 300})
+        trace = live.trace()
+        self.assertEqual(self.by_device(trace), {0: 20, 1: 6000, None: 300})
+        self.assertEqual(trace.summary["lost"], 0)
         said = live.said()
         self.assertEqual(said.count("3 functions until what they tell is known"), 2, said)
         self.assertEqual(said.count(self.LEFT_ALONE), 2, said)

@@ -73,7 +73,7 @@ public:
 
 private:
     Result<Attachment> finish(std::span<const Site> sites) {
-        if (made_.links_.empty() && !sites.empty()) {
+        if (made_.links() == 0 && !sites.empty()) {
             errno = made_.refused.empty() ? EINVAL : made_.refused.front().code;
             return system_error("cannot attach to " + path_, permission_help());
         }
@@ -100,7 +100,7 @@ private:
             sys::link_uprobes(program, type, path_.c_str(), offsets, cookies,
                               kind == ProgramKind::ret ? sys::kUprobeMultiReturn : 0, semaphores);
         if (fd >= 0) {
-            made_.links_.emplace_back(fd);
+            links_of(kind).emplace_back(fd);
         } else if (sites.size() == 1 || errno == EPERM || errno == EACCES) {
             refuse(sites, errno);
         } else {
@@ -136,7 +136,11 @@ private:
         if (!event) return refuse({&site, 1}, errno);
         UniqueFd link(sys::link_event(program, event.get(), codegen::cookie(*site.probe)));
         if (!link) return refuse({&site, 1}, errno);
-        made_.links_.push_back(std::move(link));  // it keeps the event
+        links_of(kind).push_back(std::move(link));  // it keeps the event
+    }
+
+    std::vector<UniqueFd>& links_of(ProgramKind kind) {
+        return kind == ProgramKind::ret ? made_.returns_ : made_.links_;
     }
 
     const std::string& path_;

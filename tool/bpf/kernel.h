@@ -184,7 +184,7 @@ public:
     static Result<Attachment> tracepoint(int program, uint32_t id, const std::string& name,
                                          std::optional<uint64_t> cookie = std::nullopt);
     std::vector<Refusal> refused;
-    size_t links() const { return links_.size(); }
+    size_t links() const { return returns_.size() + links_.size(); }
     // Calls of functions of the kernel, by any process, that it could not follow: too many were
     // open.
     uint64_t missed() const;  // since Linux 6.7
@@ -192,6 +192,9 @@ public:
 private:
     friend class FunctionAttacher;
     friend class KernelAttacher;
+    // Of functions' returns, where they have links of their own: destroyed last, so that calls
+    // that have begun end as such.
+    std::vector<UniqueFd> returns_;
     std::vector<UniqueFd> links_;  // destroyed before the events they hold
 };
 

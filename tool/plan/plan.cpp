@@ -83,6 +83,10 @@ std::optional<bool> add_last(PlanBuilder& builder, const Room* room) {
     plan.frame_save_bytes = std::max(plan.frame_save_bytes, planned.saved_bytes());
     plan.record_bytes =
         std::max({plan.record_bytes, record_size(planned.entry), record_size(planned.ret)});
+    for (const RulePart& part : planned.parts) {
+        const bool is_alone = planned.until_known && planned.parts.size() == 1;
+        plan.rules[static_cast<uint32_t>(part.rule)].until_known &= is_alone;
+    }
     plan.probes.push_back(std::move(planned));
     return true;
 }
@@ -162,7 +166,8 @@ Plan make_plan(std::vector<target::Probe> targets, const rules::RuleSet& rules,
     plan.types = &types;
     plan.arch = arch;
     for (const rules::Rule& rule : rules.rules) {
-        plan.rules.push_back({short_place(rule.place()), sample_of(rule), rule.head_span});
+        plan.rules.push_back(
+            {short_place(rule.place()), sample_of(rule), rule.head_span, rule.until_known});
     }
     const std::vector<std::string> tables = names_of(rules, &rules::LearnClause::table);
     const std::vector<std::string> gauges = names_of(rules, &rules::GaugeClause::name);

@@ -322,7 +322,8 @@ struct Shape {
 struct RuleInfo {
     std::string place;  // "cuda.rules:12"
     uint32_t sample = 1;
-    Span head;  // from `on` to before `{`
+    Span head;                 // from `on` to before `{`
+    bool until_known = false;  // alone on probes that are: what is lost is asked for again
 };
 
 struct Plan {

@@ -161,7 +161,8 @@ void Metrics::add_losses(const event::Pipeline& pipeline, sink::MetricSnapshot& 
         sink::RuleLoss loss{plan_.rules[rule].place};
         loss.sample = plan_.rules[rule].sample;
         for (const auto& cpu : all) {
-            const uint64_t lost = cpu.rules[rule].lost + cpu.rules[rule].full;
+            const uint64_t lost =
+                plan_.rules[rule].until_known ? 0 : cpu.rules[rule].lost + cpu.rules[rule].full;
             loss.submitted += cpu.rules[rule].kept + lost;
             loss.lost += lost;
         }
@@ -196,6 +197,7 @@ std::vector<event::Loss> Metrics::new_losses(uint64_t now_ns) {
         uint64_t records = 0;
         for (size_t rule = 0; rule < plan_.rules.size(); ++rule) {
             uint64_t lost = all[cpu].rules[rule].lost;
+            if (plan_.rules[rule].until_known) continue;
             if (lost > told.rules[rule]) loss.rules.push_back(plan_.rules[rule].place);
             told.rules[rule] = lost;
             records += lost;
