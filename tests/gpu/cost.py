@@ -66,10 +66,11 @@ class Jobs:
 
 
 def rate_between(windows, begin, end):
+    """The median of the windows there, as decode.py itself says it."""
     inside = [window for window in windows if begin <= window[0] <= end]
     if len(inside) < 2:
         sys.exit("cost.py: too few steps: give more --seconds")
-    return (inside[-1][1] - inside[0][1]) / (inside[-1][0] - inside[0][0])
+    return statistics.median((s - r) / (b - a) for (a, r), (b, s) in zip(inside, inside[1:]))
 
 
 def main():

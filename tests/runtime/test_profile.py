@@ -241,14 +241,45 @@ class Waits(ProfileCase):
         top = off["top_blocking_threads"][0]
         self.assertEqual((top["pid"], top["tid"]), (main, main))
         self.assertAlmostEqual(top["time_ms"], stats["total_time_ns"] / 1e6, places=3)
-        self.assertAlmostEqual(top["percentage"], 100 * stats["total_time_ns"] / off["total_time_ns"], places=3)
 
-        whole = profile["time"]["whole"]
+        whole, idle = profile["time"]["whole"], profile["time"]["idle"]
+        self.assertEqual(idle["threads"], 0)
         lives = [t["end_ns"] - t["begin_ns"] for p in profile["processes"] for t in p["threads"]]
         self.assertEqual((whole["threads"], whole["thread_time_ns"]), (len(lives), sum(lives)))
         self.assertEqual(whole["on_cpu_ns"] + sum(whole["off_cpu_ns"].values()), sum(lives))
         for group in ("on_cpu_ns", "thread_time_ns"):
             self.assertEqual(sum(p[group] for p in profile["time"]["processes"].values()), whole[group])
+
+    def test_threads_that_sleep_from_start_to_end_are_idle(self):
+        """As the pools of libraries do: they say nothing of where the job's time went."""
+        for idle in (24, 0):
+            with self.subTest(idle=idle):
+                profile = self.script(f"""
+                    import threading, time
+                    def sleep_and_work():
+                        for _ in range(10): time.sleep(.05)
+                    stop = threading.Event()
+                    pool = [threading.Thread(target=stop.wait) for _ in range({idle})]
+                    for one in pool: one.start()
+                    worker = threading.Thread(target=sleep_and_work)
+                    worker.start()
+                    end = time.monotonic() + .8
+                    while time.monotonic() < end: pass
+                    worker.join()
+                    stop.set()
+                    for one in pool: one.join()
+                    """)
+                seen, threads = profile["time"], profile["processes"][0]["threads"]
+                self.assertEqual((seen["idle"]["threads"], seen["whole"]["threads"]), (idle, 2))
+                lives = sum(t["end_ns"] - t["begin_ns"] for t in threads)
+                self.assertEqual(seen["idle"]["thread_time_ns"] + seen["whole"]["thread_time_ns"], lives)
+                self.assertEqual(seen["classification"], "compute_bound")
+                self.assertEqual(f"  {idle} threads were idle: asleep from the beginning to the end" in self.text, idle > 0)
+                self.assertRegex(self.text, r"\n  [\d.]+ s of 2 threads: on CPU")
+                top = profile["off_cpu"]["top_blocking_threads"]
+                self.assertEqual(len(top), 2)
+                self.assertAlmostEqual(sum(one["percentage"] for one in top), 100, places=3)
+                self.assertNotRegex(self.text, r"lock [5-9]\d\.\d %")
 
     def test_a_job_that_computes_is_told_so(self):
         profile = self.script("""

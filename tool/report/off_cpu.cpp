@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "report/keyed_sums.h"
 
@@ -69,13 +70,24 @@ OffCpuReport off_cpu_report(const sink::MetricSnapshot& metrics) {
         name_the_rest(thread);
         report.time.add(thread.time);
         for (const auto& [reason, ns] : thread.reasons_ns) report.reasons_ns[reason] += ns;
+    }
+    leave_out({}, report);
+    return report;
+}
+
+void leave_out(std::set<ThreadId> idle, OffCpuReport& report) {
+    report.idle = std::move(idle);
+    report.working = {};
+    report.longest.clear();
+    for (const auto& [id, thread] : report.threads) {
+        if (report.idle.contains(id)) continue;
+        report.working.add(thread.time);
         report.longest.push_back(id);
     }
     std::ranges::stable_sort(report.longest, [&](const ThreadId& a, const ThreadId& b) {
         return report.threads[a].time.total_ns > report.threads[b].time.total_ns;
     });
     if (report.longest.size() > kShownLongest) report.longest.resize(kShownLongest);
-    return report;
 }
 
 }  // namespace mlbcc::report

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +34,9 @@ struct OffCpuReport {
     std::map<std::string, uint64_t> reasons_ns;
     std::map<ThreadId, ThreadOffCpu> threads;
     std::vector<ThreadId> longest;  // of `threads`, those with the most time first; ten at most
+    // Of those that are not idle, as these two are from leave_out() on.
+    OffCpuTime working;
+    std::set<ThreadId> idle;
 };
 
 // Whose waits these are; nothing where they are of something else.
@@ -41,5 +45,7 @@ std::optional<ThreadId> waiting_thread(const sink::Hist& hist);
 std::optional<std::pair<ThreadId, std::string>> wait_of(const sink::Stat& stat);
 
 OffCpuReport off_cpu_report(const sink::MetricSnapshot& metrics);
+// These threads are idle.
+void leave_out(std::set<ThreadId> idle, OffCpuReport& report);
 
 }  // namespace mlbcc::report

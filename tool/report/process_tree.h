@@ -29,6 +29,7 @@ struct ThreadLife {
     std::string name;  // at its end
     uint64_t begin_ns = 0, end_ns = 0;
     uint64_t cpu_ns = 0;  // as the kernel accounts it: it may lack the last milliseconds
+    bool idle = false;    // it slept from its beginning to its end (time_shares.h)
 };
 
 struct ProcessLife {

@@ -91,6 +91,7 @@ Profile ProfileMaker::make(const sink::TraceEnd& end, const Surroundings& surrou
     profile.long_waits = long_waits_.report();
     profile.calls = call_report(metrics, CallsOf::system);
     profile.off_cpu = off_cpu_report(metrics);
+    leave_out(mark_idle(profile.processes, profile.off_cpu), profile.off_cpu);
     profile.time = time_report(profile.processes, profile.off_cpu);
     share_out(sums_, profile);
     for (Phase& phase : profile.phases.phases)

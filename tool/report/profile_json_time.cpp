@@ -51,7 +51,7 @@ static void add_longest(ProfileWriter& json, const OffCpuReport& off) {
         member(json, "tid", id.second);
         member(json, "time_ms", static_cast<double>(ns) / 1e6);
         member(json, "percentage",
-               100 * static_cast<double>(ns) / static_cast<double>(off.time.total_ns));
+               100 * static_cast<double>(ns) / static_cast<double>(off.working.total_ns));
         json.EndObject();
     }
     json.EndArray();
@@ -97,6 +97,7 @@ static void add_members(ProfileWriter& json, const TimeReport& time) {
     member(json, "classification", name_of(time.classification.bound));
     member(json, "evidence", time.classification.evidence);
     member(json, "whole", time.whole);
+    member(json, "idle", time.idle);
     json.Key("processes");
     json.StartObject();
     for (const auto& [pid, shares] : time.processes)

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -39,6 +40,18 @@ void add_wait(sink::Rows& rows, const LongWait& wait) {
                           stack.empty() ? "the stack could not be read" : stack));
 }
 
+void add_long_waits(sink::Rows& rows, const Profile& profile) {
+    std::set<uint32_t> idle;
+    for (const ThreadId& id : profile.off_cpu.idle) idle.insert(id.second);
+    size_t shown = 0;
+    for (const LongWait& wait : profile.long_waits.waits) {
+        if (shown == kShownWaits) return;
+        if (std::ranges::includes(idle, wait.threads)) continue;
+        if (shown++ == 0) rows.line("  long waits, by where:");
+        add_wait(rows, wait);
+    }
+}
+
 }  // namespace
 
 std::string shares_text(const TimeShares& shares) {
@@ -67,10 +80,11 @@ void add_calls(sink::Rows& rows, const Profile& profile) {
 
 void add_off_cpu(sink::Rows& rows, const Profile& profile) {
     const OffCpuReport& off = profile.off_cpu;
-    if (off.time.events == 0) return;
-    rows.line(fmt::format("  {} in {}: average {}, longest {}", duration(off.time.total_ns),
-                          sink::plural(off.time.events, "time"), duration(off.time.average_ns()),
-                          duration(off.time.max_ns)));
+    const OffCpuTime& time = off.working;
+    if (time.events == 0) return;
+    rows.line(fmt::format("  {} in {}: average {}, longest {}", duration(time.total_ns),
+                          sink::plural(time.events, "time"), duration(time.average_ns()),
+                          duration(time.max_ns)));
     for (size_t i = 0; i < std::min(kShownThreads, off.longest.size()); ++i) {
         const auto& [pid, tid] = off.longest[i];
         const ThreadOffCpu& thread = off.threads.at(off.longest[i]);
@@ -82,13 +96,10 @@ void add_off_cpu(sink::Rows& rows, const Profile& profile) {
         rows.line(fmt::format("    {}:{} {} {} ({:.1f} %): {}", pid, tid,
                               life == nullptr ? "" : life->name, duration(thread.time.total_ns),
                               100.0 * static_cast<double>(thread.time.total_ns) /
-                                  static_cast<double>(off.time.total_ns),
+                                  static_cast<double>(time.total_ns),
                               reasons));
     }
-    if (profile.long_waits.waits.empty()) return;
-    rows.line("  long waits, by where:");
-    for (size_t i = 0; i < std::min(kShownWaits, profile.long_waits.waits.size()); ++i)
-        add_wait(rows, profile.long_waits.waits[i]);
+    add_long_waits(rows, profile);
 }
 
 void add_gpu(sink::Rows& rows, const Profile& profile) {
@@ -117,6 +128,12 @@ void add_memory(sink::Rows& rows, const Profile& profile) {
 
 void add_time(sink::Rows& rows, const Profile& profile) {
     const TimeReport& time = profile.time;
+    if (time.idle.threads > 0) {
+        rows.line(fmt::format(
+            "  {} idle: asleep from the beginning to the end; what follows is of the others",
+            time.idle.threads == 1 ? "1 thread was"
+                                   : fmt::format("{} threads were", time.idle.threads)));
+    }
     if (time.whole.thread_ns == 0) return;
     rows.line(fmt::format("  {} of {}: {}", duration(time.whole.thread_ns),
                           sink::plural(time.whole.threads, "thread"), shares_text(time.whole)));

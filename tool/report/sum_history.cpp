@@ -211,11 +211,12 @@ void name_the_rest(const std::vector<uint64_t>& all, std::vector<Reasons>& named
 
 using Waits = std::map<ThreadId, std::vector<Reasons>>;  // by stretch
 
-// Of each thread that ended, what lies of its life in each stretch, and the rest.
+// Of each thread that ended and was not idle, what lies of its life in each stretch, and the rest.
 void add_times(const std::vector<Span>& stretches, const std::vector<ProcessLife>& lives,
                const Waits& waits, std::vector<TimedSums>& made) {
     for (const ProcessLife& life : lives) {
         for (const ThreadLife& thread : life.threads) {
+            if (thread.idle) continue;
             auto found = waits.find({life.pid, thread.tid});
             uint64_t left = length_of(thread);
             for (size_t i = 0; i < made.size(); ++i) {

@@ -88,6 +88,29 @@ std::string_view name_of(Bound bound) {
     return "";
 }
 
+std::set<ThreadId> mark_idle(std::vector<ProcessLife>& lives, const OffCpuReport& off_cpu) {
+    std::set<ThreadId> idle;
+    for (ProcessLife& life : lives) {
+        for (ThreadLife& thread : life.threads) {
+            const ThreadId id{life.pid, thread.tid};
+            auto found = off_cpu.threads.find(id);
+            if (thread.tid == life.pid || found == off_cpu.threads.end()) continue;
+            const uint64_t life_ns = thread.end_ns - std::min(thread.begin_ns, thread.end_ns);
+            const uint64_t most_of_it = life_ns / 10 * 9;
+            uint64_t for_work = 0;  // how long it waited to be given some
+            for (const char* reason : {"lock", "poll"}) {
+                auto waited = found->second.reasons_ns.find(reason);
+                if (waited != found->second.reasons_ns.end()) for_work += waited->second;
+            }
+            const bool slept = found->second.time.max_ns >= most_of_it && for_work >= most_of_it;
+            const bool was_there = thread.end_ns + life.duration_ns() / 10 >= life.end_ns;
+            thread.idle = slept && was_there && thread.cpu_ns <= life_ns / 100;
+            if (thread.idle) idle.insert(id);
+        }
+    }
+    return idle;
+}
+
 TimeReport time_report(const std::vector<ProcessLife>& lives, const OffCpuReport& off_cpu) {
     TimeReport report;
     const ThreadLife* busiest = nullptr;
@@ -97,6 +120,10 @@ TimeReport time_report(const std::vector<ProcessLife>& lives, const OffCpuReport
             std::map<std::string, uint64_t> off;
             if (found != off_cpu.threads.end()) off = found->second.reasons_ns;
             uint64_t life_ns = thread.end_ns - std::min(thread.begin_ns, thread.end_ns);
+            if (thread.idle) {
+                add_thread(report.idle, life_ns, off);
+                continue;
+            }
             add_thread(report.whole, life_ns, off);
             add_thread(report.processes[life.pid], life_ns, off);
             if (busiest != nullptr && busiest->cpu_ns >= thread.cpu_ns) continue;

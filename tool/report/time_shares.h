@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,14 +34,20 @@ struct Classification {
 };
 
 struct TimeReport {
-    TimeShares whole;
+    TimeShares whole;  // these two: of threads that are not idle
     std::map<uint32_t, TimeShares> processes;
+    TimeShares idle;
     Classification classification;
 };
 
 // A thread, or what lies of its life in some stretch of time; what it waited is at most that.
 void add_thread(TimeShares& shares, uint64_t life_ns,
                 const std::map<std::string, uint64_t>& reasons_ns);
+
+// Marks the threads that are idle, as pools of libraries have them: no main threads, there until
+// the process ends, nearly all of their lives in one wait for a lock or in a poll, and next to no
+// time on the CPU.
+std::set<ThreadId> mark_idle(std::vector<ProcessLife>& lives, const OffCpuReport& off_cpu);
 
 TimeReport time_report(const std::vector<ProcessLife>& lives, const OffCpuReport& off_cpu);
 
