@@ -273,7 +273,7 @@ class Waits(ProfileCase):
                 self.assertEqual((seen["idle"]["threads"], seen["whole"]["threads"]), (idle, 2))
                 lives = sum(t["end_ns"] - t["begin_ns"] for t in threads)
                 self.assertEqual(seen["idle"]["thread_time_ns"] + seen["whole"]["thread_time_ns"], lives)
-                self.assertEqual(seen["classification"], "compute_bound")
+                self.assertIn("thread {0} of process {0}, which".format(profile["processes"][0]["pid"]), seen["evidence"])
                 self.assertEqual(f"  {idle} threads were idle: asleep from the beginning to the end" in self.text, idle > 0)
                 self.assertRegex(self.text, r"\n  [\d.]+ s of 2 threads: on CPU")
                 top = profile["off_cpu"]["top_blocking_threads"]

@@ -102,9 +102,13 @@ std::set<ThreadId> mark_idle(std::vector<ProcessLife>& lives, const OffCpuReport
                 auto waited = found->second.reasons_ns.find(reason);
                 if (waited != found->second.reasons_ns.end()) for_work += waited->second;
             }
-            const bool slept = found->second.time.max_ns >= most_of_it && for_work >= most_of_it;
+            // Some turn round for a tenth of a second before they sleep, others look up now and
+            // then.
+            const bool slept = found->second.time.max_ns >= most_of_it && for_work >= most_of_it &&
+                               thread.cpu_ns <= life_ns / 20;
+            const bool looked_up = for_work >= life_ns / 100 * 99 && thread.cpu_ns <= life_ns / 100;
             const bool was_there = thread.end_ns + life.duration_ns() / 10 >= life.end_ns;
-            thread.idle = slept && was_there && thread.cpu_ns <= life_ns / 100;
+            thread.idle = (slept || looked_up) && was_there;
             if (thread.idle) idle.insert(id);
         }
     }

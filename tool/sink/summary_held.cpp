@@ -50,12 +50,12 @@ std::string short_frame(const std::string& frame) {
 
 // Python's, or else the program's: who looks at it knows that place.
 std::optional<size_t> own_frame(const std::vector<std::string>& stack) {
-    const auto is_native = [](const std::string& frame) {
-        return frame.find("+0x") != std::string::npos;
+    const auto is_native = [](const std::string& frame) {  // or "...", where the stack goes on
+        return frame.find("+0x") != std::string::npos || frame.find(':') == std::string::npos;
     };
     const auto is_of_program = [](const std::string& frame) {
         const bool is_library = frame.substr(0, frame.find(':')).find(".so") != std::string::npos;
-        return !is_library && !frame.starts_with('[');
+        return !is_library && !frame.starts_with('[') && frame.find(':') != std::string::npos;
     };
     auto found = std::ranges::find_if_not(stack, is_native);
     if (found == stack.end()) found = std::ranges::find_if(stack, is_of_program);

@@ -102,29 +102,31 @@ TEST(TimeShares, idle_threads_are_told_apart) {
                      stat("off the CPU: lock", thread("10", "12"), 9800, 9),
                      stat("off the CPU: lock", thread("10", "13"), 9000, 1),
                      stat("off the CPU: network", thread("10", "15"), 9900, 1),
-                     stat("off the CPU: poll", thread("10", "16"), 950, 1)};
+                     stat("off the CPU: poll", thread("10", "16"), 950, 1),
+                     stat("off the CPU: poll", thread("10", "17"), 9950, 100)};
+    metrics.hists.push_back(off("10", "17", 100, 9950, 99, 100));
     metrics.hists.push_back(off("10", "15", 1, 9900, 9900, 9900));
     metrics.hists.push_back(off("10", "16", 1, 950, 950, 950));
     ProcessLife life;
     life.pid = 10;
     life.end_ns = 10000;
-    life.threads = {{10, "main", 0, 10000, 50},   {11, "pool", 0, 10000, 50},
+    life.threads = {{10, "main", 0, 10000, 50},   {11, "pool", 0, 10000, 500},
                     {12, "io", 0, 10000, 50},     {13, "worker", 0, 10000, 1000},
                     {14, "unseen", 0, 10000, 10}, {15, "reader", 0, 10000, 10},
-                    {16, "short", 0, 1000, 1}};
+                    {16, "short", 0, 1000, 1},    {17, "looks up", 0, 10000, 20}};
     std::vector<ProcessLife> all{life};
     OffCpuReport waits = off_cpu_report(metrics);
-    EXPECT_EQ(mark_idle(all, waits), (std::set<ThreadId>{{10, 11}}));
+    EXPECT_EQ(mark_idle(all, waits), (std::set<ThreadId>{{10, 11}, {10, 17}}));
     EXPECT_TRUE(all[0].threads[1].idle);
     TimeReport report = time_report(all, waits);
     EXPECT_EQ(report.whole.threads, 6u);
     EXPECT_EQ(report.processes.at(10).threads, 6u);
-    EXPECT_EQ(report.idle.threads, 1u);
-    EXPECT_EQ(report.idle.thread_ns, 10000u);
+    EXPECT_EQ(report.idle.threads, 2u);
+    EXPECT_EQ(report.idle.thread_ns, 20000u);
     EXPECT_EQ(report.idle.off_cpu_ns.at("lock"), 9800u);
     EXPECT_EQ(waits.working.total_ns, waits.time.total_ns);
-    leave_out({{10, 11}}, waits);
-    EXPECT_EQ(waits.working.total_ns, waits.time.total_ns - 9900u);
+    leave_out({{10, 11}, {10, 17}}, waits);
+    EXPECT_EQ(waits.working.total_ns, waits.time.total_ns - 9900u - 9950u);
     EXPECT_EQ(waits.longest,
               (std::vector<ThreadId>{{10, 10}, {10, 12}, {10, 15}, {10, 13}, {10, 16}}));
 }

@@ -146,7 +146,7 @@ TEST(Summary, SixHoldersAreTwentyLines) {
              100,
              {"libtorch.so:at::f<float, std::less<int> >(c10::ArrayRef<long>)+0x6f",
               "libtorch.so:g(int)+0x1", i == 0 ? "train.py:step" : "app:main+0x10",
-              fmt::format("libc.so.6:start+{:#x}", i)}});
+              fmt::format("libc.so.6:start+{:#x}", i), "..."}});
     }
     gauge.at_peak.function = "cuMemAlloc";
     end.metrics.gauges = {gauge};
