@@ -241,6 +241,7 @@ class Waits(ProfileCase):
         top = off["top_blocking_threads"][0]
         self.assertEqual((top["pid"], top["tid"]), (main, main))
         self.assertAlmostEqual(top["time_ms"], stats["total_time_ns"] / 1e6, places=3)
+        self.assertAlmostEqual(top["percentage"], 100 * stats["total_time_ns"] / off["total_time_ns"], places=3)
 
         whole, idle = profile["time"]["whole"], profile["time"]["idle"]
         self.assertEqual(idle["threads"], 0)

@@ -230,7 +230,7 @@ class OwnParts(ServeCase):
         parts = {name: one["parts_ns"] for name, one in endpoints.items()}
         computing = {part: ns for part, ns in parts["GET /cpu"].items() if part != "run queue"}
         self.assertEqual(max(computing, key=computing.get), "model")
-        if parts["GET /cpu"].get("run queue", 0) < 0.01 * sum(computing.values()):  # else slow ones wait for the CPU
+        if parts["GET /cpu"].get("run queue", 0) < 0.1 * sum(computing.values()):  # else slow ones wait for the CPU
             self.assertEqual(endpoints["GET /cpu"]["hotspot"], "model")
         self.assertGreater(parts["GET /cpu"]["model"], parts["GET /cpu"]["cpu"])
         self.assertGreater(parts["GET /gpu"]["GPU copy"], 0)

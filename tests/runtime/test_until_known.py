@@ -57,8 +57,8 @@ class UntilKnown(TracerCase):
         self.environment = {**os.environ, "MLBCC_BUILD": str(self.dir), "LD_LIBRARY_PATH": str(driver),
                             "CUDA_SIM_QUIET": "1", "CUDA_SIM_DEVICES": "2"}
 
-    def begin(self):
-        self.job = subprocess.Popen([sys.executable, self.write("job.py", JOB)], stdin=subprocess.PIPE,
+    def begin(self, job=JOB):
+        self.job = subprocess.Popen([sys.executable, self.write("job.py", job)], stdin=subprocess.PIPE,
                                     stdout=subprocess.PIPE, env=self.environment, text=True, bufsize=1)
         for clean_up in (self.job.stdout.close, self.job.stdin.close, self.job.wait, self.job.kill):
             self.addCleanup(clean_up)
@@ -124,14 +124,7 @@ class UntilKnown(TracerCase):
             self.assertFalse(self.is_probed(name))
 
     def test_it_stays_where_nobody_calls_it(self):
-        self.begin()
-        self.job.kill()
-        idle = JOB.replace('name == "busy"', "False")
-        self.job = subprocess.Popen([sys.executable, self.write("idle.py", idle)], stdin=subprocess.PIPE,
-                                    stdout=subprocess.PIPE, env=self.environment, text=True, bufsize=1)
-        for clean_up in (self.job.stdout.close, self.job.stdin.close, self.job.wait, self.job.kill):
-            self.addCleanup(clean_up)
-        self.plain = {name: self.ask(f"main text {name}") for name in self.plain}
+        self.begin(JOB.replace('name == "busy"', "False"))
         live = self.attach()
         time.sleep(1.5)
         self.assertTrue(self.is_probed("cuCtxGetDevice"))

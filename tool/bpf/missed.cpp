@@ -45,7 +45,9 @@ template <class Programs> uint64_t skipped_in(const Programs& programs) {
 
 uint64_t Attachment::missed() const {
     uint64_t sum = 0;
-    for (const UniqueFd& link : links_) sum += missed_by(link);
+    for (const std::vector<UniqueFd>* links : {&returns_, &links_}) {
+        for (const UniqueFd& link : *links) sum += missed_by(link);
+    }
     return sum;
 }
 
