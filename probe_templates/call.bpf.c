@@ -136,6 +136,28 @@ static __always_inline void mlbcc_take_cookie(struct call *call, u64 cookie) {
     call->probe = MLBCC_PROBE(cookie);
     call->words = MLBCC_WORDS(cookie);
     call->text = MLBCC_TEXT(cookie);
+    mlbcc_hit(call->probe);
+}
+
+// `skip`, for a call whose end is of no interest.
+static __always_inline int mlbcc_let_go(struct call *call, int skip) {
+    struct work *mine = mlbcc_work(call->probe);
+    if (mine) __sync_fetch_and_add(&mine->let_go, 1);
+    return skip;
+}
+
+// One record in 32 is timed: the clock's last bits, which any granularity leaves to chance, say which.
+// Where it takes longer than any program does, something else ran in between.
+#define MLBCC_PREEMPTED_NS 65536
+static __always_inline void mlbcc_made_record(struct call *call) {
+    struct work *mine = mlbcc_work(call->probe);
+    if (!mine) return;
+    __sync_fetch_and_add(&mine->records, 1);
+    if (call->now >> 3 & 31) return;
+    u64 took = bpf_ktime_get_ns() - call->now;
+    if (took >= MLBCC_PREEMPTED_NS) return;
+    __sync_fetch_and_add(&mine->timed_ns, took);
+    __sync_fetch_and_add(&mine->timed, 1);
 }
 
 MLBCC_COMMON u64 common_enter(struct call *call) {
@@ -176,6 +198,7 @@ static __always_inline u64 mlbcc_count_bits(u64 bits) {  // of 24
 static __always_inline u64 mlbcc_account(struct call *call, u64 lost) {
     u32 index = 2 * call->probe + (call->at_return & 1);
     struct record_rules *wanted = record_rules.lookup(&index);
+    mlbcc_made_record(call);
     if (!wanted) return 0;
     u64 rules = call->hits & wanted->mask;
     struct account *accounts = call->all->rules;

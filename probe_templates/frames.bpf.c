@@ -243,6 +243,7 @@ BPF_PROG_ARRAY(ends, 2);
 static __always_inline u64 mlbcc_had_no_frame(struct call *call) {
     call->probe = MLBCC_PROBE(bpf_get_attach_cookie(call->ctx));
     call->at_return = 1;
+    call->now = bpf_ktime_get_ns();
     u32 index = 2 * call->probe + 1;
     struct record_rules *wanted = record_rules.lookup(&index);
     call->all = mlbcc_accounts();

@@ -30,6 +30,17 @@ struct record_rules {
     u16 rules[(MLBCC_RULES + 3) / 4 * 4];
 };
 BPF_ARRAY(record_rules, struct record_rules, MLBCC_RECORDS);
+// What a probe makes of its thread's time (tool/trace/tracing_cost.h): how often it was hit, how many
+// of these calls were let go, so that no probe awaits their end; its records, and, of some of them,
+// the time from the probe's beginning until its record was made. In parts that CPUs use in turn, each
+// of which has cache lines of its own.
+struct work {
+    u64 hits, let_go, records, timed, timed_ns, unused[3];
+};
+struct all_work {
+    struct work parts[MLBCC_WORK_PARTS];
+};
+BPF_ARRAY(work, struct all_work, MLBCC_RECORDS / 2);
 #if !MLBCC_EVERYONE
 BPF_F_TABLE("hash", u32, struct process, traced, 65536, BPF_F_NO_PREALLOC);
 // 1 where a traced process may have an id that ends in these bits: saves most others the hash table.
@@ -150,6 +161,15 @@ static __always_inline int mlbcc_takes_all(void) {
 static __always_inline struct accounts *mlbcc_accounts(void) {
     int zero = 0;
     return accounts.lookup(&zero);
+}
+
+static __always_inline struct work *mlbcc_work(u32 probe) {
+    struct all_work *all = work.lookup(&probe);
+    return all ? &all->parts[bpf_get_smp_processor_id() & (MLBCC_WORK_PARTS - 1)] : 0;
+}
+static __always_inline void mlbcc_hit(u32 probe) {
+    struct work *mine = mlbcc_work(probe);
+    if (mine) __sync_fetch_and_add(&mine->hits, 1);
 }
 
 // 1 where a < b, which are less than 2^63, or where b is an error's number: without a branch, for the

@@ -52,18 +52,26 @@ static __always_inline int mlbcc_syscall_ends(struct call *call,
     return 1;
 }
 
+// Where nothing was done when it began.
+static __always_inline int mlbcc_syscall_hits(struct call *call,
+                                              struct bpf_raw_tracepoint_args *at) {
+    if (!mlbcc_syscall_ends(call, at)) return 0;
+    mlbcc_hit(call->probe);
+    return 1;
+}
+
 // The end is all that is looked at: no frame says that the call is traced.
 static __always_inline int mlbcc_syscall_completes(struct call *call, struct pt_regs *registers,
                                                    struct bpf_raw_tracepoint_args *at) {
     if (!mlbcc_admit(call)) return 0;
     call->start = call->now;
-    return mlbcc_syscall_ends(call, at) && mlbcc_syscall_registers(call, registers, at);
+    return mlbcc_syscall_hits(call, at) && mlbcc_syscall_registers(call, registers, at);
 }
 
 // Of the call nobody asks for more than which it was, whose, and its result.
 static __always_inline int mlbcc_syscall_counts(struct call *call, struct pt_regs *registers,
                                                 struct bpf_raw_tracepoint_args *at) {
-    return mlbcc_admit_untimed(call) && mlbcc_syscall_ends(call, at);
+    return mlbcc_admit_untimed(call) && mlbcc_syscall_hits(call, at);
 }
 
 static __always_inline int mlbcc_syscall_returns(struct call *call, struct pt_regs *registers,
@@ -79,8 +87,9 @@ static __always_inline int mlbcc_syscall_starts(struct bpf_raw_tracepoint_args *
     struct call call MLBCC_UNSET;
     u64 cookie = mlbcc_syscall_cookie(MLBCC_SYSCALL_NUMBER(at));
     if (!cookie || MLBCC_ENTRY_SHAPE(cookie) == MLBCC_NO_SHAPE || !mlbcc_admit(&call)) return 0;
-    if (mlbcc_note_start(call.id.thread, call.now)) return 0;
     call.probe = MLBCC_PROBE(cookie);
+    mlbcc_hit(call.probe);
+    if (mlbcc_note_start(call.id.thread, call.now)) return 0;
     call.hits = ~0u;
     call.at_return = 1;
     return mlbcc_lose(&call);

@@ -36,9 +36,9 @@ NEEDS = {
 PUBLIC = {
     "base": None,  # all of them
     "rules": {"rules.h", "types.h", "check.h", "ctypes.h"},
-    "bpf": {"abilities.h", "bundle.h", "kernel.h", "compiler.h", "remembering_compiler.h"},
+    "bpf": {"abilities.h", "bundle.h", "hit_cost.h", "kernel.h", "compiler.h", "remembering_compiler.h"},
     "event": {"event.h", "pipeline.h", "record.h"},
-    "sink": {"sink.h", "summary_text.h", "json.h", "buffer.h", "format.h", "output_file.h", "folded.h"},
+    "sink": {"sink.h", "layers.h", "summary_text.h", "json.h", "buffer.h", "format.h", "output_file.h", "folded.h"},
     "report": {"saved_trace.h", "json_line.h", "live_view.h", "profile.h", "progress.h", "requests.h"},
     "system": None,
     "trace": {"trace.h", "commands.h", "doctor.h", "headers.h", "report.h", "profile.h", "serve.h",

@@ -63,6 +63,7 @@ Features find_features(const KernelTypes& types) {
     found.kernel_session =
         has_kfuncs && found.kernel_multi && knows_kernel_link(sys::kKprobeSession);
     found.preempts_points = preempts_raw_tracepoints(types);
+    found.cpus = static_cast<uint32_t>(std::max(1, libbpf_num_possible_cpus()));
     return found;
 }
 

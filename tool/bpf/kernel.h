@@ -39,6 +39,7 @@ struct Features : KernelTypes {
     bool kernel_session = false, kernel_multi = false;  // likewise of the kernel's functions
     // Programs of raw tracepoints are preempted, and then those of other threads skipped.
     bool preempts_points = false;
+    uint32_t cpus = 1;  // that the machine may have
 };
 Features find_features(const KernelTypes& types);
 

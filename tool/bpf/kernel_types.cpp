@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kPiece = 4096;  // bytes, of one piece of text at most
 
-void append(void* to, const char* format, va_list values) {
+void append_piece(void* to, const char* format, va_list values) {
     char piece[kPiece];
     std::vsnprintf(piece, sizeof piece, format, values);
     static_cast<std::string*>(to)->append(piece);
@@ -29,7 +29,7 @@ Result<std::string> kernel_types_text() {
     if (!types) return no_btf(errno);
     std::string text;
     std::unique_ptr<btf_dump, decltype(&btf_dump__free)> dump(
-        btf_dump__new(types.get(), append, &text, nullptr), btf_dump__free);
+        btf_dump__new(types.get(), append_piece, &text, nullptr), btf_dump__free);
     if (!dump) return no_btf(errno);
     for (uint32_t id = 1; id < btf__type_cnt(types.get()); ++id) {
         if (const int failed = btf_dump__dump_type(dump.get(), id); failed < 0) {

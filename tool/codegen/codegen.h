@@ -53,6 +53,7 @@ struct Options {
     // Where `thread.fsbase` is there; without it no Python functions are found.
     std::optional<uint32_t> task_fsbase_offset;
     uint32_t spare_probes = 0;            // room for what the plan may grow by
+    uint32_t cpus = 1;                    // that the machine may have
     size_t wake_bytes = size_t{4} << 20;  // the reader is woken when a CPU has written so much
     std::vector<uint32_t> file_offsets;   // of kFileMembers, where the plan asks for files
     const Templates* templates = nullptr;
@@ -138,6 +139,7 @@ inline constexpr const char* kSyscalls = "syscalls";  // by number: cookie, 0: n
 inline constexpr const char* kSyscallShapes = "syscall_shapes";  // programs
 inline constexpr const char* kSeeds = "seeds";               // ids in our namespace, to be adopted
 inline constexpr const char* kAccounts = "accounts";         // by rule and CPU
+inline constexpr const char* kWork = "work";                 // by ProbeId: Work, in parts
 inline constexpr const char* kRecordRules = "record_rules";  // by record_index()
 inline constexpr const char* kPythons = "pythons";           // process id to Python
 inline constexpr const char* kPythonSeeds = "python_seeds";  // likewise, as our namespace names it
@@ -164,6 +166,14 @@ struct Account {
 size_t accounts(const plan::Plan& plan);  // a power of two, by which programs stay within them
 struct Total {
     uint64_t count, sum;
+};
+// What a probe made of its threads' time: of traced processes alone. A value of `work` has several,
+// for CPUs to use in turn.
+struct Work {
+    uint64_t hits, let_go;     // let_go: calls whose end a session was told not to await
+    uint64_t records;          // of both ends, lost ones too
+    uint64_t timed, timed_ns;  // some of them: from the probe's beginning until they were made
+    uint64_t unused[3];
 };
 // The rules that a record is accounted to, as `struct record_rules` has them: so many words.
 size_t record_rules_words(const plan::Plan& plan);

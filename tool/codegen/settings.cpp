@@ -15,6 +15,13 @@ constexpr uint32_t kReadyHistGroups = 1024;              // of 600 bytes a CPU, 
 constexpr uint32_t kThreadBytes = 16384;                 // of frames, at most
 constexpr uint32_t kSlots = 4096, kSlotsOfFrames = 256;  // threads with state of their own
 constexpr uint32_t kMaxFrames = 64;  // the kernel keeps as many open return probes a thread
+constexpr size_t kWorkBytes = size_t{4} << 20;  // of `work`, at most, where one part is not more
+
+// How many CPUs have a part of their own; a power of two.
+size_t work_parts(size_t probes, uint32_t cpus) {
+    const size_t fit = std::max<size_t>(1, kWorkBytes / (probes * sizeof(Work)));
+    return std::min(std::bit_floor(fit), std::bit_ceil(size_t{std::max(1u, cpus)}));
+}
 
 std::string sizes(const plan::Plan& plan, const Options& options, bool uses_frames) {
     uint32_t registers = 8 * plan::argument_registers(plan.arch);
@@ -22,15 +29,16 @@ std::string sizes(const plan::Plan& plan, const Options& options, bool uses_fram
     uint32_t frame = 32 + saved, frames = kMaxFrames;
     while (frames > 8 && frames * frame > kThreadBytes) frames /= 2;
     size_t rules = plan.rules.size();
+    const size_t probes = std::max<size_t>(1, plan.probes.size() + options.spare_probes);
     return fmt::format("#define MLBCC_SAVED_BYTES {}\n#define MLBCC_FRAMES {}\n"
                        "#define MLBCC_SCRATCH_BYTES {}\n#define MLBCC_SLOTS {}\n"
                        "#define MLBCC_ACCOUNTS {}\n#define MLBCC_SHARED {}\n"
                        "#define MLBCC_PROCESS_RECORDS {}\n"
-                       "#define MLBCC_RULES {}\n#define MLBCC_RECORDS {}\n",
+                       "#define MLBCC_RULES {}\n#define MLBCC_RECORDS {}\n"
+                       "#define MLBCC_WORK_PARTS {}\n",
                        saved, frames, (std::max(8u, plan.record_bytes) + 7) / 8 * 8,
                        uses_frames ? kSlotsOfFrames : kSlots, accounts(plan), rules, rules + 1,
-                       most_rules(plan),
-                       std::max<size_t>(1, 2 * (plan.probes.size() + options.spare_probes)));
+                       most_rules(plan), 2 * probes, work_parts(probes, options.cpus));
 }
 
 // In the middle of the kernel's own work there may be no memory to be had for a new group.

@@ -99,7 +99,7 @@ void ShapeWriter::decide(Writer& w) {
         w.close_block();
     }
     w.part(heads(), false);
-    w.line(fmt::format("if (!hits) return {};", skip()));
+    w.line(fmt::format("if (!hits) return {};", let_go()));
 }
 
 void ShapeWriter::sample(Writer& w, const plan::RulePart& part) {
@@ -118,7 +118,7 @@ void ShapeWriter::begin_call(Writer& w) {
         w.line(fmt::format("return {};", skip()));
         return;
     }
-    if (!hits_constant()) w.line(fmt::format("if (!(hits & {})) return {};", later, skip()));
+    if (!hits_constant()) w.line(fmt::format("if (!(hits & {})) return {};", later, let_go()));
     if (framed()) {
         save(w);
     } else {

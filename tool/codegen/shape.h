@@ -19,6 +19,8 @@ public:
     }
     // What a program returns where nothing is to be done.
     const char* skip() const { return is_session() ? "1" : "0"; }
+    // Likewise, where that is known only now: a session does without the end's probe then.
+    const char* let_go() const { return is_session() ? "mlbcc_let_go(&call, 1)" : "0"; }
     std::vector<Span> heads() const;  // of the rules whose work it is
     // How the end of a system call is taken.
     const char* syscall_end() const;

@@ -134,6 +134,14 @@ void read(const Json& json, sink::GivenAddresses& one) {
     one.unseen = unsigned_of(json, "unseen");
 }
 
+void read(const Json& json, sink::TracingCost::Function& one) {
+    one.function = string_of(json, "function");
+    one.library = string_of(json, "library");
+    one.hits = unsigned_of(json, "hits");
+    one.ns = unsigned_of(json, "ns");
+    one.by_pattern = is_true(json, "by_pattern");
+}
+
 void read(const Json& json, sink::Gauge& gauge);
 void read(const Json& json, sink::Largest& list);
 void read(const Json& json, sink::Largest::Entry& entry);
@@ -201,6 +209,18 @@ void spread_signs(std::vector<sink::Stat>& stats) {
     for (sink::Stat& stat : stats) stat.is_signed = with_signs.contains(clause(stat));
 }
 
+// None of a trace that was made by a version that did not know.
+std::optional<sink::TracingCost> cost_of(const Json& summary) {
+    const auto found = summary.FindMember("cost");
+    if (found == summary.MemberEnd() || !found->value.IsObject()) return std::nullopt;
+    const Json& json = found->value;
+    sink::TracingCost cost;
+    cost.ns = unsigned_of(json, "ns");
+    if (json.HasMember("cpu_ns")) cost.cpu_ns = unsigned_of(json, "cpu_ns");
+    cost.functions = read_all<sink::TracingCost::Function>(json, "functions");
+    return cost;
+}
+
 }  // namespace
 
 sink::TraceEnd saved_end(const Json& summary) {
@@ -229,6 +249,7 @@ sink::TraceEnd saved_end(const Json& summary) {
     end.metrics.coverage = read_all<sink::LibraryCoverage>(summary, "coverage");
     end.metrics.left_out = read_all<target::LeftOut>(summary, "left_out");
     end.metrics.addresses = read_all<sink::GivenAddresses>(summary, "addresses");
+    end.metrics.cost = cost_of(summary);
     spread_signs(end.metrics.stats);
     return end;
 }

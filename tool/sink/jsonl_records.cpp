@@ -240,6 +240,16 @@ void write(Writer& json, const GivenAddresses& one) {
     if (one.unseen > 0) member(json, "unseen", one.unseen);
 }
 
+void write(Writer& json, const TracingCost::Function& one) {
+    member(json, "function", one.function);
+    member(json, "library", one.library);
+    member(json, "hits", one.hits);
+    member(json, "ns", one.ns);
+    if (!one.by_pattern) return;
+    json.Key("by_pattern");
+    json.Bool(true);
+}
+
 template <class T> void list(Writer& json, const char* name, const std::vector<T>& all) {
     json.Key(name);
     json.StartArray();
@@ -259,6 +269,15 @@ void write(Writer& json, const Largest& largest) {
     member(json, "calls", largest.calls);
     units_member(json, largest);
     list(json, "entries", largest.entries);
+}
+
+void cost_member(Writer& json, const TracingCost& cost) {
+    json.Key("cost");
+    json.StartObject();
+    member(json, "ns", cost.ns);
+    if (cost.cpu_ns) member(json, "cpu_ns", *cost.cpu_ns);
+    list(json, "functions", cost.functions);
+    json.EndObject();
 }
 
 // What could not be kept is said only where there was something.
@@ -285,6 +304,7 @@ void summary(Writer& json, const TraceEnd& end, const std::vector<Layer>& layers
     if (!end.metrics.coverage.empty()) list(json, "coverage", end.metrics.coverage);
     if (!end.metrics.left_out.empty()) list(json, "left_out", end.metrics.left_out);
     if (!end.metrics.addresses.empty()) list(json, "addresses", end.metrics.addresses);
+    if (end.metrics.cost) cost_member(json, *end.metrics.cost);
     list(json, "layers", layers);
     member(json, "late", end.late);
     member(json, "processes", end.processes);

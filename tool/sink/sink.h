@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -120,6 +121,21 @@ struct GivenAddresses {
     std::vector<std::string> elsewhere, untraced;  // functions: probed at once; not to be probed
     uint64_t unseen = 0;  // answers to processes that had ended when they were looked at
 };
+// What tracing took of the traced threads' time: an estimate (docs/cost.md).
+struct TracingCost {
+    uint64_t ns = 0;                 // of CPU time
+    std::optional<uint64_t> cpu_ns;  // all that the threads used, tracing included, if it is known
+    static constexpr size_t kMostFunctions = 10;
+    struct Function {
+        std::string function, library;
+        uint64_t hits = 0, ns = 0;
+        bool by_pattern = false;  // a rule has it by a pattern, and could do without it
+    };
+    std::vector<Function> functions;  // the dearest first
+    bool exceeds(double share) const {
+        return cpu_ns && static_cast<double>(ns) > share * static_cast<double>(*cpu_ns);
+    }
+};
 struct MetricSnapshot {
     std::vector<Stat> stats;
     std::vector<Hist> hists;
@@ -131,6 +147,7 @@ struct MetricSnapshot {
     std::vector<LibraryCoverage> coverage;  // only where it is exact
     std::vector<target::LeftOut> left_out;
     std::vector<GivenAddresses> addresses;
+    std::optional<TracingCost> cost;  // none where it is not known
 };
 // What counts, sums and histograms gained since the last look at them (the `sums` record): only
 // what did. A histogram's `min` and `max` are those of all it has seen so far.

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "sink/cost_text.h"
+
 namespace mlbcc::sink {
 namespace {
 
@@ -144,6 +146,14 @@ std::string notes_text(const TraceEnd& end, size_t width) {
     return rows.empty() ? "" : "\nNOTES\n" + rows.text();
 }
 
+std::string tracing_text(const std::optional<TracingCost>& cost, size_t width) {
+    if (!cost) return {};
+    Rows rows(width);
+    rows.line("  " + cost_text(*cost));
+    for (const std::string& line : cost_by_function(*cost)) rows.line("    " + line);
+    return "\nTRACING COST\n" + rows.text();
+}
+
 // Metrics of rules that no layer has: there are none, unless a plan and its metrics disagree.
 Layer rest_of(const MetricSnapshot& metrics, const std::vector<Layer>& layers) {
     Layer rest{"other", {}, {}};
@@ -170,7 +180,8 @@ std::string summary_text(const TraceEnd& end, uint64_t start_ns, const std::vect
     text += layer_text(end, rest_of(end.metrics, layers), width);
     text += nested_text(end.metrics.nested, width) + coverage_text(end.metrics, width) +
             addresses_text(end.metrics, width);
-    return text + losses_text(end.metrics.losses, width) + notes_text(end, width);
+    return text + losses_text(end.metrics.losses, width) + tracing_text(end.metrics.cost, width) +
+           notes_text(end, width);
 }
 
 }  // namespace mlbcc::sink

@@ -3,9 +3,11 @@
 #include <dirent.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
+#include <ctime>
 #include <map>
 #include <memory>
 
@@ -48,10 +50,13 @@ Result<std::vector<int>> numbered_entries(const std::string& directory) {
     return numbers;
 }
 
+constexpr int kFirstBehindParent = 5, kChildrenUserTime = 16, kChildrenSystemTime = 17;
+
 // /proc/PID/stat: `70 (any (name) at all) S 1 70 ...`
 struct Stat {
     char state = '?';
     int parent = 0;
+    uint64_t children_ticks = 0;  // of CPU time, of those that it has waited for
 };
 std::optional<Stat> stat_of(int pid) {
     const Result<std::string> read = read_file(fmt::format("/proc/{}/stat", pid), kMaxBytes);
@@ -63,7 +68,12 @@ std::optional<Stat> stat_of(int pid) {
     const std::string_view state = take_until(rest, ' ');
     const auto parent = to_number<int>(take_until(rest, ' '));
     if (state.empty() || !parent) return std::nullopt;
-    return Stat{state.front(), *parent};
+    Stat stat{state.front(), *parent};
+    for (int column = kFirstBehindParent; column <= kChildrenSystemTime; ++column) {
+        const auto value = to_number<uint64_t>(take_until(rest, ' '));
+        if (column >= kChildrenUserTime) stat.children_ticks += value.value_or(0);
+    }
+    return stat;
 }
 
 // A new line in a path is written as \012; nothing else is.
@@ -169,6 +179,28 @@ bool is_alive(int pid) {
     if (stat->state != 'Z') return true;
     const Result<std::vector<int>> threads = threads_of(pid);
     return threads && threads->size() > 1;
+}
+
+std::string cpu_model() {
+    const Result<std::string> text = read_file("/proc/cpuinfo", kMaxBytes);
+    constexpr std::string_view kName = "\nmodel name\t: ";
+    const size_t at = text ? text->find(kName) : std::string::npos;
+    if (at == std::string::npos) return {};
+    const size_t begin = at + kName.size();
+    return text->substr(begin, text->find('\n', begin) - begin);
+}
+
+std::optional<uint64_t> cpu_time_of(int pid) {
+    clockid_t clock{};
+    timespec time{};
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0)
+        return std::nullopt;
+    const std::optional<Stat> stat = stat_of(pid);
+    if (!stat) return std::nullopt;
+    constexpr uint64_t kSecond = 1'000'000'000;
+    const auto tick_ns = kSecond / static_cast<uint64_t>(std::max(1L, sysconf(_SC_CLK_TCK)));
+    return static_cast<uint64_t>(time.tv_sec) * kSecond + static_cast<uint64_t>(time.tv_nsec) +
+           stat->children_ticks * tick_ns;
 }
 
 std::optional<int> process_of(int tid) {

@@ -38,6 +38,11 @@ std::optional<std::string> comm_of(int pid);  // "python3"
 std::optional<int> parent_of(int pid);
 bool is_alive(int pid);                  // some thread of it runs: not a zombie
 std::optional<int> process_of(int tid);  // the process that a thread belongs to
+// CPU time of all its threads, ended ones too, and of children that it has waited for (of these in
+// ticks of 10 ms), nanoseconds. None where there is no such process any more.
+std::optional<uint64_t> cpu_time_of(int pid);
+
+std::string cpu_model();  // of the first CPU; "" where the kernel has no name for it
 
 // What bpf_get_ns_current_pid_tgid() wants to know of the namespace our process ids are in.
 struct PidNamespace {

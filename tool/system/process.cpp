@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -117,7 +118,7 @@ Result<ChildProcess> ChildProcess::start(const LaunchOptions& options) {
 ChildProcess::ChildProcess(ChildProcess&& other) noexcept
     : program_(std::move(other.program_)), pid_(std::exchange(other.pid_, 0)),
       pidfd_(std::move(other.pidfd_)), socket_(std::move(other.socket_)),
-      gate_(std::move(other.gate_)), status_(other.status_) {}
+      gate_(std::move(other.gate_)), status_(other.status_), cpu_ns_(other.cpu_ns_) {}
 
 ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept {
     if (this == &other) return *this;
@@ -128,6 +129,7 @@ ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept {
     socket_ = std::move(other.socket_);
     gate_ = std::move(other.gate_);
     status_ = other.status_;
+    cpu_ns_ = other.cpu_ns_;
     return *this;
 }
 
@@ -173,19 +175,29 @@ Result<void> ChildProcess::release() {
     return exec_error(program_, report->code);
 }
 
-std::optional<int> ChildProcess::try_wait() {
+// False where nothing was learnt.
+bool ChildProcess::wait(int flags) {
     int status = 0;
-    if (!status_ && waitpid(pid_, &status, WNOHANG) == pid_) status_ = status;
+    rusage used{};
+    const pid_t ended = wait4(pid_, &status, flags, &used);
+    if (ended == 0 || (ended < 0 && (flags != 0 || errno == EINTR))) return false;
+    status_ = ended == pid_ ? status : 0;  // someone else has waited for it
+    auto ns = [](const timeval& time) {
+        return (static_cast<uint64_t>(time.tv_sec) * 1'000'000 +
+                static_cast<uint64_t>(time.tv_usec)) *
+               1000;
+    };
+    if (ended == pid_) cpu_ns_ = ns(used.ru_utime) + ns(used.ru_stime);
+    return true;
+}
+
+std::optional<int> ChildProcess::try_wait() {
+    if (!status_) wait(WNOHANG);
     return status_;
 }
 
 int ChildProcess::wait() {
-    int status = 0;
-    while (!status_) {
-        const pid_t ended = waitpid(pid_, &status, 0);
-        if (ended < 0 && errno == EINTR) continue;
-        status_ = ended == pid_ ? status : 0;  // someone else has waited for it
-    }
+    while (!status_) wait(0);
     return *status_;
 }
 

@@ -56,6 +56,9 @@ public:
     // The wait status, once the command has ended (waitpid(2)).
     std::optional<int> try_wait();
     int wait();
+    // CPU time of it and of all children that were waited for within it, nanoseconds; once it has
+    // ended.
+    std::optional<uint64_t> cpu_ns() const { return cpu_ns_; }
 
 private:
     ChildProcess() = default;
@@ -67,7 +70,10 @@ private:
     UniqueFd pidfd_;
     UniqueFd socket_;  // to the waiting child; closed once it is released
     std::unique_ptr<SharedGate, void (*)(SharedGate*)> gate_{nullptr, nullptr};
+    bool wait(int flags);
+
     std::optional<int> status_;
+    std::optional<uint64_t> cpu_ns_;
 };
 
 // What a shell makes of a wait status: the exit status, or 128 + the signal that ended the command.

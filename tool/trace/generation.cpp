@@ -13,7 +13,8 @@ Generation::Generation(const TraceOptions& options, const bpf::Map& threads, Ste
     : frontend(options.rules, steps), loader(frontend, steps), keeping(options, frontend, loader),
       pythons(loaded.kernel, options.verbosity), follower(loaded.kernel, options.everyone),
       metrics(frontend.plan, loaded.kernel), sums(frontend.plan, metrics), coverage(frontend.plan),
-      learning(frontend, loaded, steps), options_(options), threads_(threads), steps_(steps) {
+      cost(frontend.plan, loaded), learning(frontend, loaded, steps), options_(options),
+      threads_(threads), steps_(steps) {
     frontend.run_by = fmt::format("{} {}", options.everyone, options.buffer_bytes);
 }
 
@@ -57,7 +58,9 @@ Result<void> Generation::begin_loading() {
     Result<std::optional<LateLibraries>> started = LateLibraries::start(frontend);
     if (!started) return started.error();
     if (*started) late.emplace(std::move(**started));
-    return loader.start(options_, *rings_, &threads_);
+    if (auto done = loader.start(options_, *rings_, &threads_); !done) return done;
+    cost.begin_to_measure(loader.mode(), options_.rules.use_cache);
+    return {};
 }
 
 Result<void> Generation::take_rings() {
@@ -93,6 +96,8 @@ Result<void> Generation::finish_loading() {
     if (options_.everyone || !options_.pids.empty()) {
         if (auto done = learning.start(); !done) return done;
     }
+    steps_.tell(cost.measured());
+    steps_.done("cost of a hit");
     if (!late) frontend.compiler->kill();  // LLVM's memory goes with it
     return {};
 }
@@ -152,6 +157,7 @@ sink::MetricSnapshot Generation::metrics_of(const event::Pipeline& pipeline) {
     for (const bpf::Refusal& one : loaded.refused) refused.push_back(one.probe);
     made.coverage = coverage.libraries(refused, made.losses);
     made.left_out = frontend.left_out;
+    made.cost = cost.cost();
     return made;
 }
 

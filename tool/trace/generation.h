@@ -20,6 +20,7 @@
 #include "bpf/kernel.h"
 #include "sink/sink.h"
 #include "system/process_view.h"
+#include "trace/cost_account.h"
 #include "trace/coverage.h"
 #include "trace/follow.h"
 #include "trace/frontend.h"
@@ -75,6 +76,7 @@ public:
     Metrics metrics;
     SumLooks sums;
     Coverage coverage;
+    CostAccount cost;
     std::optional<bpf::Stream> stream;
     std::optional<LateLibraries> late;
     std::optional<GivenFunctions> given;  // where some rule has a `trace`

@@ -108,6 +108,7 @@ Result<codegen::Options> generation_options(const TraceOptions& options, const p
     made.task_stack_offset = features.task_stack_offset;
     made.task_fsbase_offset = features.task_fsbase_offset;
     made.wake_bytes = options.buffer_bytes / 4;
+    made.cpus = features.cpus;
     return made;
 }
 

@@ -97,6 +97,7 @@ public:
     // What there is until now of what was done.
     const std::optional<bpf::Features>& features() const { return features_; }
     const codegen::Program& program() const { return loaded_.program; }  // until finish()
+    codegen::AttachMode mode() const { return loaded_.mode; }            // likewise
     const std::string& warnings() const { return warnings_; }            // clang's
     const std::optional<Refused>& refused() const { return refused_; }
     size_t programs() const { return loaded_.kernel.programs.size(); }  // that are loaded

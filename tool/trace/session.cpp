@@ -190,6 +190,7 @@ void Session::periodically(uint64_t now_ns) {
     if (now_ns - last_check_ns_ < kCheckNs) return;
     last_check_ns_ = now_ns;
     now_->follower.clean_up();
+    if (now_->cost.is_due(now_ns)) now_->cost.look(now_ns, now_->follower.processes());
     bool by_pid = !command_ && !options_.everyone;
     roots_ended_ = by_pid && now_->follower.running_roots() == 0;
     add_losses(now_ns);
@@ -209,6 +210,7 @@ Result<void> Session::flush() {
 bool Session::command_ended() {
     if (!command_) return false;
     if (!command_status_) command_status_ = command_->try_wait();
+    if (const auto used = command_->cpu_ns()) now_->cost.ended(command_->pid(), *used);
     return command_status_.has_value();
 }
 
@@ -287,6 +289,7 @@ int Session::run() {
     if (command_) command_->stand_by();
     if (auto done = arm(); !done) return tell(done.error());
     give_up_rights();
+    if (!options_.everyone) now_->cost.begin(now_->follower.processes());
     if (command_) {
         steps_.done("arm");
         attend_start();
@@ -323,6 +326,7 @@ Result<void> Session::finish(End end) {
         now_->late.reset();  // nobody waits any more
     }
     if (auto note = now_->looks->note()) tell_note(options_.verbosity, *note);
+    now_->cost.look(monotonic_ns(), now_->follower.processes());
     now_->follower.disarm();
     missed_ += now_->loaded.missed();
     now_->detach();

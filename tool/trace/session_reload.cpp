@@ -126,6 +126,7 @@ void Session::change_over() {
         if (!change.tells_of_process(record, false)) pipeline_.add(cpu, record);
     });
     now_->follower.forget_ended();
+    if (!options_.everyone) now_->cost.begin(now_->follower.processes());
     now_->looks->start(monotonic_ns(), false);
     now_->sums.start(change.since_ns);
     tell_refused(options_.verbosity, now_->loaded.refused, plan);

@@ -13,6 +13,8 @@ constexpr std::array<std::string_view, 9> kOther{"processed ", "verification tim
                                                  "max_states", "total_states",       "insns ",
                                                  "cur state:", "old state:",         "from "};
 constexpr std::string_view kNamed = "insn ";
+// Stands behind the instruction where its line had not ended yet.
+constexpr std::string_view kLoop = "infinite loop detected at insn ";
 
 std::optional<uint32_t> number_at(std::string_view text) {
     uint32_t number = 0;
@@ -52,8 +54,9 @@ VerifierLog read_verifier_log(std::string_view log) {
         log.remove_prefix(std::min(line.size() + 1, log.size()));
         if (line.empty()) continue;
         if (auto instruction = instruction_of(line)) {
-            read.steps.push_back({*instruction, line});
-            read.reason.clear();
+            const size_t loop = std::min(line.find(kLoop), line.size());
+            read.steps.push_back({*instruction, line.substr(0, loop)});
+            read.reason = line.substr(loop);
         } else if (!is_other(line)) {
             read.reason = line;
         }

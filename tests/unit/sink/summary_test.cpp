@@ -57,6 +57,26 @@ std::string text_of(const TraceEnd& end, size_t width = 100) {
     return summary_text(end, 0, kLayers, width);
 }
 
+TEST(Summary, SaysWhatTracingCost) {
+    TraceEnd end = sample_end();
+    EXPECT_EQ(text_of(end).find("TRACING COST"), std::string::npos) << "it is not known";
+    end.metrics.cost = TracingCost{900'000'000,
+                                   2'100'000'000,
+                                   {{"cuCtxGetDevice", "libcuda.so.1", 402070, 680'000'000, true},
+                                    {"cuLaunchKernel", "libcuda.so.1", 30000, 150'000'000, false},
+                                    {"cuMemAlloc", "libcuda.so.1", 12, 20'000, true}}};
+    EXPECT_NE(text_of(end).find("\nTRACING COST\n"
+                                "  about 900 ms of 2.10 s of CPU time (43 %)\n"
+                                "    cuCtxGetDevice 680 ms in 402 070 calls; leave it out with "
+                                "`except cuCtxGetDevice`\n"
+                                "    cuLaunchKernel 150 ms in 30 000 calls\n"),
+              std::string::npos)
+        << text_of(end);
+    EXPECT_EQ(text_of(end).find("cuMemAlloc 20"), std::string::npos) << "a trifle";
+    end.metrics.cost->cpu_ns.reset();
+    EXPECT_NE(text_of(end).find("  about 900 ms of CPU time\n"), std::string::npos);
+}
+
 TEST(Summary, SaysWhereTheTimeOfCallsWent) {
     TraceEnd end;
     end.metrics.nested = {

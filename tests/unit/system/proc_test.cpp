@@ -5,8 +5,11 @@
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <condition_variable>
+#include <ctime>
 #include <mutex>
 #include <thread>
 
@@ -187,6 +190,29 @@ TEST(PidNamespace, OfAContainerIsNotTheInitialOne) {
     });
     if (result == 77) GTEST_SKIP() << "no permission to make a pid namespace";
     EXPECT_EQ(result, 0);
+}
+
+TEST(CpuTime, IsThatOfAllThreads) {
+    const uint64_t before = cpu_time_of(::getpid()).value_or(0);
+    std::thread([] {
+        timespec used{};
+        while (used.tv_nsec < 30'000'000) clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    }).join();
+    const uint64_t after = cpu_time_of(::getpid()).value_or(0);
+    EXPECT_GE(after, before + 30'000'000);
+    EXPECT_FALSE(cpu_time_of(0x7ffffff0)) << "there is no such process";
+}
+
+TEST(CpuTime, HasThatOfChildrenThatWereWaitedFor) {
+    const uint64_t before = cpu_time_of(::getpid()).value_or(0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        timespec used{};
+        while (used.tv_nsec < 50'000'000) clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+        ::_exit(0);
+    }
+    ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+    EXPECT_GE(cpu_time_of(::getpid()).value_or(0), before + 40'000'000) << "in ticks of 10 ms";
 }
 
 }  // namespace

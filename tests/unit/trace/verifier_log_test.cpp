@@ -27,6 +27,12 @@ TEST(VerifierLog, AReasonMayNameAnInstruction) {
                             "cur state: R0=scalar()\nold state: R0=scalar()\n";
     EXPECT_EQ(read_verifier_log(log).reason, "infinite loop detected at insn 3");
     EXPECT_EQ(read_verifier_log(log).culprit, 3u);
+    const VerifierLog behind = read_verifier_log("171: (55) if r1 != 0x0 goto pc-2 "
+                                                 "infinite loop detected at insn 170\n"
+                                                 "cur state: R0=scalar()\n");
+    EXPECT_EQ(behind.reason, "infinite loop detected at insn 170");
+    EXPECT_EQ(behind.culprit, 170u);
+    EXPECT_EQ(behind.steps.at(0).line, "171: (55) if r1 != 0x0 goto pc-2 ");
     EXPECT_EQ(read_verifier_log("back-edge from insn 5 to 2\n").culprit, 5u);
     EXPECT_EQ(read_verifier_log("BPF program is too large. Processed 1000001 insn\n").culprit, 0u);
 }

@@ -1,0 +1,41 @@
+// What a hit costs here, and how that is kept.
+#include "bpf/hit_cost.h"
+
+#include <gtest/gtest.h>
+
+#include "bpf/abilities.h"
+
+namespace mlbcc::bpf {
+namespace {
+
+TEST(HitCost, OfBothEndsIsMoreThanOfOneHoweverProbesAttach) {
+    const Abilities found = try_abilities();
+    if (!found.uprobe.works) GTEST_SKIP() << "no uprobes";
+    for (const FunctionLinks by :
+         {FunctionLinks{found.uprobe_session.works, found.uprobe_multi.works},
+          FunctionLinks{false, found.uprobe_multi.works}, FunctionLinks{}}) {
+        const Result<HitCost> cost = measure_hit_cost(by);
+        ASSERT_TRUE(cost) << cost.error().message();
+        EXPECT_GT(cost->hot.entry, 0);
+        EXPECT_GT(cost->hot.both, cost->hot.entry);
+        EXPECT_GE(cost->cold.entry, cost->hot.entry);
+        EXPECT_GE(cost->cold.both, cost->hot.both);
+        EXPECT_GE(cost->syscall, 0);
+        EXPECT_GT(cost->record, 0);
+    }
+}
+
+TEST(HitCost, IsKeptAsALine) {
+    const HitCost cost{{600.5, 1000}, {1600, 3000.2}, 150, 90};
+    const auto read = read_hit_cost(to_text(cost));
+    ASSERT_TRUE(read);
+    EXPECT_EQ(to_text(*read), to_text(cost));
+    EXPECT_EQ(read->cold.both, 3000.2);
+    EXPECT_TRUE(read->is_plausible());
+    EXPECT_FALSE(HitCost{}.is_plausible());
+    EXPECT_FALSE(read_hit_cost(""));
+    EXPECT_FALSE(read_hit_cost("600 1000 what"));
+}
+
+}  // namespace
+}  // namespace mlbcc::bpf

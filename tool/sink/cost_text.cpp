@@ -1,0 +1,40 @@
+#include "sink/cost_text.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sink/format.h"
+
+namespace mlbcc::sink {
+namespace {
+
+constexpr size_t kShown = 3;
+constexpr double kLeastShare = 0.05;
+
+}  // namespace
+
+std::string cost_text(const TracingCost& cost) {
+    std::string text = "about " + short_duration(cost.ns);
+    if (!cost.cpu_ns) return text + " of CPU time";
+    text += fmt::format(" of {} of CPU time", short_duration(*cost.cpu_ns));
+    if (*cost.cpu_ns == 0) return text;
+    const double percent = 100.0 * static_cast<double>(cost.ns) / static_cast<double>(*cost.cpu_ns);
+    return text + (percent < 10 ? fmt::format(" ({:.2g} %)", percent)
+                                : fmt::format(" ({:.0f} %)", percent));
+}
+
+std::vector<std::string> cost_by_function(const TracingCost& cost) {
+    const double least = kLeastShare * static_cast<double>(cost.cpu_ns.value_or(cost.ns));
+    std::vector<std::string> lines;
+    for (const TracingCost::Function& one : cost.functions) {
+        if (lines.size() == kShown || one.ns == 0 || static_cast<double>(one.ns) < least) break;
+        std::string line = fmt::format("{} {} in {}", one.function, short_duration(one.ns),
+                                       plural(one.hits, "call"));
+        if (one.by_pattern) line += fmt::format("; leave it out with `except {}`", one.function);
+        lines.push_back(std::move(line));
+    }
+    return lines;
+}
+
+}  // namespace mlbcc::sink
