@@ -83,6 +83,24 @@ class Cost(TracerCase):
         self.loop("on short:entry_push { span call }", calls=40000)
         self.assertRegex(self.last.stderr, r"entry_push [\d.]+ ms in 40 000 calls\n", "no pattern has it")
 
+    def test_a_trace_that_takes_much_says_so_while_it_runs(self):
+        self.trace(LIBRARY + "on short:entry_p* { count by function  hist duration }", target("loop"),
+                   target("libentries.so"), "entry_push", "1500000")
+        warning = r"mlbcc: tracing takes about [\d.]+ m?s of [\d.]+ s of CPU time \(\d+ %\) of the traced processes: " \
+                  r"entry_push [\d.]+ m?s in [\d ]+ calls; leave it out with `except entry_push`\n"
+        self.assertRegex(self.last.stderr, warning)
+        self.assertEqual(self.last.stderr.count("tracing takes"), 1, "once")
+        self.assertLess(self.last.stderr.index("tracing takes"), self.last.stderr.index("=== TRACE SUMMARY"))
+
+    def test_the_profile_says_it(self):
+        done = self.mlbcc("profile", "--json", self.dir / "profile.json", "-o", self.out, "--", sys.executable,
+                          self.write("computes.py", COMPUTES))
+        self.assertRegex(done.stderr, r"\nTRACING COST\n  about [\d.]+ [um]s of [\d.]+ m?s of CPU time \([\d.]+ %\)\n")
+        cost = json.loads((self.dir / "profile.json").read_text())["tracing_cost"]
+        self.assertGreater(cost["cpu_ns"], 600e6)
+        self.assertGreater(cost["ns"], 0)
+        self.assertLess(cost["ns"], 0.2 * cost["cpu_ns"])
+
     def test_the_time_is_that_of_all_processes(self):
         self.trace("on syscall:exit_group { event ends }", sys.executable, self.write("computes.py", COMPUTES))
         cost = self.cost()

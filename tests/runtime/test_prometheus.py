@@ -111,6 +111,25 @@ class Prometheus(PageCase):
         self.assertIn("cannot listen at 127.0.0.1", taken.stderr)
         self.assertFalse((self.dir / "ran").exists())
 
+    def test_what_tracing_cost(self):
+        port, short = free_port(), machine.target("libentries.so")
+        (self.dir / "short.rules").write_text(f'on "{short}":entry_push {{ span call }}\n')
+        tracer = self.start(str(machine.MLBCC), "--rules", "short.rules", "-o", "t.jsonl", "--prometheus", f":{port}", "--",
+                            machine.target("loop"), short, "entry_push", "20000", "100000")
+        number = re.compile(r"^(mlbcc_trac\w+)(\{.*\})? (\S+)$", re.M)
+
+        def page():
+            text = read(f"http://127.0.0.1:{port}/metrics")
+            values = {name: (labels, float(value)) for name, labels, value in number.findall(text)}
+            return values.get("mlbcc_traced_cpu_seconds", ("", 0))[1] > 1 and (text, values)
+        text, values = self.until(page, "no page with a second of CPU time")
+        self.check_page(text)
+        cost = values["mlbcc_tracing_cost_seconds"][1]
+        self.assertGreater(cost, 0.2 * values["mlbcc_traced_cpu_seconds"][1])
+        self.assertEqual(values["mlbcc_tracing_cost_of_function_seconds"],
+                         ('{function="entry_push",library="libentries.so"}', cost))
+        tracer.terminate()
+
     def test_its_threads_may_do_nothing(self):
         port = free_port()
         (self.dir / "any.rules").write_text("on syscall:getppid { count }\n")

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sink/cost_text.h"
 #include "sink/summary_text.h"
 
 namespace mlbcc::report {
@@ -133,6 +134,7 @@ void LiveView::take(const sink::TraceEnd& counted, std::string job, uint64_t tim
     events_rate_ =
         static_cast<double>(counted.events - std::min(last_.events, counted.events)) / seconds;
     cpu_share_ = static_cast<double>(cpu_ns - std::min(cpu_ns_, cpu_ns)) / 1e7 / seconds;
+    cost_ = counted.metrics.cost;
     last_ = counted;
     last_.metrics = {};
     time_ns_ = time_ns;
@@ -233,7 +235,18 @@ void LiveView::add_header(Screen& screen) const {
     } else {
         line += lost;
     }
-    screen.lines.push_back(line + fmt::format("  tracer {:.1f} % CPU", cpu_share_));
+    line += fmt::format("  tracer {:.1f} % CPU", cpu_share_);
+    if (cost_ && cost_->cpu_ns.value_or(0) > 0) {
+        const double share = static_cast<double>(cost_->ns) / static_cast<double>(*cost_->cpu_ns);
+        const std::string text = fmt::format("probes {:.1f} % of its time", 100 * share);
+        line += "  ";
+        if (cost_->exceeds(sink::kDearShare)) {
+            add(text, Style::loss);
+        } else {
+            line += text;
+        }
+    }
+    screen.lines.push_back(line);
 }
 
 std::string LiveView::titles(size_t name_width) const {

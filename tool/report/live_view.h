@@ -66,6 +66,7 @@ private:
     sink::TraceEnd last_;  // without its metrics
     uint64_t time_ns_ = 0, cpu_ns_ = 0;
     double events_rate_ = 0, cpu_share_ = 0;
+    std::optional<sink::TracingCost> cost_;
     Column order_ = Column::total;
     std::string filter_;
     bool is_paused_ = false, edits_filter_ = false, helps_ = false;

@@ -93,6 +93,7 @@ Profile ProfileMaker::make(const sink::TraceEnd& end, const Surroundings& surrou
     profile.off_cpu = off_cpu_report(metrics);
     leave_out(mark_idle(profile.processes, profile.off_cpu), profile.off_cpu);
     profile.time = time_report(profile.processes, profile.off_cpu);
+    profile.cost = end.metrics.cost;
     share_out(sums_, profile);
     for (Phase& phase : profile.phases.phases)
         phase.gpu_memory = memory_in(profile.gpu, phase.time);

@@ -44,6 +44,7 @@ struct Profile {
     GpuReport gpu;
     PhaseReport phases;
     FindingReport security;
+    std::optional<sink::TracingCost> cost;
 };
 
 std::string profile_text(const Profile& profile, size_t width);

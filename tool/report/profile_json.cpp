@@ -96,6 +96,27 @@ static void add_members(Writer& json, const FileReport& files) {
     member(json, "files", files.files);
 }
 
+static void write_cost(Writer& json, const char* name,
+                       const std::optional<sink::TracingCost>& cost) {
+    json.Key(name);
+    if (!cost) return void(json.Null());
+    json.StartObject();
+    member(json, "ns", cost->ns);
+    member(json, "cpu_ns", cost->cpu_ns);
+    json.Key("functions");
+    json.StartArray();
+    for (const sink::TracingCost::Function& one : cost->functions) {
+        json.StartObject();
+        member(json, "function", one.function);
+        member(json, "library", one.library);
+        member(json, "hits", one.hits);
+        member(json, "ns", one.ns);
+        json.EndObject();
+    }
+    json.EndArray();
+    json.EndObject();
+}
+
 std::string profile_json(const Profile& profile) {
     rapidjson::StringBuffer buffer;
     Writer json(buffer);
@@ -116,6 +137,7 @@ std::string profile_json(const Profile& profile) {
     write_gpu(json, profile);
     write_phases(json, profile);
     write_findings(json, profile);
+    write_cost(json, "tracing_cost", profile.cost);
     json.EndObject();
     return std::string(buffer.GetString(), buffer.GetSize()) + "\n";
 }

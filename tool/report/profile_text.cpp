@@ -6,6 +6,7 @@
 
 #include "report/amounts.h"
 #include "report/profile_sections.h"
+#include "sink/cost_text.h"
 
 namespace mlbcc::report {
 namespace {
@@ -175,6 +176,12 @@ std::string files_text(const Profile& profile, size_t width) {
     return section("FILES", rows);
 }
 
+void add_cost(sink::Rows& rows, const Profile& profile) {
+    if (!profile.cost) return;
+    rows.line("  " + sink::cost_text(*profile.cost));
+    for (const std::string& line : sink::cost_by_function(*profile.cost)) rows.line("    " + line);
+}
+
 }  // namespace
 
 std::string profile_text(const Profile& profile, size_t width) {
@@ -192,6 +199,7 @@ std::string profile_text(const Profile& profile, size_t width) {
     text += section_of("SYSTEM CALLS", profile, width, add_calls);
     text += section_of("OFF THE CPU", profile, width, add_off_cpu);
     text += section_of("WHERE THE TIME WENT", profile, width, add_time);
+    text += section_of("TRACING COST", profile, width, add_cost);
     return text;
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/file_cache.h"
+#include "sink/cost_text.h"
 #include "system/install_paths.h"
 #include "system/proc.h"
 #include "trace/threads.h"
@@ -16,6 +17,8 @@
 
 namespace mlbcc::trace {
 namespace {
+
+constexpr uint64_t kLeastToWarnNs = 1'000'000'000;  // of CPU time
 
 // What a hit's cost depends on.
 std::string question(codegen::AttachMode mode) {
@@ -115,6 +118,18 @@ std::optional<sink::TracingCost> CostAccount::cost() const {
         for (const Root& one : roots_) *cpu_ns += one.ns - one.before_ns;
     }
     return tracing_cost(all, *hit_, cpu_ns);
+}
+
+std::optional<std::string> CostAccount::warning() {
+    if (warned_) return std::nullopt;
+    const std::optional<sink::TracingCost> now = cost();
+    if (!now || !now->exceeds(sink::kDearShare) || *now->cpu_ns < kLeastToWarnNs)
+        return std::nullopt;
+    warned_ = true;
+    std::string text =
+        fmt::format("tracing takes {} of the traced processes", sink::cost_text(*now));
+    const std::vector<std::string> dear = sink::cost_by_function(*now);
+    return dear.empty() ? text : text + ": " + dear.front();
 }
 
 }  // namespace mlbcc::trace

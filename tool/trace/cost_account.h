@@ -40,6 +40,8 @@ public:
 
     // None where the cost of a hit could not be measured.
     std::optional<sink::TracingCost> cost() const;
+    // For the user, once, where tracing takes much of the threads' time.
+    std::optional<std::string> warning();
 
 private:
     struct Root {
@@ -52,7 +54,7 @@ private:
     Loaded& loaded_;
     std::future<Result<bpf::HitCost>> measuring_;
     std::optional<bpf::HitCost> hit_;
-    bool begun_ = false;
+    bool begun_ = false, warned_ = false;
     uint64_t looked_ns_ = 0;
     std::vector<Root> roots_;
     uint64_t others_ns_ = 0;  // of processes that the roots have begun, and that still run

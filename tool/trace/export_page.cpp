@@ -185,6 +185,21 @@ void ExportPage::add(const sink::Gauge& gauge) {
     }
 }
 
+// An estimate, which may fall when more is known.
+void ExportPage::add(const sink::TracingCost& cost) {
+    level("mlbcc_tracing_cost_seconds", "CPU time of traced threads that tracing took, estimated.",
+          {}, static_cast<double>(cost.ns) * kNs);
+    for (const sink::TracingCost::Function& one : cost.functions) {
+        level("mlbcc_tracing_cost_of_function_seconds",
+              "The same, by function: those that cost most.",
+              {{"function", one.function}, {"library", one.library}},
+              static_cast<double>(one.ns) * kNs);
+    }
+    if (!cost.cpu_ns) return;
+    level("mlbcc_traced_cpu_seconds", "CPU time of traced threads, tracing included.", {},
+          static_cast<double>(*cost.cpu_ns) * kNs);
+}
+
 void ExportPage::add(const sink::TraceEnd& so_far) {
     for (const sink::Stat& stat : so_far.metrics.stats) add(stat);
     for (const sink::Hist& hist : so_far.metrics.hists) add(hist);
@@ -199,6 +214,7 @@ void ExportPage::add(const sink::TraceEnd& so_far) {
           static_cast<double>(so_far.events));
     count("mlbcc_lost_events_total", "Events that were lost.", {},
           static_cast<double>(so_far.lost));
+    if (so_far.metrics.cost) add(*so_far.metrics.cost);
     count("mlbcc_reloads_total", "How often the rules changed: their numbers began anew.", {},
           static_cast<double>(so_far.reloads));
 }

@@ -46,6 +46,7 @@ private:
     void add(const sink::Stat& stat);
     void add(const sink::Hist& hist);
     void add(const sink::Gauge& gauge);
+    void add(const sink::TracingCost& cost);
     void add(const report::EndpointUse& use, const report::Parts& parts);
 
     struct Family {

@@ -190,7 +190,7 @@ void Session::periodically(uint64_t now_ns) {
     if (now_ns - last_check_ns_ < kCheckNs) return;
     last_check_ns_ = now_ns;
     now_->follower.clean_up();
-    if (now_->cost.is_due(now_ns)) now_->cost.look(now_ns, now_->follower.processes());
+    if (now_->cost.is_due(now_ns)) attend_cost(now_ns);
     bool by_pid = !command_ && !options_.everyone;
     roots_ended_ = by_pid && now_->follower.running_roots() == 0;
     add_losses(now_ns);

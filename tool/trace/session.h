@@ -64,6 +64,7 @@ private:
     Result<void> flush();
     void handle_interrupts();
     void attend_screen(uint64_t now_ns);
+    void attend_cost(uint64_t now_ns);
     void leave_screen();
     bool command_ended();
     Result<void> finish(End end);

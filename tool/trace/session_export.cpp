@@ -1,4 +1,4 @@
-// What a running trace shows to Prometheus and sends to a collector.
+// What a running trace shows to Prometheus and sends to a collector, and what it says of its cost.
 #include <fmt/format.h>
 
 #include "trace/clock.h"
@@ -27,6 +27,12 @@ void Session::begin_export() {
     const ServeOptions& serve = options_.serve;
     if (requests_ != nullptr)
         requests_->requests().finished().keep(serve.one_in, serve.requests.least_ns);
+}
+
+void Session::attend_cost(uint64_t now_ns) {
+    now_->cost.look(now_ns, now_->follower.processes());
+    if (screen_ != nullptr) return;  // which shows it
+    if (const auto warning = now_->cost.warning()) tell_note(options_.verbosity, *warning);
 }
 
 // All of a page is of one moment.

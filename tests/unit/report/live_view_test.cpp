@@ -47,6 +47,24 @@ TEST(LiveView, WhatWasLostStandsOut) {
     EXPECT_EQ(screen.lines[0].substr(loss->begin, loss->end - loss->begin), "12 345 lost");
 }
 
+TEST(LiveView, WhatProbesCost) {
+    LiveView view("job");
+    sink::TraceEnd end = counted(100);
+    view.take(end, "", 1'000'000'000, 0);
+    EXPECT_THAT(view.draw(10, 120, {}).lines[0], Not(HasSubstr("probes")));
+    end.metrics.cost = sink::TracingCost{50'000'000, 1'000'000'000, {}};
+    view.take(end, "", 2'000'000'000, 0);
+    LiveView::Screen screen = view.draw(10, 120, {});
+    EXPECT_THAT(screen.lines[0], HasSubstr("  probes 5.0 % of its time"));
+    EXPECT_EQ(screen.marks[0].style, LiveView::Style::strong);
+    EXPECT_NE(screen.marks[1].line, 0u);
+    end.metrics.cost->ns = 430'000'000;  // much
+    view.take(end, "", 3'000'000'000, 0);
+    screen = view.draw(10, 120, {});
+    EXPECT_EQ(screen.marks[1].style, LiveView::Style::loss);
+    EXPECT_EQ(screen.lines[0].substr(screen.marks[1].begin), "probes 43.0 % of its time");
+}
+
 TEST(LiveView, KeysSortFilterAndPause) {
     LiveView view("job");
     view.take(counted(100), "", 1'000'000'000, 0);
