@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import shutil
 import socket
 import subprocess
 import textwrap
@@ -107,6 +108,22 @@ class Pickles(SecurityCase):
             load(sys.argv[1])
             """))
         self.run_both(clean, malicious, loader, port, "builtins")
+
+    def test_the_interpreter_that_a_script_starts(self):
+        """As pyenv and asdf have it: `python3` in PATH is a script, and not that in the same folder, nor that of the system."""
+        clean = self.dir / "clean.pkl"
+        clean.write_bytes(pickle.dumps({"size": complex(1, 2)}))
+        own = self.dir / "versions/3.x/bin/python3"
+        own.parent.mkdir(parents=True)
+        shutil.copy(Path(PYTHON).resolve(), own)
+        shim = self.dir / "shims/python3"
+        shim.parent.mkdir()
+        shim.write_text(f'#!/bin/sh\nexec {own} "$@"\n')
+        shim.chmod(0o755)
+        loader = self.write("loader.py", "import pickle, sys\npickle.load(open(sys.argv[1], 'rb'))\n")
+        profile = self.profile(shim, loader, clean)
+        self.assertIn("a pickle imported builtins.complex", [f["what"] for f in self.findings(profile)], self.text)
+        self.assertNotIn("note:", self.text)
 
     def test_torch(self):
         if not has("torch"):

@@ -39,16 +39,17 @@ void UsdtTable::want(const rules::Rule& rule, const rules::Target& target) {
     if (found.paths.empty()) return not_found(request, found);
     size_t matched = 0, kept = 0;
     for (const std::string& path : found.paths) {
-        const UsdtProbes* probes = read(request, path);
-        if (probes == nullptr) return;
+        Result<const UsdtProbes*> probes = read(path);
+        if (!probes) return unreadable(request, path, probes.error());
         request.files.push_back(path);
-        want_all(request, path, *probes, matched, kept);
+        want_all(request, path, **probes, matched, kept);
     }
     if (kept == 0) no_match(request, matched > 0);
 }
 
-// A NAME that no `library` line has is that of a program.
-LibrarySearch UsdtTable::find_files(const Request& request) const {
+// A NAME that no `library` line has is that of a program. Of a line's files all that are there
+// count: each program has probes of its own.
+LibrarySearch UsdtTable::find_files(const Request& request) {
     const std::string& name = request.wanted.library;
     const auto line = std::ranges::find(rules_.libraries, name, &rules::Library::name);
     const SourceFile* file = request.target.span.file;
@@ -58,21 +59,31 @@ LibrarySearch UsdtTable::find_files(const Request& request) const {
     LibrarySearch all;
     for (const std::string& one : line->files) {
         LibrarySearch found = host_.find_library(one, line->directory);
-        if (!found.paths.empty()) return found;
         std::ranges::move(found.searched, std::back_inserter(all.searched));
+        for (std::string& path : found.paths) {
+            if (std::ranges::find(all.paths, path) == all.paths.end())
+                all.paths.push_back(std::move(path));
+        }
     }
+    return without_scripts(std::move(all));
+}
+
+// A program that is found may be a script that starts another one. Where nothing else is, it is
+// told of.
+LibrarySearch UsdtTable::without_scripts(LibrarySearch all) {
+    std::vector<std::string> programs;
+    for (const std::string& path : all.paths) {
+        if (read(path)) programs.push_back(path);
+    }
+    if (!programs.empty()) all.paths = std::move(programs);
     return all;
 }
 
-const UsdtProbes* UsdtTable::read(const Request& request, const std::string& path) {
+Result<const UsdtProbes*> UsdtTable::read(const std::string& path) {
     const auto known = files_.find(path);
     if (known != files_.end()) return &known->second;
     Result<UsdtProbes> read = host_.usdt(path);
-    if (!read) {
-        problem(request, fmt::format("the probes of {} cannot be read", quoted(path)))
-            .note(read.error().message());
-        return nullptr;
-    }
+    if (!read) return read.error();
     return &files_.emplace(path, std::move(*read)).first->second;
 }
 
@@ -81,7 +92,14 @@ Diagnostic& UsdtTable::problem(const Request& request, const std::string& messag
                                               : diagnostics_.error(request.target.span, message);
 }
 
+void UsdtTable::unreadable(const Request& request, const std::string& path, const Error& why) {
+    if (request.rule.unsaid) return;
+    problem(request, fmt::format("the probes of {} cannot be read", quoted(path)))
+        .note(why.message());
+}
+
 void UsdtTable::not_found(const Request& request, const LibrarySearch& search) {
+    if (request.rule.unsaid) return;
     Diagnostic& told = problem(
         request, fmt::format("no program or library {} was found", quoted(request.wanted.library)));
     for (const std::string& place : search.searched) told.note("looked at " + place);
@@ -96,6 +114,7 @@ void UsdtTable::no_match(const Request& request, bool excepted) {
         problem(request, fmt::format("`except` leaves no probe of {}", quoted(pattern)), true);
         return;
     }
+    if (request.rule.unsaid) return;
     std::set<std::string> names;
     for (const std::string& path : request.files) {
         for (const UsdtProbe& one : files_.at(path).probes) names.insert(full_name(one));

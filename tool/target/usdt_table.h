@@ -28,8 +28,10 @@ private:
         const rules::UsdtTarget& wanted;
         std::vector<std::string> files;  // that were found
     };
-    LibrarySearch find_files(const Request& request) const;
-    const UsdtProbes* read(const Request& request, const std::string& path);
+    LibrarySearch find_files(const Request& request);
+    LibrarySearch without_scripts(LibrarySearch all);
+    Result<const UsdtProbes*> read(const std::string& path);
+    void unreadable(const Request& request, const std::string& path, const Error& why);
     Diagnostic& problem(const Request& request, const std::string& message, bool is_error = false);
     void not_found(const Request& request, const LibrarySearch& search);
     void no_match(const Request& request, bool excepted);

@@ -1,4 +1,5 @@
 // Probes that programs bring along: which a rule means, and what its arguments are.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "fake_programs.h"
@@ -34,6 +35,19 @@ TEST(Usdt, AQuotedPathAndTheNameOfALibraryLine) {
     EXPECT_EQ(points("library s = \"libno.so\", \"./libshop.so\"\n"
                      "on usdt:s:shop:sold { count }"),
               sold);
+}
+
+// "secret" is found and is none: a script, say.
+TEST(Usdt, OfALibraryLineAllFilesAreMeantButScripts) {
+    const std::string sold = "usdt:libshop.so:10 1/2 void(uint64_t arg0, int32_t arg1) <- 0\n"
+                             "usdt:libshop.so:20 2/2 void(uint64_t arg0, int16_t arg1) <- 0\n";
+    const std::string audit = "usdt:python3:25126 1/1 void(uint64_t arg0, uint64_t arg1) <- 0\n";
+    EXPECT_EQ(points("library s = \"secret\", \"python3\", \"./libshop.so\", \"python3\"\n"
+                     "on usdt:s:*:sold, usdt:s:*:audit { count }"),
+              sold + audit);
+    points("library s = \"secret\", \"python3\"\non usdt:s:python:audit { count }");  // no message
+    EXPECT_THAT(said("library s = \"secret\"\non usdt:s:python:audit { count }"),
+                testing::HasSubstr("the probes of `/usr/bin/secret` cannot be read"));
 }
 
 TEST(Usdt, WildcardsOfBothWordsAndExcept) {
