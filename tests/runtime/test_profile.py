@@ -57,6 +57,20 @@ class Processes(ProfileCase):
         self.assertIn("/bin/sleep 0.2", self.text)
         self.assertIn("exit status 3", self.text)
 
+    def test_what_starts_the_job_is_a_line(self):
+        """A script in the interpreter's place, which looks around first; and a shell that waits for it."""
+        work = self.write("work.py", "import time\nwhile time.process_time() < .6: pass\n")
+        shim = self.write("python3", f'#!/bin/sh\n/bin/ls / >/dev/null; /bin/true; $(/bin/true); exec {PYTHON} "$@"\n')
+        shim.chmod(0o755)
+        profile = self.profile(shim, work)
+        self.assertEqual(len(profile["processes"]), 4)
+        shown = rf"\nPROCESSES\n  \d+ {PYTHON} {work}\n +[^\n]*exit status 0\n" \
+                rf"  started by {shim}: 3 processes, [\d.]+ \w+ of CPU time\n"
+        self.assertRegex(self.text, shown)
+        self.profile("/bin/sh", "-c", f"{PYTHON} {work}; true")
+        self.assertRegex(self.text, rf"\nPROCESSES\n  \d+ {PYTHON} {work}\n +[^\n]*exit status 0\n"
+                                    rf"  started by /bin/sh -c {PYTHON} [^\n]*: 1 process, [\d.]+ \w+ of CPU time\n")
+
     def test_a_signal_ends_one(self):
         shell, killed = self.profile("/bin/sh", "-c", "/bin/sh -c 'kill -9 $$'; exit 0")["processes"]
         self.assertEqual((killed["signal"], shell["signal"], shell["exit_status"]), (9, 0, 0))

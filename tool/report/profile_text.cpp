@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "report/amounts.h"
+#include "report/launchers.h"
 #include "report/profile_sections.h"
 #include "sink/cost_text.h"
 
@@ -39,10 +40,15 @@ std::string title_of(const ProcessLife& life) {
 
 class Tree {
 public:
-    explicit Tree(const std::vector<ProcessLife>& lives) {
+    // Without `launchers`.
+    Tree(const std::vector<ProcessLife>& lives, const Launchers& launchers) {
         std::map<uint32_t, const ProcessLife*> known;
-        for (const ProcessLife& life : lives) known[life.pid] = &life;
+        auto is_shown = [&](const ProcessLife& life) { return !launchers.pids.contains(life.pid); };
         for (const ProcessLife& life : lives) {
+            if (is_shown(life)) known[life.pid] = &life;
+        }
+        for (const ProcessLife& life : lives) {
+            if (!is_shown(life)) continue;
             children_[known.contains(life.parent) ? life.parent : 0].push_back(&life);
         }
     }
@@ -85,9 +91,15 @@ std::string section_of(const char* title, const Profile& profile, size_t width, 
 
 std::string processes_text(const Profile& profile, size_t width) {
     sink::Rows rows(width);
-    Tree tree(profile.processes);
+    const Launchers launchers = launchers_of(profile.processes);
+    Tree tree(profile.processes, launchers);
     tree.add_to(rows);
     if (tree.hidden() > 0) rows.line(fmt::format("  and {} more", tree.hidden()));
+    if (!launchers.pids.empty()) {
+        rows.line(fmt::format(
+            "  started by {}: {}, {} of CPU time", command_line(launchers.arguments),
+            sink::plural(launchers.pids.size(), "process"), duration(launchers.cpu_ns)));
+    }
     return section("PROCESSES", rows);
 }
 
