@@ -51,6 +51,16 @@ seen.findings = await page.locator("#findings li").allTextContents();
 seen.phases = await page.locator("#phases tbody tr td:first-child").allTextContents();
 await page.screenshot({ path: `${pictures}/light.png`, fullPage: true });
 
+const lanes = () => page.evaluate(() => JSON.parse(document.getElementById("timeline").dataset.lanes));
+seen.lanes = await lanes();
+if (await page.isVisible("#idle-threads")) {
+  seen.idle = await page.textContent("#idle-threads");
+  await page.click("#idle-threads");
+  seen.lanes_with_idle = await lanes();
+  await page.click("#idle-threads");
+  seen.lanes_again = await lanes();
+}
+
 seen.tips = []; // of the first row
 for (let x = 5; x < 1000; x += 41) {
   await page.hover("#timeline", { position: { x, y: 48 } });

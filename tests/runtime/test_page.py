@@ -106,3 +106,30 @@ class Page(InferenceCase):
         seen = self.page(file, "long")
         self.assertEqual({tip for tip in seen["tips"] if tip not in expected}, set())
         self.assertGreater(len(set(seen["tips"])), 10)
+
+    def test_what_works_comes_first(self):
+        """Threads that launch, then those that call anything; those that slept all the time are folded into a button."""
+        lines, number = [META], 0
+
+        def call(pid, tid, comm, kind, name, begin, seconds):
+            nonlocal number
+            number += 1
+            lines.append({"event_id": number, "ts": begin, "type": kind, "phase": "X", "name": name, "pid": pid, "tid": tid,
+                          "comm": comm, "cpu": 0, "duration_us": seconds * 1e6})
+        for i in range(20):
+            call(7, 7, "shell", "file", "open", .1 + i / 10, .01)
+            call(8, 8, "train", "file", "open", .1 + i / 10, .01)
+            call(8, 31, "train", "userspace", "cuLaunchKernel", .1 + i / 10, .001)
+            call(8, 31, "train", "off_cpu", "wait", .12 + i / 10, .01)
+            call(8, 30, "loader", "off_cpu", "wait", .1 + i / 10, .05)  # computes between its waits
+        for tid in range(10, 29):
+            call(8, tid, "pool", "off_cpu", "wait", .05, 2)
+            call(8, tid, "pool", "memory", "map", .04, .001)  # as threads do first
+        lines[1:] = sorted(lines[1:], key=lambda line: line["ts"])
+        file = self.write("idle.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+        seen = self.page(file, "idle")
+        working = ["train 8/31 · userspace", "train 8/31 · off_cpu", "train 8 · file", "loader 8/30 · off_cpu", "shell 7 · file"]
+        self.assertEqual(seen["lanes"], working)
+        self.assertEqual(seen["idle"], "19 idle threads")
+        self.assertEqual(sorted(seen["lanes_with_idle"]), sorted(working + [f"pool 8/{tid} · {kind}" for tid in range(10, 29) for kind in ("memory", "off_cpu")]))
+        self.assertEqual(seen["lanes_again"], working)

@@ -291,6 +291,9 @@ class Waits(ProfileCase):
                 self.assertIn("thread {0} of process {0}, which".format(profile["processes"][0]["pid"]), seen["evidence"])
                 self.assertEqual(f"  {idle} threads were idle: asleep from the beginning to the end" in self.text, idle > 0)
                 self.assertRegex(self.text, r"\n  [\d.]+ s of 2 threads: on CPU")
+                drawn = self.mlbcc("timeline", self.out).stdout
+                self.assertEqual("\n24 threads slept from their beginning to their end\n" in drawn, idle > 0, drawn)
+                self.assertEqual(len(re.findall(r"^\d+/\d+ \S+$", drawn, re.M)), 2, drawn)
                 top = profile["off_cpu"]["top_blocking_threads"]
                 self.assertEqual(len(top), 2)
                 self.assertAlmostEqual(sum(one["percentage"] for one in top), 100, places=3)

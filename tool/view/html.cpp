@@ -22,6 +22,7 @@ MLBCC_PART(uplot_css);
 MLBCC_PART(uplot_js);
 MLBCC_PART(data_js);
 MLBCC_PART(format_js);
+MLBCC_PART(lanes_js);
 MLBCC_PART(timeline_js);
 MLBCC_PART(gestures_js);
 MLBCC_PART(table_js);
@@ -40,9 +41,9 @@ namespace {
 const std::string_view kPage = MLBCC_PART(html);
 const std::string_view kStyles[] = {MLBCC_PART(uplot_css), MLBCC_PART(css)};
 const std::string_view kScripts[] = {
-    MLBCC_PART(data_js),     MLBCC_PART(format_js),  MLBCC_PART(timeline_js),
-    MLBCC_PART(gestures_js), MLBCC_PART(table_js),   MLBCC_PART(charts_js),
-    MLBCC_PART(flame_js),    MLBCC_PART(profile_js), MLBCC_PART(main_js)};
+    MLBCC_PART(data_js),     MLBCC_PART(format_js), MLBCC_PART(lanes_js),  MLBCC_PART(timeline_js),
+    MLBCC_PART(gestures_js), MLBCC_PART(table_js),  MLBCC_PART(charts_js), MLBCC_PART(flame_js),
+    MLBCC_PART(profile_js),  MLBCC_PART(main_js)};
 const std::string_view kLibrary = MLBCC_PART(uplot_js);
 #undef MLBCC_PART
 

@@ -10,6 +10,17 @@ namespace {
 constexpr size_t kMostLevels = 12;  // of a lane; calls further in are drawn on the last
 constexpr size_t kMostRows = 2000;  // of all lanes: some 80 MB
 
+constexpr uint64_t kMostNaps = 2;  // of a thread that sleeps all the time
+constexpr double kAsleep = 0.95;   // of its time
+
+// Types that say nothing of work: waits, and what becomes of threads themselves.
+bool is_wait(std::string_view type) {
+    return type == "off_cpu";
+}
+bool is_of_life(std::string_view type) {
+    return type == "process";
+}
+
 // Calls that hand work to a device.
 bool is_launch(std::string_view name) {
     return glob_match("*Launch*", name);
@@ -79,10 +90,24 @@ size_t level_of(const Slice& slice, TimelineLane& lane) {
     return lane.open_to.size() - 1;
 }
 
+void take_note(TimelineThread& thread, const Slice& slice) {
+    const Record& call = *slice.call;
+    ++thread.calls;
+    thread.began_ns = std::min(thread.began_ns, slice.begin_ns);
+    thread.ended_ns = std::max(thread.ended_ns, slice.end_ns);
+    if (is_launch(call.name)) ++thread.launches;
+    if (is_wait(call.type)) {
+        ++thread.waits;
+        thread.waited_ns += slice.end_ns - slice.begin_ns;
+    } else if (!is_of_life(call.type)) {
+        ++thread.works;
+    }
+}
+
 TimeRow* Drawing::row_of(const Slice& slice) {
     const Record& call = *slice.call;
     TimelineThread& thread = data_.threads[{call.pid, call.tid}];
-    ++thread.calls;
+    take_note(thread, slice);
     thread.comm = call.comm;
     auto lane = thread.lanes.find(call.type);
     if (lane == thread.lanes.end()) lane = thread.lanes.emplace(call.type, TimelineLane{}).first;
@@ -100,6 +125,11 @@ TimeRow* Drawing::row_of(const Slice& slice) {
 }
 
 }  // namespace
+
+bool TimelineThread::slept() const {
+    if (launches > 0 || waits == 0 || waits > kMostNaps) return false;
+    return static_cast<double>(waited_ns) >= kAsleep * static_cast<double>(ended_ns - began_ns);
+}
 
 std::unique_ptr<Timeline> draw_timeline(const CallSelection& wanted) {
     return std::make_unique<Drawing>(wanted);

@@ -24,6 +24,13 @@ struct TimelineLane {
 struct TimelineThread {
     std::string comm;
     uint64_t calls = 0;
+    uint64_t launches = 0, works = 0;  // works: calls that are no waits
+    uint64_t waits = 0, waited_ns = 0;
+    uint64_t began_ns = UINT64_MAX, ended_ns = 0;  // as far as calls tell
+    // From its beginning to its end, as the threads of pools do.
+    bool slept() const;
+    // 0: it launches something; 1: it calls something; 2: it only waits.
+    int rank() const { return launches > 0 ? 0 : works > 0 ? 1 : 2; }
     std::map<std::string, TimelineLane, std::less<>> lanes;  // by type
 };
 

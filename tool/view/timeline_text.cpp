@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -259,14 +260,32 @@ std::string Picture::text() {
         sink::plural(data_.calls + data_.moments, "call"), sink::grouped(data_.ending.lost),
         sink::short_duration(column_ns));
     std::vector<std::pair<uint64_t, TimelineData::ThreadId>> busiest;
-    for (const auto& [id, thread] : data_.threads) busiest.emplace_back(thread.calls, id);
+    size_t asleep = 0;
+    for (const auto& [id, thread] : data_.threads) asleep += thread.slept() ? 1 : 0;
+    if (asleep < 2) asleep = 0;  // one is shown
+    for (const auto& [id, thread] : data_.threads) {
+        if (asleep == 0 || !thread.slept()) busiest.emplace_back(thread.calls, id);
+    }
     std::ranges::stable_sort(busiest, std::ranges::greater{},
                              &std::pair<uint64_t, TimelineData::ThreadId>::first);
     const size_t more = busiest.size() - std::min(busiest.size(), data_.wanted.top);
     busiest.resize(busiest.size() - more);
-    std::ranges::sort(busiest, {}, &std::pair<uint64_t, TimelineData::ThreadId>::second);
+    std::map<uint32_t, int> ranks;  // of processes: their best thread's
+    auto rank = [&](const TimelineData::ThreadId& id) { return data_.threads.at(id).rank(); };
+    for (const auto& [calls, id] : busiest) {
+        const auto [known, is_new] = ranks.try_emplace(id.first, rank(id));
+        if (!is_new) known->second = std::min(known->second, rank(id));
+    }
+    std::ranges::sort(busiest, {}, [&](const auto& one) {
+        const TimelineData::ThreadId& id = one.second;
+        return std::tuple(ranks[id.first], id.first, rank(id), id.second);
+    });
     out += axis();
     for (const auto& [calls, id] : busiest) add_thread(out, id, data_.threads.at(id));
+    if (asleep > 0) {
+        out += fmt::format("{} slept from their beginning to their end\n",
+                           sink::plural(asleep, "thread"));
+    }
     if (data_.ending.lost > 0) out += losses();
     if (more > 0) out += fmt::format("and {} (--top)\n", sink::plural(more, "thread"));
     if (data_.not_held > 0)

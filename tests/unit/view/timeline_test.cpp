@@ -138,6 +138,25 @@ TEST(Timeline, TheBusiestThreads) {
     EXPECT_NE(text.find("and 2 threads (--top)\n"), text.npos) << text;
 }
 
+TEST(Timeline, WhoLaunchesComesFirstAndWhoSleptIsALine) {
+    Trace trace;
+    trace.call("file", "read", 0, 100, 0, 70);
+    trace.call("userspace", "cuLaunchKernel", 0, 10, 0, 80);
+    for (uint32_t tid : {71, 72, 73}) trace.call("off_cpu", "wait", 0, 990, 0, tid);
+    trace.call("memory", "map", 0, 1, 0, 72);  // as threads do first
+    for (uint64_t at : {0, 200, 400}) trace.call("off_cpu", "wait", at, at + 100, 0, 74);
+    const std::string text = trace.text(1000);
+    const size_t launches = text.find("70/80 python3\n"), reads = text.find("70/70 python3\n"),
+                 waits = text.find("70/74 python3\n");
+    EXPECT_LT(launches, reads);
+    EXPECT_LT(reads, waits);
+    EXPECT_NE(waits, std::string::npos) << "between its waits it computes";
+    EXPECT_NE(text.find("\n3 threads slept from their beginning to their end\n"), std::string::npos)
+        << text;
+    EXPECT_EQ(text.find("70/72"), std::string::npos);
+    EXPECT_EQ(text.find("(--top)"), std::string::npos) << "they are not those that found no place";
+}
+
 TEST(Timeline, ColorsAndTextThatSteersTerminals) {
     Trace trace;
     trace.call("u", "a\x1b[2Jb", 0, 100);

@@ -64,6 +64,18 @@ async function showTip(timeline, x, y) {
   tip.style.top = `${y + 16}px`;
 }
 
+// Threads that only slept can be shown.
+function listenToIdle(timeline) {
+  const button = byId("idle-threads");
+  button.hidden = timeline.folded.length === 0;
+  button.textContent = `${timeline.idle} idle threads`;
+  button.title = "Asleep from their beginning to their end";
+  button.addEventListener("click", () => {
+    timeline.showIdle(!timeline.showsIdle);
+    button.ariaPressed = String(timeline.showsIdle);
+  });
+}
+
 function listenToKeys(timeline) {
   const step = () => timeline.width / 8;
   const actions = {

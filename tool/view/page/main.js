@@ -45,6 +45,7 @@ function drawTimeline(trace) {
     byId("range").textContent = `${(begin / 1e9).toFixed(6)} s to ${(end / 1e9).toFixed(6)} s, ${duration(end - begin)}`;
   };
   timeline.setRange(0, timeline.whole);
+  listenToIdle(timeline);
   listenToPointers(timeline);
   listenToKeys(timeline);
 }

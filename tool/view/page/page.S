@@ -14,6 +14,7 @@ mlbcc_page_\name\()_end:
     part uplot_js "vendor/uplot.js"
     part data_js "data.js"
     part format_js "format.js"
+    part lanes_js "lanes.js"
     part timeline_js "timeline.js"
     part gestures_js "gestures.js"
     part table_js "table.js"

@@ -22,23 +22,31 @@ class Timeline {
     this.resize();
   }
 
-  // Lanes of a thread stand together; rows are below the title of their lane.
+  // Lanes of a thread stand together; rows are below the title of their lane. Those of threads that are folded away have
+  // no place.
   place() {
-    const { lanes } = this.trace.about;
-    const order = lanes.map((_, i) => i).sort((a, b) => lanes[a][0] - lanes[b][0] || lanes[a][1] - lanes[b][1] || a - b);
+    this.threads ??= orderedThreads(this.trace);
+    const idle = this.threads.filter(({ isIdle }) => isIdle);
+    this.folded = idle.length > 1 && !this.showsIdle ? idle : [];
+    this.idle = idle.length;
     this.titles = [];
+    for (const row of this.trace.rows) row.y = -Infinity;
     let y = 0;
-    const rowsOf = Map.groupBy ? Map.groupBy(this.trace.rows, (row) => row.lane) : new Map();
-    if (!Map.groupBy) for (const row of this.trace.rows) rowsOf.set(row.lane, [...(rowsOf.get(row.lane) ?? []), row]);
-    for (const lane of order) {
-      const rows = rowsOf.get(lane) ?? [];
-      if (rows.length === 0) continue;
-      const [pid, tid, type, comm] = lanes[lane];
-      this.titles.push({ y, text: `${comm} ${pid === tid ? pid : `${pid}/${tid}`} · ${type}` });
-      for (const row of rows) row.y = y + kLaneTitle + row.depth * kRowHeight;
-      y += kLaneTitle + (1 + Math.max(...rows.map((row) => row.depth))) * kRowHeight + 4;
+    for (const { pid, tid, comm, lanes } of this.threads.filter((thread) => !this.folded.includes(thread))) {
+      for (const { rows, type } of lanes) {
+        this.titles.push({ y, text: `${comm} ${pid === tid ? pid : `${pid}/${tid}`} · ${type}` });
+        for (const row of rows) row.y = y + kLaneTitle + row.depth * kRowHeight;
+        y += kLaneTitle + (1 + Math.max(...rows.map((row) => row.depth))) * kRowHeight + 4;
+      }
     }
     this.height = y;
+    this.canvas.dataset.lanes = JSON.stringify(this.titles.map(({ text }) => text));
+  }
+
+  showIdle(yes) {
+    this.showsIdle = yes;
+    this.place();
+    this.pan(0); // as far up as there is something
   }
 
   recolor() {
