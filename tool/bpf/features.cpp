@@ -1,6 +1,8 @@
 #include <bpf/bpf.h>
-
+#include <bpf/libbpf.h>
 #include <sys/mman.h>
+
+#include <algorithm>
 
 #include <fmt/format.h>
 

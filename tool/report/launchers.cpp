@@ -23,9 +23,9 @@ public:
         return found == by_pid_.end() || found->second == &life ? nullptr : found->second;
     }
     const std::vector<const ProcessLife*>& children_of(const ProcessLife& life) const {
-        static const std::vector<const ProcessLife*> none;
+        static const std::vector<const ProcessLife*> kNone;
         const auto found = children_.find(life.pid);
-        return found == children_.end() ? none : found->second;
+        return found == children_.end() ? kNone : found->second;
     }
     // The process and all that it started, but for `without`. A pid may have had two lives.
     std::vector<const ProcessLife*> tree(const ProcessLife& life,
