@@ -103,17 +103,12 @@ static void write_cost(Writer& json, const char* name,
     json.StartObject();
     member(json, "ns", cost->ns);
     member(json, "cpu_ns", cost->cpu_ns);
-    json.Key("functions");
-    json.StartArray();
-    for (const sink::TracingCost::Function& one : cost->functions) {
-        json.StartObject();
+    objects(json, "functions", cost->functions, [&](const sink::TracingCost::Function& one) {
         member(json, "function", one.function);
         member(json, "library", one.library);
         member(json, "hits", one.hits);
         member(json, "ns", one.ns);
-        json.EndObject();
-    }
-    json.EndArray();
+    });
     json.EndObject();
 }
 

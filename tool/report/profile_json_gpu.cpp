@@ -37,17 +37,12 @@ static void add_members(ProfileWriter& json, const GpuReport& gpu) {
     member(json, "calls", gpu.calls.calls);
     member(json, "total_time_ns", gpu.calls.time_ns);
     member(json, "errors", gpu.calls.errors);
-    json.Key("by_name");
-    json.StartArray();
-    for (const CallUse& use : gpu.calls.all) {
-        json.StartObject();
+    objects(json, "by_name", gpu.calls.all, [&](const CallUse& use) {
         member(json, "name", use.name);
         member(json, "calls", use.calls);
         member(json, "total_time_ns", use.time_ns);
         member(json, "errors", use.errors);
-        json.EndObject();
-    }
-    json.EndArray();
+    });
     member(json, "memory", gpu.ledgers);
     member(json, "memory_steps", shown_of(gpu.steps));
 }

@@ -189,9 +189,7 @@ std::string files_text(const Profile& profile, size_t width) {
 }
 
 void add_cost(sink::Rows& rows, const Profile& profile) {
-    if (!profile.cost) return;
-    rows.line("  " + sink::cost_text(*profile.cost));
-    for (const std::string& line : sink::cost_by_function(*profile.cost)) rows.line("    " + line);
+    if (profile.cost) sink::add_cost(rows, *profile.cost);
 }
 
 }  // namespace

@@ -79,6 +79,19 @@ void member(ProfileWriter& json, const char* name, const std::vector<T>& values)
     json.EndArray();
 }
 
+// Of values whose members are said by `add`, as where only some of them are wanted.
+template <class T, class Add>
+void objects(ProfileWriter& json, const char* name, const std::vector<T>& values, Add add) {
+    json.Key(name);
+    json.StartArray();
+    for (const T& value : values) {
+        json.StartObject();
+        add(value);
+        json.EndObject();
+    }
+    json.EndArray();
+}
+
 struct Profile;
 struct CallReport;
 struct CategoryUse;

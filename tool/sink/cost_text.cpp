@@ -37,4 +37,9 @@ std::vector<std::string> cost_by_function(const TracingCost& cost) {
     return lines;
 }
 
+void add_cost(Rows& rows, const TracingCost& cost) {
+    rows.line("  " + cost_text(cost));
+    for (const std::string& line : cost_by_function(cost)) rows.line("    " + line);
+}
+
 }  // namespace mlbcc::sink

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sink/rows.h"
 #include "sink/sink.h"
 
 namespace mlbcc::sink {
@@ -17,5 +18,6 @@ std::string cost_text(const TracingCost& cost);
 // Of the functions that cost most, where that is a twentieth of the threads' time or, where that is
 // not known, of the whole cost: "cuCtxGetDevice 0.68 s in 402 070 calls; leave it out with ...".
 std::vector<std::string> cost_by_function(const TracingCost& cost);
+void add_cost(Rows& rows, const TracingCost& cost);  // both, as lines of a section
 
 }  // namespace mlbcc::sink

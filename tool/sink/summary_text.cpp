@@ -149,8 +149,7 @@ std::string notes_text(const TraceEnd& end, size_t width) {
 std::string tracing_text(const std::optional<TracingCost>& cost, size_t width) {
     if (!cost) return {};
     Rows rows(width);
-    rows.line("  " + cost_text(*cost));
-    for (const std::string& line : cost_by_function(*cost)) rows.line("    " + line);
+    add_cost(rows, *cost);
     return "\nTRACING COST\n" + rows.text();
 }
 
