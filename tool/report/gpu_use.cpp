@@ -8,7 +8,7 @@
 namespace mlbcc::report {
 namespace {
 
-constexpr std::string_view kLedger = "gpu_bytes";
+constexpr std::string_view kLedger = "gpu_bytes", kCalls = "gpu calls";
 
 uint64_t natural(int64_t value) {
     return static_cast<uint64_t>(std::max<int64_t>(0, value));
@@ -30,6 +30,48 @@ void GpuUse::add(const Happening& one) {
     if (now == before) return;
     total_ = total_ - before + now;
     keep(one.time_ns);
+}
+
+void GpuUse::add(const sink::Sums& gained) {
+    Launches look{{gained.since_ns, gained.time_ns}, 0};
+    for (const sink::Stat& stat : gained.stats) {
+        if (stat.label != kCalls) continue;
+        const std::string function = key_text(stat.by, "function");
+        if (function.starts_with("cuLaunch") || function.starts_with("cuGraphLaunch"))
+            look.count += stat.calls;
+    }
+    launches_.push_back(look);
+    if (launches_.size() <= most_) return;
+    std::vector<Launches> merged;  // two and two
+    for (size_t i = 0; i < launches_.size(); ++i) {
+        if (i % 2 == 0) {
+            merged.push_back(launches_[i]);
+            continue;
+        }
+        merged.back().time.end_ns = launches_[i].time.end_ns;
+        merged.back().count += launches_[i].count;
+    }
+    launches_ = std::move(merged);
+}
+
+uint64_t GpuUse::launches_ns() const {
+    auto first =
+        std::ranges::find_if(launches_, [](const Launches& look) { return look.count > 0; });
+    return first == launches_.end() ? 0 : first->time.begin_ns;
+}
+
+// What gained nothing is not told: from the first look to the last all is known.
+std::optional<double> GpuUse::launches_per_second(const Span& time) const {
+    uint64_t count = 0;
+    Span known{time.end_ns, time.end_ns};
+    for (const Launches& look : launches_) {
+        if (look.time.begin_ns < time.begin_ns || look.time.end_ns > time.end_ns) continue;
+        count += look.count;
+        known = {std::min(known.begin_ns, look.time.begin_ns), look.time.end_ns};
+    }
+    uint64_t ns = known.end_ns - known.begin_ns;
+    if (ns == 0 || ns * 10 < (time.end_ns - time.begin_ns) * 9) return {};
+    return static_cast<double>(count) * 1e9 / static_cast<double>(ns);
 }
 
 // Where there are too many, every other goes; the last always stays.

@@ -46,6 +46,12 @@ class GpuUse {
 public:
     explicit GpuUse(size_t most_steps = 100'000) : most_(most_steps) {}
     void add(const Happening& one);
+    void add(const sink::Sums& gained);  // its times are since the trace began
+    // Nothing was launched before; 0 where nothing was at all.
+    uint64_t launches_ns() const;
+    // By the looks that lie in this time, wholly; nothing where they are less than nine tenths of
+    // it. Of all processes.
+    std::optional<double> launches_per_second(const Span& time) const;
     GpuReport report(const sink::MetricSnapshot& metrics) const;
 
 private:
@@ -55,6 +61,11 @@ private:
     uint64_t total_ = 0;
     std::map<uint32_t, uint64_t> held_;  // by process
     std::vector<GpuStep> steps_;
+    struct Launches {
+        Span time;
+        uint64_t count = 0;
+    };
+    std::vector<Launches> launches_;
 };
 
 // Of a stretch of time, as exact as a look; nothing where no memory was ever held.

@@ -7,6 +7,7 @@
 
 #include "report/amounts.h"
 #include "report/file_group.h"
+#include "report/gpu_phases.h"
 #include "report/moves_cut.h"
 
 namespace mlbcc::report {
@@ -17,15 +18,6 @@ constexpr uint64_t kLeastShare = 100;  // smaller files than this part of the la
 constexpr uint64_t kCleanupPart = 4;   // less than this part of the weights' size is no cleanup
 // Formats that are nothing but weights. Others, as archives, are so by their names.
 constexpr std::string_view kAmbiguous[] = {"", "zip", "pickle"};
-
-void begin_phase(PhaseReport& report, std::string name, uint64_t time_ns, std::string evidence) {
-    if (!report.phases.empty()) {
-        report.phases.back().time.end_ns = time_ns;
-        report.phases.back().end_evidence = evidence;
-    }
-    report.phases.push_back(
-        {std::move(name), {time_ns, time_ns}, std::move(evidence), {}, {}, {}, {}});
-}
 
 uint64_t length_of(const Span& span) {
     return span.end_ns - span.begin_ns;
@@ -53,30 +45,78 @@ std::vector<Span> spans_of(const Period& period, const std::vector<MemoryMove>& 
     return spans;
 }
 
+Repeated repeated_blocks(const Period& period, const std::vector<MemoryMove>& moves,
+                         uint64_t end_ns) {
+    Repeated repeated{spans_of(period, moves, end_ns), 0,
+                      fmt::format("{} of large blocks of memory {} again and again, {} times",
+                                  sink::plural(period.length, "change"),
+                                  period.length == 1 ? "comes" : "come", period.count)};
+    repeated.first = is_warm_up(repeated.spans) ? 1 : 0;
+    return repeated;
+}
+
 void add_inference(PhaseReport& report, const std::string& evidence,
-                   const std::vector<MemoryMove>& moves, Span time) {
-    std::optional<Period> period = find_period(moves);
-    if (!period) {
+                   const std::optional<Repeated>& repeated, Span time) {
+    if (!repeated) {
         report.repetition_evidence = "no repetition is seen: the program makes no calls that repeat"
                                      " regularly, and no marks";
-        return begin_phase(report, "inference", time.begin_ns, evidence);
+        return report.begin("inference", time.begin_ns, evidence);
     }
-    report.repetitions = spans_of(*period, moves, time.end_ns);
-    report.repetition_evidence =
-        fmt::format("{} of large blocks of memory {} again and again, {} times",
-                    sink::plural(period->length, "change"), period->length == 1 ? "comes" : "come",
-                    period->count);
-    uint64_t first_ns = report.repetitions.front().begin_ns;
-    bool slow_first = is_warm_up(report.repetitions);
-    if (period->first == 0 && !slow_first)
-        return begin_phase(report, "inference", time.begin_ns, evidence);
-    begin_phase(report, "warm_up", time.begin_ns, evidence);
-    begin_phase(report, "inference", slow_first ? report.repetitions[1].begin_ns : first_ns,
-                slow_first ? "the first repetition, which took at least twice as long, is over"
-                           : "from here on it repeats");
+    report.repetitions = repeated->spans;
+    report.repetition_evidence = repeated->evidence;
+    if (report.repetitions[repeated->first].begin_ns <= time.begin_ns)
+        return report.begin("inference", time.begin_ns, evidence);
+    report.begin("warm_up", time.begin_ns, evidence);
+    report.begin("inference", report.repetitions[repeated->first].begin_ns,
+                 repeated->first > 0
+                     ? "the first repetition, which took at least twice as long, is over"
+                     : "from here on it repeats");
+}
+
+bool is_python(std::string_view path) {
+    return path.substr(path.rfind('/') + 1).starts_with("python");
+}
+
+// Of compiled kernels: NVIDIA's driver, Triton, PyTorch's inductor.
+bool is_kernel_cache(std::string_view path) {
+    constexpr std::string_view kParts[] = {"/ComputeCache/", "/.triton/", "/torchinductor"};
+    return std::ranges::any_of(
+        kParts, [&](std::string_view part) { return path.find(part) != std::string_view::npos; });
+}
+
+size_t count_in(const std::vector<uint64_t>& times_ns, const Span& time) {
+    return static_cast<size_t>(std::ranges::count_if(
+        times_ns, [&](uint64_t one) { return time.begin_ns <= one && one < time.end_ns; }));
+}
+
+StepReport steps_of(uint32_t pid, const std::vector<Span>& repetitions) {
+    StepReport report{pid,
+                      {repetitions.front().begin_ns, repetitions.back().end_ns},
+                      repetitions.size(),
+                      times_of(repetitions),
+                      {}};
+    for (size_t i : report.times.slow) report.slow.push_back(repetitions[i]);
+    return report;
 }
 
 }  // namespace
+
+double StepReport::per_second() const {
+    uint64_t ns = std::max<uint64_t>(1, time.end_ns - time.begin_ns);
+    return static_cast<double>(count) * 1e9 / static_cast<double>(ns);
+}
+
+void PhaseReport::begin(std::string name, uint64_t time_ns, std::string evidence) {
+    if (!phases.empty()) {
+        phases.back().time.end_ns = time_ns;
+        phases.back().end_evidence = evidence;
+    }
+    Phase phase;
+    phase.name = std::move(name);
+    phase.time = {time_ns, time_ns};
+    phase.begin_evidence = std::move(evidence);
+    phases.push_back(std::move(phase));
+}
 
 const Phase* PhaseReport::at(uint64_t time_ns) const {
     auto found = std::ranges::find_if(phases, [&](const Phase& phase) {
@@ -95,11 +135,32 @@ void Phases::add(const Happening& one) {
     Process& process = processes_[one.pid];
     if (one.type == "memory") return add_block(process, one);
     if (one.type == "phase" && one.name == "mark") return add_mark(process, one);
+    if (one.type == "gpu") return process.gpu.add(one);
     if (one.type != "process") return;
+    add_program(process, one);
     if (!first_) first_ = one.pid;
     if (one.name == "exec" && !process.begin_ns) process.begin_ns = one.time_ns;
     if (one.name == "memory") process.looks.add(one);
     if (one.name == "exit" && one.pid == one.tid) process.end_ns = one.time_ns;
+}
+
+// The arguments are those of a call that may fail; then the next one's take their place.
+void Phases::add_program(Process& process, const Happening& one) {
+    if (one.name == "exec") process.script_ns.reset();
+    if (one.name != "command") return;
+    process.arguments.clear();
+    if (!is_python(one.text("path"))) return;
+    for (std::string_view name : {"arg1", "arg2", "arg3", "arg4", "arg5"})
+        process.arguments.emplace_back(one.text(name));
+}
+
+void Phases::add_open(Process& process, const Happening& one) {
+    std::string_view path = one.text("path");
+    if (path.empty()) return;
+    if (group_of(path) == FileGroup::python) process.python_files.push_back(one.time_ns);
+    if (is_kernel_cache(path)) process.cache_files.push_back(one.time_ns);
+    if (!process.script_ns && std::ranges::find(process.arguments, path) != process.arguments.end())
+        process.script_ns = one.time_ns;
 }
 
 void Phases::add_file(const Happening& one) {
@@ -110,6 +171,7 @@ void Phases::add_file(const Happening& one) {
         if (file.path.empty()) file.path = one.text("path");
         file.size = one.natural("size");
     }
+    if (one.name == "open") add_open(processes_[one.pid], one);
     auto file = files_.find(id);
     if (file == files_.end()) return;
     if (one.name == "format") file->second.format = one.text("format");
@@ -185,23 +247,25 @@ std::optional<Phases::Loading> Phases::loading_of(const Process& process) const 
     return loading;
 }
 
-// Who marks phases, else who reads the most of weights, else who was there first.
+// Who marks phases, else who reads the most of weights, else who calls the GPU most, else who was
+// there first.
 std::pair<uint32_t, const Phases::Process*> Phases::whose() const {
-    uint64_t most = 0;
+    std::pair<uint64_t, size_t> most{0, 0};
     std::pair<uint32_t, const Process*> found{0, nullptr};
     if (first_) found = {*first_, &processes_.at(*first_)};
     for (const auto& [pid, process] : processes_) {
         if (!process.marks.empty()) return {pid, &process};
-        uint64_t read = weights_read(process);
-        if (read <= most) continue;
-        most = read;
+        std::pair<uint64_t, size_t> work{weights_read(process),
+                                         process.gpu.is_work() ? process.gpu.count() : 0};
+        if (work <= most) continue;
+        most = work;
         found = {pid, &process};
     }
     return found;
 }
 
 void Phases::cut_by_marks(const Process& process, Span life, PhaseReport& report) {
-    begin_phase(report, "start_up", life.begin_ns, "the process begins");
+    report.begin("start_up", life.begin_ns, "the process begins");
     std::vector<Span> repetitions;
     auto keep = [&] {
         if (repetitions.size() > report.repetitions.size()) report.repetitions = repetitions;
@@ -211,7 +275,7 @@ void Phases::cut_by_marks(const Process& process, Span life, PhaseReport& report
         if (!repetitions.empty()) repetitions.back().end_ns = mark.time_ns;
         if (report.phases.back().name != mark.name || report.phases.size() == 1) {
             keep();
-            begin_phase(report, mark.name, mark.time_ns, "the program marks it");
+            report.begin(mark.name, mark.time_ns, "the program marks it");
         }
         repetitions.push_back({mark.time_ns, life.end_ns});
     }
@@ -223,47 +287,76 @@ void Phases::cut_by_marks(const Process& process, Span life, PhaseReport& report
             : fmt::format("the same mark comes {} times", report.repetitions.size());
 }
 
-void Phases::cut_by_weights(const Process& process, Span life, PhaseReport& report) const {
-    std::optional<Loading> loading = loading_of(process);
-    if (!loading) {
-        report.repetition_evidence = "no repetition is looked for: no weights were read, and "
-                                     "nothing was marked";
-        return begin_phase(report, "run", life.begin_ns, "the process begins; no weights are seen");
-    }
-    begin_phase(report, "start_up", life.begin_ns, "the process begins");
-    begin_phase(report, "loading", loading->time.begin_ns, loading->first);
-    MovesCut cut = cut_moves(process.moves, loading->time.end_ns);
+void Phases::cut_by_weights(const Process& process, const Loading& loading, Span life,
+                            uint64_t launches_ns, PhaseReport& report) const {
+    report.begin("start_up", life.begin_ns, "the process begins");
+    report.begin("loading", loading.time.begin_ns, loading.first);
+    MovesCut cut = cut_moves(process.moves, loading.time.end_ns);
     if (cut.freed_at_end * kCleanupPart < weights_read(process)) cut.cleanup_ns.reset();
     uint64_t freed = cut.freed_after_loading;
-    std::string loaded = loading->last;
+    std::string loaded = loading.last;
     if (freed > 0) loaded += fmt::format(", and {} that it needed is freed", bytes(freed));
     uint64_t end_ns = cut.cleanup_ns.value_or(life.end_ns);
     if (process.lost_moves) {
-        begin_phase(report, "inference", cut.loaded_ns, loaded);
+        report.begin("inference", cut.loaded_ns, loaded);
         report.repetition_evidence = "no repetition is looked for: there are too many large blocks";
         return;
     }
-    add_inference(report, loaded, cut.between, {cut.loaded_ns, end_ns});
+    std::optional<Repeated> repeated = repeated_calls(process.gpu, launches_ns);
+    if (!repeated || repeated->spans.front().begin_ns < cut.loaded_ns) {
+        std::optional<Period> period = find_period(cut.between);
+        repeated.reset();
+        if (period) repeated = repeated_blocks(*period, cut.between, end_ns);
+    }
+    add_inference(report, loaded, repeated, {cut.loaded_ns, end_ns});
     if (!cut.cleanup_ns) return;
-    begin_phase(report, "cleanup", end_ns,
-                fmt::format("{} in large blocks is freed, and none is taken any more",
-                            bytes(cut.freed_at_end)));
+    report.begin("cleanup", end_ns,
+                 fmt::format("{} in large blocks is freed, and none is taken any more",
+                             bytes(cut.freed_at_end)));
 }
 
-PhaseReport Phases::report(uint64_t end_ns) const {
+void Phases::cut(const Process& process, Span life, uint64_t launches_ns,
+                 PhaseReport& report) const {
+    if (!process.marks.empty()) return cut_by_marks(process, life, report);
+    std::optional<Loading> loading = loading_of(process);
+    if (loading) return cut_by_weights(process, *loading, life, launches_ns, report);
+    if (process.gpu.is_work()) {
+        return cut_by_gpu(process.gpu,
+                          {life.begin_ns, process.begin_ns.has_value(), process.script_ns},
+                          launches_ns, report);
+    }
+    report.repetition_evidence = "no repetition is looked for: no weights were read, nothing was "
+                                 "asked of a GPU, and nothing was marked";
+    report.begin("run", life.begin_ns, "the process begins; no weights are seen");
+}
+
+void Phases::add_others(uint64_t launches_ns, PhaseReport& report) const {
+    for (const auto& [pid, process] : processes_) {
+        if (pid == report.pid) continue;
+        std::optional<Repeated> repeated = repeated_calls(process.gpu, launches_ns);
+        if (!repeated) continue;
+        auto first = repeated->spans.begin() + static_cast<ptrdiff_t>(repeated->first);
+        report.other_steps.push_back(steps_of(pid, {first, repeated->spans.end()}));
+    }
+}
+
+PhaseReport Phases::report(uint64_t end_ns, uint64_t launches_ns) const {
     PhaseReport report;
     auto [pid, process] = whose();
     if (process == nullptr) return report;
     report.pid = pid;
     Span life{process->begin_ns.value_or(0), process->end_ns.value_or(end_ns)};
-    if (process->marks.empty())
-        cut_by_weights(*process, life, report);
-    else
-        cut_by_marks(*process, life, report);
+    cut(*process, life, launches_ns, report);
     report.phases.back().time.end_ns = life.end_ns;
     report.phases.back().end_evidence = process->end_ns ? "the process ends" : "the trace ends";
-    for (Phase& phase : report.phases)
+    for (Phase& phase : report.phases) {
         phase.use = process->looks.used(phase.time, process->begin_ns);
+        phase.work = {count_in(process->python_files, phase.time),
+                      count_in(process->cache_files, phase.time),
+                      process->gpu.loads_in(phase.time)};
+    }
+    if (!report.repetitions.empty()) report.steps = steps_of(pid, report.repetitions);
+    add_others(launches_ns, report);
     report.growth = growth_of(report.repetitions, process->looks.anonymous());
     return report;
 }

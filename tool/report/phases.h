@@ -7,7 +7,9 @@
 //   phase.mark   text                             the program says so
 //   process.memory   cpu_time, read_chars, ...    what each phase used
 //
-// What nothing shows is left out: a job without weights and marks is one phase.
+//   gpu.load, gpu.submit, gpu.wait, ...           a first run, and what repeats (gpu_phases.h)
+//
+// What nothing shows is left out: a job without weights, marks and a GPU is one phase.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/gpu_calls.h"
 #include "report/gpu_use.h"
 #include "report/happening.h"
 #include "report/phase_use.h"
@@ -25,13 +28,32 @@
 
 namespace mlbcc::report {
 
+// What a process did in a phase.
+struct PhaseWork {
+    size_t python_files = 0, cache_files = 0;  // opened; caches: of compiled kernels
+    GpuCalls::Loads loads;                     // of code, into the GPU
+};
+
 struct Phase {
-    std::string name;  // "start_up", "loading", "warm_up", "inference", "cleanup", "run", a mark's
+    // "start_up", "loading", "warm_up", "inference", "cleanup"; "import", "first_run", "steps",
+    // "end"; "run"; a mark's
+    std::string name;
     Span time;
     std::string begin_evidence, end_evidence;  // sentences
-    std::optional<PhaseUse> use;               // nothing where no look was
-    std::optional<TimedSums> sums;             // of all processes; nothing without looks at sums
-    std::optional<GpuMemoryUse> gpu_memory;    // likewise; nothing where none was held
+    PhaseWork work;
+    std::optional<PhaseUse> use;             // nothing where no look was
+    std::optional<TimedSums> sums;           // of all processes; nothing without looks at sums
+    std::optional<GpuMemoryUse> gpu_memory;  // likewise; nothing where none was held
+};
+
+// How the repetitions of a process went.
+struct StepReport {
+    uint32_t pid = 0;
+    Span time;
+    size_t count = 0;
+    StepTimes times;
+    std::vector<Span> slow;  // of times.slow
+    double per_second() const;
 };
 
 struct PhaseReport {
@@ -39,17 +61,23 @@ struct PhaseReport {
     std::vector<Phase> phases;  // one after another, without gaps
     std::vector<Span> repetitions;
     std::string repetition_evidence;  // what repeats, or that nothing is seen to
+    std::optional<StepReport> steps;
+    std::optional<double> launches_per_second;  // by looks in `steps`; of a single process
+    std::vector<StepReport> other_steps;        // of other processes that work on a GPU
     std::optional<Growth> growth;
     std::optional<TimedSums> outside;  // the sums before the first phase and after the last
 
+    // Ends the phase before it.
+    void begin(std::string name, uint64_t time_ns, std::string evidence);
     const Phase* at(uint64_t time_ns) const;  // null before the first and after the last
 };
 
 class Phases {
 public:
     void add(const Happening& one);
-    // `end_ns`: of the trace.
-    PhaseReport report(uint64_t end_ns) const;
+    // `end_ns`: of the trace. `launches_ns`: nothing was launched on a GPU before, as far as that
+    // is known; steps begin later.
+    PhaseReport report(uint64_t end_ns, uint64_t launches_ns = 0) const;
 
 private:
     using FileId = std::pair<uint64_t, uint64_t>;  // inode, device
@@ -74,6 +102,10 @@ private:
         bool lost_moves = false;  // there were too many
         std::vector<Mark> marks;
         LookHistory looks;
+        GpuCalls gpu;
+        std::vector<std::string> arguments;  // of the program that runs, or is asked for
+        std::optional<uint64_t> script_ns;   // when Python opened its script
+        std::vector<uint64_t> python_files, cache_files;  // when they were opened
     };
     struct Loading {
         Span time;
@@ -81,13 +113,19 @@ private:
     };
 
     void add_file(const Happening& one);
+    static void add_open(Process& process, const Happening& one);
+    static void add_program(Process& process, const Happening& one);
     static void add_block(Process& process, const Happening& one);
     static void add_mark(Process& process, const Happening& one);
     uint64_t weights_read(const Process& process) const;
     std::optional<Loading> loading_of(const Process& process) const;
     std::pair<uint32_t, const Process*> whose() const;
     static void cut_by_marks(const Process& process, Span life, PhaseReport& report);
-    void cut_by_weights(const Process& process, Span life, PhaseReport& report) const;
+    // These take the time before which nothing was launched.
+    void cut_by_weights(const Process& process, const Loading& loading, Span life,
+                        uint64_t launches_ns, PhaseReport& report) const;
+    void cut(const Process& process, Span life, uint64_t launches_ns, PhaseReport& report) const;
+    void add_others(uint64_t launches_ns, PhaseReport& report) const;
 
     std::map<FileId, File> files_;
     std::map<uint32_t, Process> processes_;

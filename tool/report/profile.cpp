@@ -61,6 +61,7 @@ void ProfileMaker::add(const Happening& one) {
 void ProfileMaker::add(const sink::Sums& gained) {
     last_ns_ = std::max(last_ns_, gained.time_ns);
     sums_.add(gained);
+    gpu_.add(gained);
 }
 
 // Each phase gets its part of the sums, and the report what is in none.
@@ -85,9 +86,12 @@ Profile ProfileMaker::make(const sink::TraceEnd& end, const Surroundings& surrou
     const sink::MetricSnapshot metrics = end.end_reason.empty() ? sums_.whole() : end.metrics;
     profile.files = files_.report(end.metrics);
     profile.memory = memory_.report();
-    profile.phases = phases_.report(profile.duration_ns);
+    profile.phases = phases_.report(profile.duration_ns, gpu_.launches_ns());
     profile.security = findings_.report(profile.processes, surroundings);
     profile.gpu = gpu_.report(metrics);
+    PhaseReport& phases = profile.phases;
+    if (phases.steps && phases.other_steps.empty() && profile.gpu.calls.calls > 0)
+        phases.launches_per_second = gpu_.launches_per_second(phases.steps->time);
     profile.long_waits = long_waits_.report();
     profile.calls = call_report(metrics, CallsOf::system);
     profile.off_cpu = off_cpu_report(metrics);

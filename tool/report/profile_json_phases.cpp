@@ -1,3 +1,6 @@
+#include <numeric>
+#include <vector>
+
 #include "report/profile.h"
 #include "report/profile_writer.h"
 
@@ -40,11 +43,34 @@ static void add_members(ProfileWriter& json, const Span& span) {
     member(json, "end_ns", span.end_ns);
 }
 
+static void add_members(ProfileWriter& json, const PhaseWork& work) {
+    member(json, "python_files", uint64_t{work.python_files});
+    member(json, "kernel_cache_files", uint64_t{work.cache_files});
+    member(json, "code_loads", uint64_t{work.loads.count});
+    member(json, "code_load_ns", work.loads.time_ns);
+}
+
+static void add_members(ProfileWriter& json, const StepReport& steps) {
+    member(json, "pid", steps.pid);
+    add_members(json, steps.time);
+    member(json, "count", uint64_t{steps.count});
+    member(json, "per_second", steps.per_second());
+    member(json, "median_ns", steps.times.median_ns);
+    member(json, "longest_ns", steps.times.longest_ns);
+    std::vector<size_t> places(steps.slow.size());
+    std::iota(places.begin(), places.end(), size_t{0});
+    objects(json, "slow", places, [&](size_t i) {
+        member(json, "number", uint64_t{steps.times.slow[i]});
+        add_members(json, steps.slow[i]);
+    });
+}
+
 static void add_members(ProfileWriter& json, const Phase& phase) {
     member(json, "name", phase.name);
     add_members(json, phase.time);
     member(json, "begin_evidence", phase.begin_evidence);
     member(json, "end_evidence", phase.end_evidence);
+    member(json, "work", phase.work);
     member(json, "used", phase.use);
     add_sums(json, phase.sums);
     member(json, "gpu_memory", phase.gpu_memory);
@@ -61,6 +87,9 @@ static void add_members(ProfileWriter& json, const PhaseReport& phases) {
     member(json, "phases", phases.phases);
     member(json, "repetitions", phases.repetitions);
     member(json, "repetition_evidence", phases.repetition_evidence);
+    member(json, "steps", phases.steps);
+    member(json, "launches_per_second", phases.launches_per_second);
+    member(json, "other_steps", phases.other_steps);
     member(json, "growth", phases.growth);
     member(json, "outside", phases.outside);
 }

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cstdlib>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -9,7 +11,7 @@
 namespace mlbcc::report {
 namespace {
 
-constexpr size_t kPhases = 40, kCategories = 4;
+constexpr size_t kPhases = 40, kCategories = 4, kSlow = 10, kOthers = 16;
 
 std::string used(const PhaseUse& use) {
     std::string text = fmt::format("{} of CPU time", duration(use.cpu_ns));
@@ -76,12 +78,26 @@ void add_gpu(sink::Rows& rows, const Phase& phase) {
     rows.line("    " + text);
 }
 
+void add_work(sink::Rows& rows, const PhaseWork& work) {
+    std::string text;
+    auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+    if (work.python_files > 0)
+        add(fmt::format("{} opened", sink::plural(work.python_files, "Python file")));
+    if (work.loads.count > 0)
+        add(fmt::format("code loaded into the GPU {}, {}", sink::plural(work.loads.count, "time"),
+                        duration(work.loads.time_ns)));
+    if (work.cache_files > 0)
+        add(fmt::format("{} of kernel caches opened", sink::plural(work.cache_files, "file")));
+    if (!text.empty()) rows.line("    " + text);
+}
+
 void add_phase(sink::Rows& rows, const Phase& phase, bool has_peak) {
     rows.line(fmt::format(
         "  {:<10} {} to {}, {}{}{}", phase.name, duration(phase.time.begin_ns),
         duration(phase.time.end_ns), duration(phase.time.end_ns - phase.time.begin_ns),
         phase.use ? ": " + used(*phase.use) : "", has_peak ? "; the peak of memory is here" : ""));
     rows.line("    begins: " + phase.begin_evidence);
+    add_work(rows, phase.work);
     if (phase.sums) add_sums(rows, *phase.sums);
     if (phase.use && phase.use->counters) {
         std::string text = counted(*phase.use->counters);
@@ -90,8 +106,55 @@ void add_phase(sink::Rows& rows, const Phase& phase, bool has_peak) {
     if (phase.gpu_memory) add_gpu(rows, phase);
 }
 
+std::string rate_text(double per_second) {
+    if (per_second >= 1) return fmt::format("{:.1f} a second", per_second);
+    return fmt::format("one in {:.3g} s", 1 / per_second);
+}
+
+std::string steps_text(const StepReport& steps) {
+    return fmt::format("{}, {}: {} in the middle, longest {}",
+                       sink::plural(steps.count, "repetition"), rate_text(steps.per_second()),
+                       duration(steps.times.median_ns), duration(steps.times.longest_ns));
+}
+
+// In their order, though the longest were found first.
+void add_slow(sink::Rows& rows, const StepReport& steps) {
+    if (steps.slow.empty()) return;
+    std::vector<size_t> numbers = steps.times.slow;
+    if (numbers.size() > kSlow) numbers.resize(kSlow);
+    std::ranges::sort(numbers);
+    std::string text;
+    for (size_t number : numbers) text += fmt::format("{}{}", text.empty() ? "" : ", ", number);
+    size_t more = steps.slow.size() - numbers.size();
+    if (more > 0) text += fmt::format(" and {} more", more);
+    auto length = [](const Span& span) { return span.end_ns - span.begin_ns; };
+    rows.line(fmt::format("    slow ones, counted from 0: {} ({} to {})", text,
+                          duration(length(steps.slow.back())),
+                          duration(length(steps.slow.front()))));
+}
+
+void add_steps(sink::Rows& rows, const PhaseReport& report) {
+    if (report.steps) {
+        std::string text = steps_text(*report.steps);
+        if (report.launches_per_second)
+            text += fmt::format("; {:.0f} launches a second", *report.launches_per_second);
+        rows.line("    " + text);
+        add_slow(rows, *report.steps);
+    }
+    for (size_t i = 0; i < std::min(kOthers, report.other_steps.size()); ++i) {
+        const StepReport& other = report.other_steps[i];
+        rows.line(fmt::format("    process {}, from {} to {}: {}", other.pid,
+                              duration(other.time.begin_ns), duration(other.time.end_ns),
+                              steps_text(other)));
+        add_slow(rows, other);
+    }
+    if (report.other_steps.size() > kOthers)
+        rows.line(fmt::format("    and {} more processes", report.other_steps.size() - kOthers));
+}
+
 void add_repetitions(sink::Rows& rows, const PhaseReport& report) {
     rows.line("  repetitions: " + report.repetition_evidence);
+    add_steps(rows, report);
     if (!report.growth) return;
     const Growth& growth = *report.growth;
     if (!growth.grows) {

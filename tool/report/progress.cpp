@@ -31,6 +31,7 @@ uint64_t more(uint64_t now, uint64_t before) {
 void Progress::add(const Happening& one) {
     if (one.type == "file") return add_file(one);
     if (one.type == "process") return add_process(one);
+    if (one.type == "gpu") return add_gpu(one);
     if (one.type != "phase" || one.name != "mark") return;
     std::string_view text = one.text("text");
     if (one.has("bytes")) text = text.substr(0, one.natural("bytes"));
@@ -47,6 +48,13 @@ void Progress::add_file(const Happening& one) {
     }
 }
 
+void Progress::add_gpu(const Happening& one) {
+    if (!gpu_ns_) gpu_ns_ = one.time_ns;
+    uint64_t end_ns = one.time_ns + one.duration_ns;
+    if (one.name == "load") gpu_load_ns_ = end_ns;
+    if (one.name == "launch" || one.name == "submit" || one.name == "wait") gpu_work_ns_ = end_ns;
+}
+
 void Progress::add_process(const Happening& one) {
     if (one.name == "exit" && one.pid == one.tid) processes_.erase(one.pid);
     if (one.name != "memory") return;
@@ -59,6 +67,10 @@ void Progress::add_process(const Happening& one) {
 
 std::string Progress::phase(uint64_t now_ns) const {
     if (!mark_.empty()) return mark_;
+    if (!weights_ns_ && gpu_ns_) {
+        bool loads = gpu_load_ns_ && now_ns < *gpu_load_ns_ + kSecond;
+        return gpu_work_ns_ && !loads ? "works on the GPU" : "first run on the GPU";
+    }
     if (!weights_ns_) return "no weights yet";
     return now_ns < *weights_ns_ + kSecond ? "loading" : "inference";
 }

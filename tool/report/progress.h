@@ -35,12 +35,15 @@ private:
         double reads = 0, writes = 0;    // bytes a second before it
     };
     void add_file(const Happening& one);
+    void add_gpu(const Happening& one);
     void add_process(const Happening& one);
     std::string phase(uint64_t now_ns) const;
 
     std::string mark_;
     std::set<FileId> weights_;
     std::optional<uint64_t> weights_ns_;  // the last time that some were read
+    // The driver was called for the first time, code was loaded last, work was handed over last.
+    std::optional<uint64_t> gpu_ns_, gpu_load_ns_, gpu_work_ns_;
     std::map<uint32_t, Process> processes_;
     uint64_t read_ = 0, written_ = 0;  // of all, also of those that ended
     Rates rates_;

@@ -65,6 +65,32 @@ TEST(GpuUse, MemoryOfAllProcessesTogether) {
     EXPECT_FALSE(memory_in({}, {0, 100}));
 }
 
+TEST(GpuUse, LaunchesASecondAreThoseOfLooksThatLieInTheTime) {
+    constexpr uint64_t kMs = 1'000'000;
+    GpuUse use(4);
+    EXPECT_EQ(use.launches_ns(), 0u);
+    auto look = [&](uint64_t since_ms, uint64_t time_ms, uint64_t launches) {
+        sink::Sums gained;
+        gained.since_ns = since_ms * kMs;
+        gained.time_ns = time_ms * kMs;
+        gained.stats = {stat("gpu calls", {{"function", "\"cuMemAlloc\""}}, 1, 7)};
+        if (launches > 0)
+            gained.stats.push_back(
+                stat("gpu calls", {{"function", "\"cuLaunchKernel\""}}, 1, launches));
+        use.add(gained);
+    };
+    look(0, 100, 0);
+    look(100, 200, 50);
+    look(200, 300, 100);
+    look(900, 1000, 100);  // nothing in between
+    EXPECT_EQ(use.launches_ns(), 100 * kMs);
+    EXPECT_DOUBLE_EQ(*use.launches_per_second({150 * kMs, 1010 * kMs}), 250);
+    EXPECT_FALSE(use.launches_per_second({150 * kMs, 1200 * kMs})) << "the rest is not known";
+    EXPECT_FALSE(use.launches_per_second({110 * kMs, 190 * kMs}));
+    look(1000, 1100, 20);  // of too many two become one
+    EXPECT_DOUBLE_EQ(*use.launches_per_second({200 * kMs, 1100 * kMs}), 220 / .9);
+}
+
 TEST(GpuUse, OfTooManyStepsEveryOtherGoes) {
     GpuUse use(4);
     for (int64_t i = 1; i <= 5; ++i) use.add(held(static_cast<uint64_t>(i), 1, i));

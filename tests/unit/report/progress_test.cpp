@@ -53,5 +53,17 @@ TEST(Progress, weights_that_are_read_are_loading) {
     EXPECT_EQ(phase(3 * kSecond), "epoch?[2J 1");
 }
 
+TEST(Progress, a_gpu_without_weights) {
+    Progress progress;
+    auto phase_with = [&](std::string_view name, uint64_t time) {
+        progress.add(happening("gpu", name, time, 1, 1));
+        return progress.facts(time).substr(0, progress.facts(time).find("  "));
+    };
+    EXPECT_EQ(phase_with("start", kSecond), "first run on the GPU");
+    EXPECT_EQ(phase_with("load", 2 * kSecond), "first run on the GPU");
+    EXPECT_EQ(phase_with("launch", 2 * kSecond + 1), "first run on the GPU");
+    EXPECT_EQ(phase_with("wait", 4 * kSecond), "works on the GPU");
+}
+
 }  // namespace
 }  // namespace mlbcc::report
