@@ -1,12 +1,15 @@
 """The page of a trace, in Debian's Chromium. Screenshots are kept in build/page."""
 
 import json
+import os
 import re
 import subprocess
+import unittest.mock
 from collections import Counter
 
 from harness import ROOT
 from harness.inference import InferenceCase
+from harness.machine import CUDA_SIM
 
 KEPT = ROOT / "build" / "page"
 EVIL = "</script><script>alert(1)</script>"
@@ -106,6 +109,18 @@ class Page(InferenceCase):
         seen = self.page(file, "long")
         self.assertEqual({tip for tip in seen["tips"] if tip not in expected}, set())
         self.assertGreater(len(set(seen["tips"])), 10)
+
+    def test_a_job_on_a_gpu(self):
+        """Launches, copies and waits for the device stand first; of its pool there is a button."""
+        job = {"steps": 10, "threads": 6, "launches": 24, "copies": True, "modules": 2, "late": False}
+        with unittest.mock.patch.dict(os.environ, LD_LIBRARY_PATH=str(CUDA_SIM), CUDA_SIM_QUIET="1"):
+            done = self.mlbcc("profile", "-o", self.out, "--", "/usr/bin/python3",
+                              ROOT / "tests/runtime/targets/gpu_pool.py", self.dir / "clock", json.dumps(job))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        seen = self.page(self.out, "gpu")
+        self.assertEqual([lane.split(" · ")[1] for lane in seen["lanes"][:5]],
+                         ["gpu_start", "gpu_load", "gpu_copy", "gpu_launch", "gpu_wait"])
+        self.assertEqual(seen["idle"], "6 idle threads")
 
     def test_what_works_comes_first(self):
         """Threads that launch, then those that call anything; those that slept all the time are folded into a button."""

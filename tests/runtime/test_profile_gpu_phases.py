@@ -79,6 +79,14 @@ class Pool(PhaseCase):
         self.assertAlmostEqual(profile["phases"]["launches_per_second"] / rate, 1, delta=.1)
         self.assertRegex(self.text, r"; \d+ launches a second\n")
 
+        lines = self.mlbcc("timeline", "--width", 100, self.out).stdout.splitlines()
+        rows = [line.split("│")[0].split() for line in lines if "│" in line]
+        self.assertEqual([row[0] for row in rows[:5]], ["gpu_copy", "gpu_launch", "gpu_load", "gpu_start", "gpu_wait"])
+        self.assertIn("24 threads slept from their beginning to their end", lines)
+        # On each CPU the first launch, the 65th, ..., and it is said.
+        launches, = [re.search(r"cuLaunchKernel \(1 in 64\) (\d+) in ", line) for line in lines if "cuLaunchKernel" in line]
+        self.assertTrue(234 <= int(launches[1]) <= 236 + os.cpu_count(), launches[0])
+
     @quiet
     def test_without_idle_threads_and_with_31(self):
         for threads in (0, 31):

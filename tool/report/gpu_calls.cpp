@@ -12,31 +12,38 @@ namespace {
 constexpr uint64_t kSecond = 1'000'000'000;
 constexpr size_t kNames = 4;  // of a step that are told
 
-std::optional<GpuCallKind> kind_of(std::string_view name) {
+constexpr std::string_view kOfGpu = "gpu_";
+
+std::optional<GpuCallKind> kind_of(const Happening& one) {
     constexpr std::pair<std::string_view, GpuCallKind> kKinds[] = {
-        {"start", GpuCallKind::start},   {"load", GpuCallKind::load},
-        {"launch", GpuCallKind::launch}, {"submit", GpuCallKind::submit},
-        {"wait", GpuCallKind::wait},
+        {"gpu_start", GpuCallKind::start},   {"gpu_load", GpuCallKind::load},
+        {"gpu_launch", GpuCallKind::launch}, {"gpu_copy", GpuCallKind::submit},
+        {"gpu_wait", GpuCallKind::wait},
     };
-    for (const auto& [called, kind] : kKinds) {
-        if (name == called) return kind;
+    if (!one.type.starts_with(kOfGpu)) return {};
+    if (one.type == "gpu_launch" && one.name.starts_with("cuGraph")) return GpuCallKind::submit;
+    for (const auto& [type, kind] : kKinds) {
+        if (one.type == type) return kind;
     }
     return {};
 }
 
 }  // namespace
 
+bool GpuCalls::is_one(const Happening& one) {
+    return kind_of(one).has_value();
+}
+
 void GpuCalls::add(const Happening& one) {
-    std::optional<GpuCallKind> kind = kind_of(one.name);
-    if (!kind) return;
-    works_ = works_ || *kind != GpuCallKind::start;
+    const GpuCallKind kind = kind_of(one).value();
+    works_ = works_ || kind != GpuCallKind::start;
     if (calls_.size() >= most_) {
         lost_ = true;
         return;
     }
-    auto name = std::ranges::find(names_, one.text("call"));
-    if (name == names_.end()) name = names_.insert(name, std::string(one.text("call")));
-    calls_.push_back({*kind,
+    auto name = std::ranges::find(names_, one.name);
+    if (name == names_.end()) name = names_.insert(name, std::string(one.name));
+    calls_.push_back({kind,
                       {one.time_ns, one.time_ns + one.duration_ns},
                       one.tid,
                       static_cast<uint32_t>(name - names_.begin())});

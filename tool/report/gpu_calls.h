@@ -1,7 +1,7 @@
 // The calls of a GPU's driver that tell the phases of a process, from the events of
-// rules/profile_gpu.rules, each with `call`, the function:
+// rules/profile_gpu.rules, each with the function's name:
 //
-//   gpu.start   gpu.load   gpu.launch (some)   gpu.submit   gpu.wait
+//   gpu_start   gpu_load   gpu_launch (of kernels some)   gpu_copy   gpu_wait
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ class GpuCalls {
 public:
     explicit GpuCalls(size_t most = 1'000'000) : most_(most) {}
 
-    // An event of type `gpu`.
-    void add(const Happening& one);
+    static bool is_one(const Happening& one);
+    void add(const Happening& one);  // that is one
     // Something was asked of the device: not only whether there is one.
     bool is_work() const { return works_; }
     size_t count() const { return calls_.size(); }

@@ -135,7 +135,7 @@ void Phases::add(const Happening& one) {
     Process& process = processes_[one.pid];
     if (one.type == "memory") return add_block(process, one);
     if (one.type == "phase" && one.name == "mark") return add_mark(process, one);
-    if (one.type == "gpu") return process.gpu.add(one);
+    if (GpuCalls::is_one(one)) return process.gpu.add(one);
     if (one.type != "process") return;
     add_program(process, one);
     if (!first_) first_ = one.pid;

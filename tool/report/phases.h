@@ -7,7 +7,7 @@
 //   phase.mark   text                             the program says so
 //   process.memory   cpu_time, read_chars, ...    what each phase used
 //
-//   gpu.load, gpu.submit, gpu.wait, ...           a first run, and what repeats (gpu_phases.h)
+//   gpu_load, gpu_copy, gpu_wait, ...             a first run, and what repeats (gpu_phases.h)
 //
 // What nothing shows is left out: a job without weights, marks and a GPU is one phase.
 #pragma once

@@ -6,6 +6,7 @@
 
 #include "report/amounts.h"
 #include "report/file_group.h"
+#include "report/gpu_calls.h"
 
 namespace mlbcc::report {
 namespace {
@@ -31,7 +32,7 @@ uint64_t more(uint64_t now, uint64_t before) {
 void Progress::add(const Happening& one) {
     if (one.type == "file") return add_file(one);
     if (one.type == "process") return add_process(one);
-    if (one.type == "gpu") return add_gpu(one);
+    if (GpuCalls::is_one(one)) return add_gpu(one);
     if (one.type != "phase" || one.name != "mark") return;
     std::string_view text = one.text("text");
     if (one.has("bytes")) text = text.substr(0, one.natural("bytes"));
@@ -51,8 +52,8 @@ void Progress::add_file(const Happening& one) {
 void Progress::add_gpu(const Happening& one) {
     if (!gpu_ns_) gpu_ns_ = one.time_ns;
     uint64_t end_ns = one.time_ns + one.duration_ns;
-    if (one.name == "load") gpu_load_ns_ = end_ns;
-    if (one.name == "launch" || one.name == "submit" || one.name == "wait") gpu_work_ns_ = end_ns;
+    if (one.type == "gpu_load") gpu_load_ns_ = end_ns;
+    if (one.type != "gpu_load" && one.type != "gpu_start") gpu_work_ns_ = end_ns;
 }
 
 void Progress::add_process(const Happening& one) {

@@ -18,7 +18,8 @@ const char* letter(event::Phase phase) {
 }
 
 // A span is named after its function; an event has a name of its own and says whose it is.
-std::string head_of(const event::Clause& clause) {
+// `sample`: one call in so many is told.
+std::string head_of(const event::Clause& clause, uint32_t sample) {
     const plan::ProbePlan& probe = *clause.probe;
     std::string head;
     if (const auto* span = std::get_if<plan::SpanEmit>(&clause.emit->what)) {
@@ -31,6 +32,7 @@ std::string head_of(const event::Clause& clause) {
     }
     if (probe.symbol != probe.function)
         head += fmt::format(R"(,"symbol":{})", quoted(probe.symbol));
+    if (sample > 1) head += fmt::format(R"(,"sample":{})", sample);
     return head + fmt::format(R"(,"phase":"{}",)", letter(clause.phase));
 }
 
@@ -40,7 +42,7 @@ std::vector<ClauseText> clause_texts(const plan::Plan& plan) {
     std::vector<ClauseText> texts;
     for (const event::Clause& clause : event::clauses(plan)) {
         ClauseText& text = texts.emplace_back();
-        text.head = head_of(clause);
+        text.head = head_of(clause, plan.rules[static_cast<size_t>(clause.emit->rule)].sample);
         for (const plan::NamedField& field : clause.fields()) {
             text.names.push_back(quoted(field.name) + ":");
         }

@@ -1,5 +1,7 @@
 #include "view/record.h"
 
+#include <fmt/format.h>
+
 namespace mlbcc::view {
 namespace {
 
@@ -38,6 +40,10 @@ void RecordReader::read_names(const Json& line) {
     record_.function = report::text_of(line, "function");
     if (record_.function == record_.name) record_.function = {};
     record_.symbol = report::text_of(line, "symbol");
+    const uint64_t sample = report::unsigned_of(line, "sample");
+    if (sample <= 1) return;
+    name_ = fmt::format("{} (1 in {})", record_.name, sample);
+    record_.name = name_;
 }
 
 void RecordReader::read_values(const Json& line) {

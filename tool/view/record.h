@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -31,7 +32,7 @@ struct Record {
     uint64_t time_ns = 0;                   // since the trace began; of an X its beginning
     uint64_t duration_ns = 0;               // E and X
     uint32_t pid = 0, tid = 0, cpu = 0;
-    std::string_view comm, type, name;
+    std::string_view comm, type, name;  // "cuLaunchKernel (1 in 64)" of a rule with `sample`
     std::string_view function, symbol;  // "" where they are the name
     std::vector<Argument> arguments;
     std::optional<Value> ret;
@@ -55,6 +56,7 @@ private:
     void read_values(const report::Json& line);
 
     Record record_;
+    std::string name_;  // where it is none of the line's texts
 };
 
 std::optional<Lost> read_lost(const report::Json& line);

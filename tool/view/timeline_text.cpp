@@ -197,9 +197,9 @@ std::string Picture::row(std::vector<Column> columns) const {
     return line.take();
 }
 
-// Userspace, then what is called from there, down to the memory.
+// What is asked of a GPU and userspace, then what is called from there, down to the memory.
 int rank_of(std::string_view type) {
-    if (type == "userspace") return 0;
+    if (type == "userspace" || type.starts_with("gpu_")) return 0;
     if (type == "kernel") return 2;
     if (type == "sched") return 3;
     return type == "memory" ? 4 : 1;

@@ -10,9 +10,9 @@ namespace {
 
 constexpr uint64_t kMs = 1'000'000;
 
-Happening gpu(std::string_view name, std::string_view call, uint64_t time, uint64_t duration = 1,
+Happening gpu(std::string_view type, std::string_view call, uint64_t time, uint64_t duration = 1,
               uint32_t pid = 1) {
-    return happening("gpu", name, time, pid, pid, {{"call", call}}, duration);
+    return happening(type, call, time, pid, pid, {}, duration);
 }
 
 Happening open(uint64_t time, std::string_view path) {
@@ -33,9 +33,9 @@ void add_start(Phases& phases) {
 // Twenty, of 10 ms.
 void add_steps(Phases& phases, uint64_t time, uint32_t pid = 1) {
     for (int i = 0; i < 20; ++i, time += 10 * kMs) {
-        phases.add(gpu("submit", "cuMemcpyHtoD", time, kMs, pid));
+        phases.add(gpu("gpu_copy", "cuMemcpyHtoD", time, kMs, pid));
         uint64_t slow = i == 7 ? 90 * kMs : 0;
-        phases.add(gpu("wait", "cuCtxSynchronize", time + 8 * kMs + slow, kMs, pid));
+        phases.add(gpu("gpu_wait", "cuCtxSynchronize", time + 8 * kMs + slow, kMs, pid));
         time += slow;
     }
 }
@@ -50,10 +50,10 @@ using Begins = std::vector<std::pair<std::string, uint64_t>>;
 TEST(GpuPhases, imports_first_run_steps_end) {
     Phases phases;
     add_start(phases);
-    phases.add(gpu("start", "cuInit", 100));
+    phases.add(gpu("gpu_start", "cuInit", 100));
     phases.add(open(150, "/root/.nv/ComputeCache/index"));
-    phases.add(gpu("load", "cuModuleLoadData", 200, 50));
-    phases.add(gpu("load", "cuModuleLoadData", 300, 70));
+    phases.add(gpu("gpu_load", "cuModuleLoadData", 200, 50));
+    phases.add(gpu("gpu_load", "cuModuleLoadData", 300, 70));
     add_steps(phases, 1000);
     phases.add(happening("process", "exit", 400 * kMs, 1, 1));
     PhaseReport report = phases.report(500 * kMs);
@@ -81,11 +81,11 @@ TEST(GpuPhases, imports_first_run_steps_end) {
 TEST(GpuPhases, without_repetitions_the_first_run_ends_with_the_first_loads) {
     Phases phases;
     phases.add(happening("process", "exec", 5, 1, 1, {{"path", "/opt/prog"}}));
-    phases.add(gpu("start", "cuInit", 100));
-    phases.add(gpu("load", "cuModuleLoadData", 200 * kMs, 50));
-    phases.add(gpu("load", "cuModuleLoadData", 900 * kMs, 50));
-    phases.add(gpu("load", "cuModuleLoadData", 5000 * kMs, 50));  // long after
-    phases.add(gpu("wait", "cuCtxSynchronize", 6000 * kMs));
+    phases.add(gpu("gpu_start", "cuInit", 100));
+    phases.add(gpu("gpu_load", "cuModuleLoadData", 200 * kMs, 50));
+    phases.add(gpu("gpu_load", "cuModuleLoadData", 900 * kMs, 50));
+    phases.add(gpu("gpu_load", "cuModuleLoadData", 5000 * kMs, 50));  // long after
+    phases.add(gpu("gpu_wait", "cuCtxSynchronize", 6000 * kMs));
     PhaseReport report = phases.report(7000 * kMs);
     EXPECT_EQ(begins(report),
               (Begins{{"start_up", 5}, {"first_run", 100}, {"run", 900 * kMs + 50}}));
@@ -95,7 +95,7 @@ TEST(GpuPhases, without_repetitions_the_first_run_ends_with_the_first_loads) {
 TEST(GpuPhases, who_only_asks_whether_there_is_a_gpu_has_none) {
     Phases phases;
     add_start(phases);
-    phases.add(gpu("start", "cuInit", 100));
+    phases.add(gpu("gpu_start", "cuInit", 100));
     EXPECT_EQ(begins(phases.report(1000)), (Begins{{"run", 5}}));
 }
 
@@ -111,7 +111,7 @@ TEST(GpuPhases, of_several_processes_each_has_its_steps) {
     phases.add(happening("process", "exec", 5, 3, 3, {{"path", "/bin/sh"}}));
     add_steps(phases, 1000, 1);
     add_steps(phases, 2000, 2);
-    phases.add(gpu("wait", "cuCtxSynchronize", 395 * kMs, 1, 2));
+    phases.add(gpu("gpu_wait", "cuCtxSynchronize", 395 * kMs, 1, 2));
     PhaseReport report = phases.report(400 * kMs);
     EXPECT_EQ(report.pid, 2u);
     ASSERT_EQ(report.other_steps.size(), 1u);

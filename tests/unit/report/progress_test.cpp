@@ -55,14 +55,14 @@ TEST(Progress, weights_that_are_read_are_loading) {
 
 TEST(Progress, a_gpu_without_weights) {
     Progress progress;
-    auto phase_with = [&](std::string_view name, uint64_t time) {
-        progress.add(happening("gpu", name, time, 1, 1));
+    auto phase_with = [&](std::string_view type, uint64_t time) {
+        progress.add(happening(type, "cuCall", time, 1, 1));
         return progress.facts(time).substr(0, progress.facts(time).find("  "));
     };
-    EXPECT_EQ(phase_with("start", kSecond), "first run on the GPU");
-    EXPECT_EQ(phase_with("load", 2 * kSecond), "first run on the GPU");
-    EXPECT_EQ(phase_with("launch", 2 * kSecond + 1), "first run on the GPU");
-    EXPECT_EQ(phase_with("wait", 4 * kSecond), "works on the GPU");
+    EXPECT_EQ(phase_with("gpu_start", kSecond), "first run on the GPU");
+    EXPECT_EQ(phase_with("gpu_load", 2 * kSecond), "first run on the GPU");
+    EXPECT_EQ(phase_with("gpu_launch", 2 * kSecond + 1), "first run on the GPU");
+    EXPECT_EQ(phase_with("gpu_wait", 4 * kSecond), "works on the GPU");
 }
 
 }  // namespace

@@ -162,6 +162,15 @@ TEST_F(Jsonls, AnEventWithoutANameHasItsFunctions) {
         R"({"event_id":1,"ts":0.000000000,"type":"launch","name":"cuLaunchKernel","function":"cuLaunchKernel","phase":"i","pid":70,"tid":70,"comm":"python3","cpu":2,"args":{"name":"a\u00ff","p->size":null}})");
 }
 
+TEST_F(Jsonls, OneCallInManySaysSo) {
+    plan::ProbeId launch = t.probe("cuLaunchKernel");
+    t.event(launch, End::entry, "launch", "", {});
+    for (plan::RuleInfo& rule : t.plan.rules) rule.sample = 64;
+    EXPECT_EQ(
+        line_of(Wire::entry(launch, kStart)),
+        R"({"event_id":1,"ts":0.000000000,"type":"launch","name":"cuLaunchKernel","function":"cuLaunchKernel","sample":64,"phase":"i","pid":70,"tid":70,"comm":"python3","cpu":2})");
+}
+
 TEST_F(Jsonls, ATimeBeforeTheStartIsNegative) {
     plan::ProbeId call = t.probe("f");
     t.event(call, End::ret, "call", "");
