@@ -40,6 +40,16 @@ note: the prototype is here
         self.assertIn("`pool_alloc`", text)
         self.assertIn("test.rules:3:9", text)
 
+    def test_of_what_is_optional_only_who_asks_is_told(self):
+        rules = self.write("optional.rules", 'library c = "libc.so.6"\non optional c:no_such_thing { count }\n'
+                                             "on c:getpid { count }\n")
+        missing = "no function in `libc.so.6` matches `no_such_thing`"
+        traced = self.mlbcc("--rules", rules, "-o", self.out, "--", "/bin/true")
+        self.assertEqual((traced.returncode, "no_such_thing" in traced.stderr), (0, False), traced.stderr)
+        self.assertIn(missing, self.mlbcc("--verbose", "--rules", rules, "-o", self.out, "--", "/bin/true").stderr)
+        for command in ("check", "explain"):
+            self.assertIn(missing, self.mlbcc(command, "--rules", rules).stderr)
+
     def test_no_library(self):
         text = self.refused('library gone = "libgone.so.4"\non gone:f { count }')
         self.assertIn("libgone.so.4", text)

@@ -36,6 +36,10 @@ Diagnostic& Diagnostics::note(Span span, std::string message) {
     return add(Diagnostic::Severity::note, span, {}, std::move(message));
 }
 
+Diagnostic& Diagnostics::aside(Span span, std::string message) {
+    return add(Diagnostic::Severity::aside, span, {}, std::move(message));
+}
+
 Diagnostic& Diagnostics::error_at(Place place, std::string message) {
     return add(Diagnostic::Severity::error, {}, std::move(place), std::move(message));
 }

@@ -54,7 +54,8 @@ struct Span {
 };
 
 struct Diagnostic {
-    enum class Severity { error, warning, note };
+    // An aside is a note of what a rule allowed for, as that an `optional` target is not there.
+    enum class Severity { error, warning, note, aside };
     struct Attachment {
         enum class Kind { note, help, place } kind;
         std::string text;
@@ -80,6 +81,7 @@ public:
     Diagnostic& error(Span span, std::string message);
     Diagnostic& warning(Span span, std::string message);
     Diagnostic& note(Span span, std::string message);
+    Diagnostic& aside(Span span, std::string message);
     // In a file that is not held in memory.
     Diagnostic& error_at(Place place, std::string message);
     Diagnostic& warning_at(Place place, std::string message);
@@ -88,8 +90,12 @@ public:
     size_t error_count() const { return errors_; }
     const std::deque<Diagnostic>& all() const { return all_; }
     // All of them as text, at most 20 of each severity, then "error: 3 more errors". Tabs are shown
-    // as four spaces and long lines are cut around the caret. Colour only if asked.
-    std::string render(bool color = false) const;
+    // as four spaces and long lines are cut around the caret. Colour, and asides, only if asked.
+    struct Look {
+        bool color = false, asides = false;
+    };
+    std::string render(Look look) const;
+    std::string render() const { return render({}); }
 
 private:
     Diagnostic& add(Diagnostic::Severity severity, Span span, Place place, std::string message);

@@ -30,7 +30,8 @@ std::string_view name_of(Severity severity) {
     switch (severity) {
     case Severity::error: return "error";
     case Severity::warning: return "warning";
-    case Severity::note: return "note";
+    case Severity::note:
+    case Severity::aside: return "note";
     }
     return "";
 }
@@ -39,7 +40,8 @@ std::string_view color_of(Severity severity, const Style& style) {
     switch (severity) {
     case Severity::error: return style.error;
     case Severity::warning: return style.warning;
-    case Severity::note: return style.note;
+    case Severity::note:
+    case Severity::aside: return style.note;
     }
     return "";
 }
@@ -201,16 +203,18 @@ private:
 
 }  // namespace
 
-std::string Diagnostics::render(bool color) const {
+std::string Diagnostics::render(Look look) const {
     std::string out;
-    Renderer renderer(out, color ? kColored : kPlain);
-    std::array<size_t, 3> seen{};
+    Renderer renderer(out, look.color ? kColored : kPlain);
+    std::array<size_t, 4> seen{};
     for (const Diagnostic& diagnostic : all_) {
+        if (diagnostic.severity == Severity::aside && !look.asides) continue;
         if (++seen[static_cast<size_t>(diagnostic.severity)] > kMostShown) continue;
         if (!out.empty()) out += '\n';
         renderer.render(diagnostic);
     }
-    for (Severity severity : {Severity::note, Severity::warning, Severity::error}) {
+    for (Severity severity :
+         {Severity::aside, Severity::note, Severity::warning, Severity::error}) {
         size_t count = seen[static_cast<size_t>(severity)];
         if (count <= kMostShown) continue;
         size_t more = count - kMostShown;

@@ -270,7 +270,7 @@ Result<TypeId> read_task(std::string_view json, TypeTable& types) {
     if (!table) return table.error();
     const Signature* task = table->function(kTaskPrototype);
     if (mistakes.has_errors() || task == nullptr || task->params.size() != 1) {
-        return Error{"clang cannot read them: " + mistakes.render(false), 0, {}};
+        return Error{"clang cannot read them: " + mistakes.render(), 0, {}};
     }
     types = std::move(*table);
     return task->params[0].type;

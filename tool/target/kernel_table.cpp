@@ -129,7 +129,7 @@ std::vector<Probe> KernelTable::take() {
 Diagnostic& KernelTable::problem(const rules::Rule& rule, const rules::Target& target,
                                  std::string message) {
     if (!rule.optional) return diagnostics_.error(target.span, std::move(message));
-    return diagnostics_.note(target.span, std::move(message)).labelled("left out");
+    return diagnostics_.aside(target.span, std::move(message)).labelled("left out");
 }
 
 // Of rules that are `optional` it is said once for all.
@@ -183,9 +183,9 @@ void KernelTable::none_of(const std::vector<Sought>& missing) {
         const std::string& name = pattern_of(*one.target).text;
         if (std::ranges::find(names, name) == names.end()) names.push_back(name);
     }
-    diagnostics_.note({}, fmt::format("no function of the kernel matches {}: left out, as the "
-                                      "rules are `optional`",
-                                      listed(names)));
+    diagnostics_.aside({}, fmt::format("no function of the kernel matches {}: left out, as the "
+                                       "rules are `optional`",
+                                       listed(names)));
 }
 
 // Some of what a pattern matches cannot be traced; the others can.

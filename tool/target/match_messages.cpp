@@ -183,7 +183,7 @@ bool explain_ifunc(const NamePattern& pattern, const TracedLibrary& library, Dia
 Diagnostic& start(const rules::Rule& rule, const rules::FunctionTarget& target, std::string message,
                   Diagnostics& diagnostics) {
     if (!rule.optional) return diagnostics.error(target.pattern_span, std::move(message));
-    return diagnostics.note(target.pattern_span, std::move(message));
+    return diagnostics.aside(target.pattern_span, std::move(message));
 }
 
 bool has_function(const std::string& name, const TracedLibrary& library) {

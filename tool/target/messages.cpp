@@ -12,7 +12,7 @@ constexpr size_t kShownNames = 3;
 
 Diagnostic& add(bool is_error, Span span, std::string message, Diagnostics& diagnostics) {
     return is_error ? diagnostics.error(span, std::move(message))
-                    : diagnostics.note(span, std::move(message));
+                    : diagnostics.aside(span, std::move(message));
 }
 
 std::string not_found_message(const TracedLibrary& library) {

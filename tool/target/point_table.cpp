@@ -79,7 +79,7 @@ void PointTable::no_match(const rules::Rule& rule, const rules::Target& target,
     }
     const auto close = closest_name(pattern, names);
     if (rule.optional && !close) {
-        diagnostics_.note({}, message + ": left out, as the rule is `optional`");
+        diagnostics_.aside({}, message + ": left out, as the rule is `optional`");
         return;
     }
     Diagnostic& problem = rule.optional ? diagnostics_.note(target.span, message)
@@ -250,7 +250,7 @@ bool PointTable::add_defined(Probe& probe, const rules::Rule& rule, const rules:
         if (!found) {
             const auto message =
                 fmt::format("this kernel has no `{}:{}`", definition.group, definition.name);
-            Diagnostic& problem = rule.optional ? diagnostics_.note(target.span, message)
+            Diagnostic& problem = rule.optional ? diagnostics_.aside(target.span, message)
                                                 : diagnostics_.error(target.span, message);
             problem.note(found.error().message());
             return false;

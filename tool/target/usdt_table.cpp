@@ -88,7 +88,7 @@ Result<const UsdtProbes*> UsdtTable::read(const std::string& path) {
 }
 
 Diagnostic& UsdtTable::problem(const Request& request, const std::string& message, bool is_error) {
-    return request.rule.optional && !is_error ? diagnostics_.note(request.target.span, message)
+    return request.rule.optional && !is_error ? diagnostics_.aside(request.target.span, message)
                                               : diagnostics_.error(request.target.span, message);
 }
 

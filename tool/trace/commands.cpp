@@ -28,7 +28,7 @@ std::vector<system::ProcessView> own_view() {
 // The rules, types and plan of `options`; a status to exit with where that fails.
 int prepare(Frontend& frontend, Verbosity verbosity) {
     if (auto done = frontend.up_to_plan(own_view()); !done) return tell(done.error());
-    return tell(frontend.diagnostics, verbosity) ? kExitUsage : 0;
+    return tell(frontend.diagnostics, verbosity, true) ? kExitUsage : 0;
 }
 
 // Into the kernel that runs here, and out of it again.

@@ -33,11 +33,10 @@ int tell(const Error& error) {
     return kExitFailure;
 }
 
-bool tell(const Diagnostics& diagnostics, Verbosity verbosity) {
+bool tell(const Diagnostics& diagnostics, Verbosity verbosity, bool asides) {
     bool shown = diagnostics.has_errors() || verbosity != Verbosity::quiet;
-    if (shown && !diagnostics.all().empty()) {
-        fmt::print(stderr, "{}", diagnostics.render(::isatty(STDERR_FILENO) == 1));
-    }
+    const bool all = asides || verbosity == Verbosity::verbose;
+    if (shown) fmt::print(stderr, "{}", diagnostics.render({::isatty(STDERR_FILENO) == 1, all}));
     return diagnostics.has_errors();
 }
 

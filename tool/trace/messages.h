@@ -12,7 +12,7 @@ namespace mlbcc::trace {
 // Tells an error; returns kExitFailure.
 int tell(const Error& error);
 // Tells what is wrong with the rules; true if there are errors. Warnings and notes unless quiet.
-bool tell(const Diagnostics& diagnostics, Verbosity verbosity);
+bool tell(const Diagnostics& diagnostics, Verbosity verbosity, bool asides = false);
 void tell_note(Verbosity verbosity, const std::string& text);
 // Names the functions that could not be probed, in one note for each reason.
 void tell_refused(Verbosity verbosity, const std::vector<bpf::Refusal>& refused,

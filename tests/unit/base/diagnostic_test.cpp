@@ -246,12 +246,12 @@ TEST(Render, Colors) {
     SourceFile file("a.rules", "abc");
     Diagnostics diagnostics;
     diagnostics.error(find(file, "b"), "bad").labelled("this").help("do");
-    EXPECT_EQ(diagnostics.render(true), "\x1b[1;31merror\x1b[0m\x1b[1m: bad\x1b[0m\n"
-                                        "\x1b[1;34m -->\x1b[0m a.rules:1:2\n"
-                                        "\x1b[1;34m  |\x1b[0m\n"
-                                        "\x1b[1;34m1 |\x1b[0m abc\n"
-                                        "\x1b[1;34m  |\x1b[0m  \x1b[1;31m^ this\x1b[0m\n"
-                                        "\x1b[1;34m  =\x1b[0m \x1b[1mhelp:\x1b[0m do\n");
+    EXPECT_EQ(diagnostics.render({true}), "\x1b[1;31merror\x1b[0m\x1b[1m: bad\x1b[0m\n"
+                                          "\x1b[1;34m -->\x1b[0m a.rules:1:2\n"
+                                          "\x1b[1;34m  |\x1b[0m\n"
+                                          "\x1b[1;34m1 |\x1b[0m abc\n"
+                                          "\x1b[1;34m  |\x1b[0m  \x1b[1;31m^ this\x1b[0m\n"
+                                          "\x1b[1;34m  =\x1b[0m \x1b[1mhelp:\x1b[0m do\n");
 }
 
 TEST(Diagnostics, TheSameMistakeIsKeptOnce) {
@@ -274,6 +274,15 @@ TEST(Diagnostics, WarningsAreNoErrors) {
     diagnostics.note({}, "so");
     EXPECT_FALSE(diagnostics.has_errors());
     EXPECT_EQ(diagnostics.render(), "warning: odd\n\nnote: so\n");
+}
+
+TEST(Diagnostics, AsidesAreShownWhereTheyAreAskedFor) {
+    Diagnostics diagnostics;
+    diagnostics.aside({}, "left out");
+    diagnostics.warning({}, "odd");
+    EXPECT_FALSE(diagnostics.has_errors());
+    EXPECT_EQ(diagnostics.render(), "warning: odd\n");
+    EXPECT_EQ(diagnostics.render({false, true}), "note: left out\n\nwarning: odd\n");
 }
 
 TEST(Diagnostics, NothingIsAnEmptyText) {

@@ -22,7 +22,7 @@ public:
         Growth growth =
             grow(plan, target::resolve_late(parsed_.rules, types_.table(), host_, found, left_out_),
                  parsed_.rules, found);
-        said = found.render();
+        said = found.render({false, true});
         return growth;
     }
     // "cuInit expected, cuInit 1/0": the functions and their shapes at entry and return.

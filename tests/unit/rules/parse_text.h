@@ -25,7 +25,7 @@ inline LoadFile from(const Files& files) {
 struct Parsed {
     RuleSet rules;
     Diagnostics diagnostics;
-    std::string messages() const { return diagnostics.render(); }
+    std::string messages() const { return diagnostics.render({false, true}); }
 };
 
 inline Parsed parse_files(const Files& files, const std::vector<std::string>& names) {

@@ -217,7 +217,7 @@ public:
     const UserFunction& function(std::string_view symbol) const {
         return std::get<UserFunction>(probe(symbol).at);
     }
-    std::string messages() const { return diagnostics_.render(); }
+    std::string messages() const { return diagnostics_.render({false, true}); }
     const std::vector<Probe>& probes() const { return probes_; }
     // "libcuda.so.1 2 calls that only ask"
     std::string left_out() const {
