@@ -193,6 +193,7 @@ static __always_inline u64 mlbcc_count_bits(u64 bits) {  // of 24
 }
 
 // A record counts for each rule that asked for it; `shared` says how much more than once that was.
+// Where all ask that ever do, one account may stand for them.
 // It comes first, so that who reads meanwhile never sees more records than there were. Inlined, for
 // another call would be another 32 bytes of stack.
 static __always_inline u64 mlbcc_account(struct call *call, u64 lost) {
@@ -202,6 +203,11 @@ static __always_inline u64 mlbcc_account(struct call *call, u64 lost) {
     if (!wanted) return 0;
     u64 rules = call->hits & wanted->mask;
     struct account *accounts = call->all->rules;
+    u64 set = wanted->mask >> 32;
+    if (set && rules == (u32)wanted->mask) {
+        mlbcc_account_one(&accounts[set & (MLBCC_ACCOUNTS - 1)], 1, lost);
+        return 0;
+    }
     if (rules & (rules - 1)) {
         mlbcc_account_one(&accounts[MLBCC_SHARED], mlbcc_count_bits(rules) - 1, lost);
     }
@@ -220,8 +226,21 @@ static __always_inline u64 mlbcc_account(struct call *call, u64 lost) {
     return 0;
 }
 
+// A pointer that is a member of what a pointer of the kernel's points to; 0 where that is 0. BCC would
+// make a call of it.
+#define MLBCC_POINTER_IN(pointer, offset)                                                          \
+    ({                                                                                             \
+        void *member_;                                                                             \
+        asm("%0 = *(u64 *)(%1 + %2)" : "=r"(member_) : "r"(pointer), "i"(offset));                 \
+        member_;                                                                                   \
+    })
+
 // Whether the function returns to a trampoline, which the kernel has put there for another probe.
 static __always_inline u64 mlbcc_returns_to_trampoline(struct call *call) {
+#ifdef MLBCC_TASK_UPROBES
+    void *uprobes = MLBCC_POINTER_IN(bpf_get_current_task_btf(), MLBCC_TASK_UPROBES);
+    if (!MLBCC_POINTER_IN(uprobes, MLBCC_RETURN_INSTANCES)) return 0;
+#endif
     u64 to = 0;
     MLBCC_RETURN_ADDRESS(call->ctx, &to);
     return MLBCC_LESS(MLBCC_TRAMPOLINES - 1, to);

@@ -15,7 +15,7 @@ BPF_ARRAY(control, u32, 3);
 // number of the change. One table for all programs that the tracer loads.
 BPF_F_TABLE("hash", u64, u32, switched, 65536, BPF_F_NO_PREALLOC);
 struct accounts {
-    // Behind the last rule: MLBCC_SHARED, MLBCC_PROCESS_RECORDS; a power of two in all.
+    // Behind the last rule: MLBCC_SHARED, MLBCC_PROCESS_RECORDS, sets of rules; a power of two in all.
     struct account rules[MLBCC_ACCOUNTS];
     struct {
         u64 count, sum;
@@ -24,6 +24,7 @@ struct accounts {
 };
 BPF_PERCPU_ARRAY(accounts, struct accounts, 1);
 // Which rules a probe's record is for: of those whose bits are in `mask` the number is at their bit.
+// Above the mask stands the account of them all, where they have one; 0: they have none.
 // The record of a probe's entry is at twice its number, the return's behind it.
 struct record_rules {
     u64 mask;

@@ -1,5 +1,7 @@
 """Expressions: memory behind pointers, fields, elements, arithmetic, and how values are shown."""
 
+import textwrap
+
 from harness import ROOT, TracerCase, target
 
 HEADER = ROOT / "tests/runtime/targets/target.h"
@@ -85,6 +87,41 @@ class Values(TracerCase):
         self.assertEqual({k: v for k, v in args.items() if k != "pid"},
                          {"*p": None, "q": None, "name": None})
         self.assertEqual(args["pid"], trace.events[0]["pid"])
+
+    def test_of_a_struct_that_is_partly_there_what_is_there_is_read(self):
+        """Its fields are read at once; where that fails, each by itself."""
+        script = self.write("half.py", textwrap.dedent("""
+            import ctypes, mmap
+            libc = ctypes.CDLL(None)
+            libc.mmap.restype = ctypes.c_void_p
+            libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+            libc.access.argtypes = [ctypes.c_void_p, ctypes.c_int]
+            pages = libc.mmap(None, 2 * mmap.PAGESIZE, 3, 0x22, -1, 0)
+            assert libc.munmap(ctypes.c_void_p(pages + mmap.PAGESIZE), mmap.PAGESIZE) == 0
+            for at in (mmap.PAGESIZE - 32, mmap.PAGESIZE - 24, mmap.PAGESIZE - 8, mmap.PAGESIZE):
+                half = (b"\\1\\2\\3\\4" * 2 + (-7).to_bytes(8, "little", signed=True) + b"\\5" * 16)[:mmap.PAGESIZE - at]
+                ctypes.memmove(pages + at, half, len(half))
+                libc.access(pages + at, 77)
+            """))
+        trace = self.trace("""
+            library c = "libc.so.6"
+            struct half { short a, b; int c; long d, e, f; };
+            int access(const struct half *one, int mode);
+            on c:access {
+                where mode == 77
+                event seen.end(f = one->f, ret)
+            }
+            on entry c:access {
+                where mode == 77
+                event seen.value(a = one->a, c = one->c, d = one->d, f = one->f)
+            }
+            """, "/usr/bin/python3", "-S", script)
+        values = [event["args"] for event in trace.events if event["name"] == "value"]
+        fives, c = 0x0505050505050505, 0x04030201
+        self.assertEqual([(v["a"], v["c"], v["d"], v["f"] and int(v["f"])) for v in values],
+                         [(0x0201, c, -7, fives), (0x0201, c, -7, None), (0x0201, c, None, None), (None,) * 4])
+        ends = [event["args"]["f"] for event in trace.events if event["name"] == "end"]
+        self.assertEqual([end and int(end) for end in ends], [fives, None, None, None])
 
     def test_built_in_names(self):
         trace = self.trace(f"""

@@ -29,6 +29,8 @@ struct KernelTypes {  // what the kernel's BTF says
     uint32_t session_cookie = 0, session_is_return = 0;
     // Bytes, of `pid`, `stack` and `thread.fsbase` in struct task_struct.
     std::optional<uint32_t> task_pid_offset, task_stack_offset, task_fsbase_offset;
+    // Of `utask` there, and of `return_instances` in what it points to, struct uprobe_task.
+    std::optional<uint32_t> task_uprobes_offset, return_instances_offset;
     // Where a thread's count of reasons not to be preempted is: the BTF id of x86-64's variable of
     // the CPU, or bytes in struct task_struct. Neither: the kernel never preempts its own work.
     std::optional<uint32_t> preempt_count, task_preempt_offset;

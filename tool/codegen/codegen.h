@@ -52,6 +52,9 @@ struct Options {
     std::optional<uint32_t> task_stack_offset;
     // Where `thread.fsbase` is there; without it no Python functions are found.
     std::optional<uint32_t> task_fsbase_offset;
+    // Where `utask` is there, and `return_instances` in what it points to: a thread that no return
+    // probe awaits anywhere need not be asked where its functions return to.
+    std::optional<uint32_t> task_uprobes_offset, return_instances_offset;
     uint32_t spare_probes = 0;            // room for what the plan may grow by
     uint32_t cpus = 1;                    // that the machine may have
     size_t wake_bytes = size_t{4} << 20;  // the reader is woken when a CPU has written so much
@@ -156,14 +159,21 @@ enum class Control : uint32_t { pass, take, leaving, coming };
 inline constexpr uint32_t kFunctions = 0, kOthers = 1, kChange = 2;
 
 // One rule's records on one CPU. `accounts` has, by CPU, one for each RuleId, one for records that
-// rules share (how many times more than once each was counted), one for process records, unused
-// ones up to accounts(), then a Total for each AggregateId, and last 8 bytes that are the programs'
-// own.
+// rules share (how many times more than once each was counted), one for process records, one for
+// each of rule_sets(), unused ones up to accounts(), then a Total for each AggregateId, and last 8
+// bytes that are the programs' own.
 struct Account {
     uint64_t kept, lost;
     uint64_t full;  // updates of count, sum, hist that found their map full
 };
 size_t accounts(const plan::Plan& plan);  // a power of two, by which programs stay within them
+// Rules that share a record: where all ask for it, it is accounted to their set. Those that many
+// records have, as all else that is new, come behind the ones that were there.
+struct RuleSet {
+    std::vector<plan::RuleId> rules;
+    uint32_t account = 0;  // its place
+};
+std::vector<RuleSet> rule_sets(const plan::Plan& plan);
 struct Total {
     uint64_t count, sum;
 };
@@ -177,7 +187,8 @@ struct Work {
 };
 // The rules that a record is accounted to, as `struct record_rules` has them: so many words.
 size_t record_rules_words(const plan::Plan& plan);
-std::vector<uint64_t> record_rules(const plan::RecordPlan& record, size_t words);
+std::vector<uint64_t> record_rules(const plan::RecordPlan& record, size_t words,
+                                   const std::vector<RuleSet>& sets);
 inline constexpr uint32_t record_index(plan::ProbeId probe, bool at_return) {
     return 2 * static_cast<uint32_t>(probe) + (at_return ? 1 : 0);
 }

@@ -280,11 +280,12 @@ void Writer::line(std::string_view text) {
 
 void Writer::open_block(std::string_view head) {
     line(head);
-    outside_.push_back({known_, body_.origin()});
+    outside_.push_back({known_, together_, body_.origin()});
 }
 
 void Writer::close_block() {
     known_ = std::move(outside_.back().known);
+    together_ = std::move(outside_.back().together);
     body_.from(std::move(outside_.back().origin), false);
     outside_.pop_back();
     line("}");

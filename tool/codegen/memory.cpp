@@ -1,4 +1,7 @@
 // Where values come from: registers, the stack, a tracepoint's record, memory behind pointers.
+#include <algorithm>
+#include <cstdint>
+
 #include <fmt/format.h>
 
 #include "codegen/writer.h"
@@ -132,7 +135,7 @@ void Writer::read_stack_arguments() {
             if (on_stack) count = std::max(count, slot.index + 1);
         }
     }
-    if (count < 2) return;
+    if (count < 2 || !known_stack_word(count - 1).empty()) return;
     std::string name = temporary();
     line(fmt::format("u64 {0}[{1}] = {{}}; {3}({0}, {2}, "
                      "(void *)MLBCC_STACK_ARG(ctx, 0));",
@@ -194,7 +197,87 @@ std::string Writer::read_text(const rules::TextNode& text) const {
                : "mlbcc_read_any_text";
 }
 
+std::string Writer::known_stack_word(uint32_t index) const {
+    auto found =
+        known_.find(fmt::format("word {} 0", plan::to_text({plan::ArgSlot::Kind::stack, index})));
+    return found == known_.end() ? "" : found->second;
+}
+
+// ---- several reads at one pointer
+
+// Of the program's memory, and where a word has it whole.
+bool Writer::can_be_together(const rules::LoadNode& node) const {
+    return reads_program() && !node.index && !rules::is_of_task(*node.pointer) &&
+           node.offset % node.size == 0;
+}
+
+void Writer::find_together(
+    const Typed& value, uint32_t most,
+    std::map<std::string, std::pair<rules::TypedPtr, Together>>& found) const {
+    if (saved(value) != nullptr || known_.contains(rules::to_text(value))) return;
+    rules::for_each_operand(
+        value, [&](const rules::TypedPtr& part) { find_together(*part, most, found); });
+    const auto* node = std::get_if<rules::LoadNode>(&value.node);
+    if (node == nullptr || !can_be_together(*node)) return;
+    auto [one, is_new] = found.try_emplace(rules::to_text(*node->pointer));
+    Together& all = one->second.second;
+    one->second.first = node->pointer;
+    const uint32_t end = std::max(is_new ? 0 : all.offset + all.bytes, node->offset + node->size);
+    const uint32_t first = std::min(is_new ? UINT32_MAX : all.offset, node->offset / 8 * 8);
+    if (end - first > most) return;
+    for (Together::Part& part : all.parts) part.offset += all.offset - first;
+    all.offset = first;
+    all.bytes = end - first;
+    const Together::Part part{node->offset - first, node->size};
+    if (std::ranges::find(all.parts, part) == all.parts.end()) all.parts.push_back(part);
+}
+
+void Writer::read_together(const std::vector<rules::TypedPtr>& values, uint32_t most) {
+    std::map<std::string, std::pair<rules::TypedPtr, Together>> found;
+    for (const rules::TypedPtr& value : values) find_together(*value, most, found);
+    for (auto& [pointer, one] : found) {
+        auto& [at, all] = one;
+        if (all.parts.size() < 2 || together_.contains(pointer)) continue;
+        const std::string from = number(*at);
+        all.words = temporary();
+        read_parts(at, all);
+        together_[pointer] = all;
+    }
+}
+
+// Each by itself where they cannot be read at once: what is in memory of them is read.
+void Writer::read_parts(const rules::TypedPtr& pointer, const Together& all) {
+    const auto from = [&](uint32_t offset) { return address(pointer, nullptr, 0, offset); };
+    line(fmt::format("u64 {0}[{1}] = {{}}, {0}_failed = 0;", all.words, (all.bytes + 7) / 8));
+    open_block(fmt::format("if ({}) {{", read(all.words, all.bytes, from(all.offset), false)));
+    for (size_t i = 0; i < all.parts.size(); ++i) {
+        const Together::Part& part = all.parts[i];
+        const std::string one = read("&place", part.size, from(all.offset + part.offset), false);
+        line(fmt::format("{{ u{} place = 0; {}_failed |= MLBCC_FAILED({}) << {}; "
+                         "{}[{}] |= (u64)place << {}; }}",
+                         part.size * 8, all.words, one, i, all.words, part.offset / 8,
+                         part.offset % 8 * 8));
+    }
+    close_block();
+}
+
+// Empty where it is none of them.
+std::string Writer::part_of(const rules::LoadNode& node, const Typed& value) {
+    if (!can_be_together(node)) return {};
+    auto found = together_.find(rules::to_text(*node.pointer));
+    if (found == together_.end() || node.offset < found->second.offset) return {};
+    const Together& all = found->second;
+    const Together::Part part{node.offset - all.offset, node.size};
+    auto place = std::ranges::find(all.parts, part);
+    if (place == all.parts.end()) return {};
+    known_["failed " + rules::to_text(value)] =
+        fmt::format("({}_failed >> {} & 1)", all.words, place - all.parts.begin());
+    return fmt::format("((u{})({}[{}] >> {}))", part.size * 8, all.words, part.offset / 8,
+                       part.offset % 8 * 8);
+}
+
 std::string Writer::load(const rules::LoadNode& node, const Typed& value) {
+    if (std::string part = part_of(node, value); !part.empty()) return loaded(node, value, part);
     std::string from = address(node.pointer, node.index, node.scale, node.offset);
     std::string name = temporary();
     // What is read has a place on the stack no longer than it is being read: BPF's is small.
@@ -203,6 +286,11 @@ std::string Writer::load(const rules::LoadNode& node, const Typed& value) {
                      name, node.size * 8,
                      read("&place", node.size, from, rules::is_of_task(*node.pointer))));
     known_["failed " + rules::to_text(value)] = name + "_failed";
+    return loaded(node, value, name);
+}
+
+std::string Writer::loaded(const rules::LoadNode& node, const Typed& value,
+                           const std::string& name) const {
     if (node.bit_width == 0) return converted(name, value, plan_);
     uint64_t mask = node.bit_width >= 64 ? ~0ull : (1ull << node.bit_width) - 1;
     std::string bits = fmt::format("(((u64){} >> {}) & {}ULL)", name, node.bit_offset, mask);

@@ -56,7 +56,7 @@ bool needs_ready_groups(const plan::Plan& plan, const plan::Aggregate& aggregate
 }  // namespace
 
 size_t accounts(const plan::Plan& plan) {
-    return std::bit_ceil(plan.rules.size() + 2);
+    return std::bit_ceil(plan.rules.size() + 2 + kRuleSets);
 }
 
 bool has_kind(const plan::Plan& plan, plan::ProbeKind kind) {
@@ -114,6 +114,10 @@ std::string settings(const plan::Plan& plan, const Options& options, bool frames
                            *options.task_fsbase_offset);
     }
     out += fmt::format("#define MLBCC_TASK_PID {}\n", options.task_pid_offset.value_or(0));
+    if (options.task_uprobes_offset && options.return_instances_offset) {
+        out += fmt::format("#define MLBCC_TASK_UPROBES {}\n#define MLBCC_RETURN_INSTANCES {}\n",
+                           *options.task_uprobes_offset, *options.return_instances_offset);
+    }
     out += fmt::format("#define MLBCC_NAMESPACE {}\n", options.namespace_ ? 1 : 0);
     if (options.namespace_) {
         out += fmt::format(

@@ -110,6 +110,19 @@ void ShapeWriter::sample(Writer& w, const plan::RulePart& part) {
     w.close_block();
 }
 
+// What both the record of the beginning and the end want of memory, where all calls have them.
+void ShapeWriter::read_ahead(Writer& w) {
+    if (!hits_constant() || !probe_.entry || probe_.entry->argument_words || is_syscall() ||
+        emitting(*probe_.entry) == 0 || !fits_on_stack(plan_, probe_.kind, *probe_.entry))
+        return;
+    w.read_stack_arguments();
+    std::vector<rules::TypedPtr> values = stored(*probe_.entry);
+    if (framed()) {
+        for (const plan::Saved& saved : probe_.saved) values.push_back(saved.value);
+    }
+    w.read_together(values, room_together(*probe_.entry));
+}
+
 // What the end of the call must know is left where the end will find it.
 void ShapeWriter::begin_call(Writer& w) {
     w.part(heads(), false);
@@ -155,13 +168,22 @@ void ShapeWriter::begin_call_apart(Writer& w) {
 }
 
 void ShapeWriter::save_rest(Writer& w) {
-    uint32_t registers = plan::argument_registers(plan_.arch);
-    if (probe_.saved_words > registers) {
-        w.line(fmt::format("{}(frame->saved + {}, {}, (void *)MLBCC_STACK_ARG(ctx, 0));",
-                           w.stack_reader(), registers, (probe_.saved_words - registers) * 8));
+    if (probe_.saved_words > registers()) {
+        save_stack_words(w);
     }
     for (const plan::Saved& saved : probe_.saved) save(w, saved);
     w.part(heads(), false);
+}
+
+void ShapeWriter::save_stack_words(Writer& w) {
+    const uint32_t count = probe_.saved_words - registers();
+    if (w.known_stack_word(count - 1).empty()) {
+        w.line(fmt::format("{}(frame->saved + {}, {}, (void *)MLBCC_STACK_ARG(ctx, 0));",
+                           w.stack_reader(), registers(), count * 8));
+        return;
+    }
+    for (uint32_t i = 0; i < count; ++i)
+        w.line(fmt::format("frame->saved[{}] = {};", registers() + i, w.known_stack_word(i)));
 }
 
 void ShapeWriter::save(Writer& w, const plan::Saved& saved) {
@@ -216,6 +238,7 @@ Source ShapeWriter::entry() {
     w.line("struct accounts *all = call.all;");
     decide(w);
     aggregates(w);
+    read_ahead(w);
     if (ends_apart_) {  // with the record, whose submission does not come back
         begin_call_apart(w);
         record(w, *probe_.entry);

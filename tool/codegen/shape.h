@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "codegen/codegen.h"
 #include "codegen/writer.h"
@@ -39,10 +40,12 @@ private:
 
     void decide(Writer& w);
     void sample(Writer& w, const plan::RulePart& part);
+    void read_ahead(Writer& w);
     void begin_call(Writer& w);
     void begin_call_apart(Writer& w);
     void save(Writer& w);
     void save_rest(Writer& w);
+    void save_stack_words(Writer& w);
     void save(Writer& w, const plan::Saved& saved);
     bool needs_caller() const;
     bool only_counts() const;
@@ -57,6 +60,8 @@ private:
     std::string room() const;
     void put_together(Writer& w, const plan::RecordPlan& record);
     void fill(Writer& w, const plan::RecordPlan& record);
+    static std::vector<rules::TypedPtr> stored(const plan::RecordPlan& record);
+    uint32_t room_together(const plan::RecordPlan& record) const;  // bytes
     void stack(Writer& w, const plan::RecordPlan& record);
     void python(Writer& w, const plan::RecordPlan& record);
     void kernel_stack(Writer& w, const plan::RecordPlan& record);
@@ -86,8 +91,12 @@ private:
 
 // Records up to this size are put together on BPF's stack of 512 bytes.
 inline constexpr uint32_t kMaxStackRecord = 160;
+inline constexpr uint32_t kMaxTogether = 48;  // bytes of memory that are read at once
+inline constexpr uint32_t kMaxOnStack = 200;  // such a record and these
 bool fits_on_stack(const plan::Plan& plan, plan::ProbeKind kind, const plan::RecordPlan& record);
 bool has_large_record(const plan::Plan& plan, const plan::ProbePlan& probe);  // that does not fit
+inline constexpr size_t kRuleSets = 16;             // that have an account, and
+inline constexpr size_t kLeastRulesOfSet = 3;       // rules at least
 uint32_t emitting(const plan::RecordPlan& record);  // the rules that have it
 bool is_text(const plan::Field& field);
 // How many probes have room of their own in a thread's state, and the place of one of them.

@@ -175,6 +175,21 @@ void ShapeWriter::put_together(Writer& w, const plan::RecordPlan& record) {
                         : "ends.call(ctx, MLBCC_END_CALL);");
 }
 
+std::vector<rules::TypedPtr> ShapeWriter::stored(const plan::RecordPlan& record) {
+    std::vector<rules::TypedPtr> values;
+    for (const plan::Capture& capture : record.captures) {
+        const plan::Field& field = record.layout.fields[capture.field];
+        if (is_stored(field) && !field.placed) values.push_back(capture.value);
+    }
+    return values;
+}
+
+// Beside a record on BPF's stack there is not much.
+uint32_t ShapeWriter::room_together(const plan::RecordPlan& record) const {
+    if (ends_apart_ || !fits_on_stack(plan_, probe_.kind, record)) return kMaxTogether;
+    return std::min(kMaxTogether, kMaxOnStack - record.layout.size);
+}
+
 void ShapeWriter::fill(Writer& w, const plan::RecordPlan& record) {
     if (is_return()) w.line("record->start_ns = call.start;");
     if (record.layout.unread) w.line("record->unread = 0;");
@@ -187,6 +202,7 @@ void ShapeWriter::fill(Writer& w, const plan::RecordPlan& record) {
         w.line(fmt::format("record->words[{}] = MLBCC_SAVED(u64, {});", i, 8 * i));
     }
     w.read_stack_arguments();
+    w.read_together(stored(record), room_together(record));
     for (const plan::Capture& capture : record.captures) {
         const plan::Field& field = record.layout.fields[capture.field];
         if (!is_stored(field) || field.placed) continue;
@@ -282,9 +298,37 @@ size_t record_rules_words(const plan::Plan& plan) {
     return 1 + (most_rules(plan) + 3) / 4;
 }
 
-std::vector<uint64_t> record_rules(const plan::RecordPlan& record, size_t count) {
+static std::vector<plan::RuleId> rules_of(const plan::RecordPlan& record) {
+    std::vector<plan::RuleId> rules;
+    const uint32_t mask = emitting(record);
+    for (size_t i = 0; i < record.rules.size(); ++i) {
+        if ((mask >> i & 1) != 0) rules.push_back(record.rules[i]);
+    }
+    return rules;
+}
+
+std::vector<RuleSet> rule_sets(const plan::Plan& plan) {
+    std::vector<RuleSet> sets;
+    const auto first = static_cast<uint32_t>(plan.rules.size() + 2);
+    for (const plan::ProbePlan& probe : plan.probes) {
+        for (const std::optional<plan::RecordPlan>* record : {&probe.entry, &probe.ret}) {
+            if (!*record || sets.size() == kRuleSets) continue;
+            std::vector<plan::RuleId> rules = rules_of(**record);
+            if (rules.size() < kLeastRulesOfSet ||
+                std::ranges::find(sets, rules, &RuleSet::rules) != sets.end())
+                continue;
+            sets.push_back({std::move(rules), first + static_cast<uint32_t>(sets.size())});
+        }
+    }
+    return sets;
+}
+
+std::vector<uint64_t> record_rules(const plan::RecordPlan& record, size_t count,
+                                   const std::vector<RuleSet>& sets) {
     std::vector<uint64_t> words(count);
     words[0] = emitting(record);
+    const auto set = std::ranges::find(sets, rules_of(record), &RuleSet::rules);
+    if (set != sets.end()) words[0] |= uint64_t{set->account} << 32;
     for (size_t i = 0; i < record.rules.size(); ++i) {
         words[1 + i / 4] |= static_cast<uint64_t>(record.rules[i]) << (16 * (i % 4));
     }

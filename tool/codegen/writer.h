@@ -29,6 +29,11 @@ public:
     uint32_t unread_bit(const plan::Saved& saved) const;  // in its frame
 
     void read_stack_arguments();  // where there are several
+    // What was read so: C for a word of the call's stack; empty: it was not.
+    std::string known_stack_word(uint32_t index) const;
+    // One read for all that these values read at one pointer within `most` bytes, where they do so
+    // more than once.
+    void read_together(const std::vector<rules::TypedPtr>& values, uint32_t most);
     const char* stack_reader() const;
     std::string return_value() const;
 
@@ -55,6 +60,22 @@ private:
     std::string read_word(const plan::ArgSlot& slot, uint32_t word, const std::string& from);
     std::string stack_word(uint32_t index);  // at entry
     std::string load(const rules::LoadNode& node, const rules::Typed& value);
+    std::string loaded(const rules::LoadNode& node, const rules::Typed& value,
+                       const std::string& bits) const;
+    struct Together {  // `words` hold what is at `pointer` + `offset`
+        struct Part {
+            uint32_t offset = 0, size = 0;  // from the first word; bytes
+            bool operator==(const Part&) const = default;
+        };
+        std::string words;
+        uint32_t offset = 0, bytes = 0;
+        std::vector<Part> parts;
+    };
+    bool can_be_together(const rules::LoadNode& node) const;
+    void find_together(const rules::Typed& value, uint32_t most,
+                       std::map<std::string, std::pair<rules::TypedPtr, Together>>& found) const;
+    void read_parts(const rules::TypedPtr& pointer, const Together& all);
+    std::string part_of(const rules::LoadNode& node, const rules::Typed& value);
     std::string address(const rules::TypedPtr& pointer, const rules::TypedPtr& index,
                         uint32_t scale, uint32_t offset);
     std::string text_equals(const rules::BinaryNode& node);
@@ -69,9 +90,11 @@ private:
     Source body_;
     using Known = std::map<std::string, std::string>;  // canonical text to C expression
     Known known_;
+    std::map<std::string, Together> together_;  // by the pointer's canonical text
     struct Block {
-        Known known;    // before it
-        Origin origin;  // likewise
+        Known known;                               // before it
+        std::map<std::string, Together> together;  // likewise
+        Origin origin;                             // likewise
     };
     std::vector<Block> outside_;  // of each open block
     uint32_t next_ = 0;

@@ -38,11 +38,15 @@ bpf::KernelTypes kernel_types() {
     if (const auto task = btf->type("task_struct")) {
         types.task_pid_offset = offset_of(*task->image, task->id, {"pid"});
         types.task_stack_offset = offset_of(*task->image, task->id, {"stack"});
+        types.task_uprobes_offset = offset_of(*task->image, task->id, {"utask"});
         types.task_preempt_offset =
             offset_of(*task->image, task->id, {"thread_info", "preempt_count"});
         // x86-64 has one
         types.task_fsbase_offset = offset_of(*task->image, task->id, {"thread", "fsbase"});
     }
+    if (const auto uprobes = btf->type("uprobe_task"))
+        types.return_instances_offset =
+            offset_of(*uprobes->image, uprobes->id, {"return_instances"});
     find_preempt_count(*btf, types);
     types.session_cookie = callable_with_context(*btf, "bpf_session_cookie");
     types.session_is_return = callable_with_context(*btf, "bpf_session_is_return");

@@ -41,13 +41,14 @@ Result<void> Loaded::tell_rules(const plan::Plan& plan, size_t first) {
     std::vector<uint32_t> indices;
     std::vector<uint64_t> values;
     const size_t words = codegen::record_rules_words(plan);
+    const std::vector<codegen::RuleSet> sets = codegen::rule_sets(plan);
     for (size_t i = first; i < plan.probes.size(); ++i) {
         const plan::ProbePlan& probe = plan.probes[i];
         for (bool at_return : {false, true}) {
             const std::optional<plan::RecordPlan>& record = at_return ? probe.ret : probe.entry;
             if (!record) continue;
             indices.push_back(codegen::record_index(probe.id, at_return));
-            const std::vector<uint64_t> rules = codegen::record_rules(*record, words);
+            const std::vector<uint64_t> rules = codegen::record_rules(*record, words, sets);
             values.insert(values.end(), rules.begin(), rules.end());
         }
     }

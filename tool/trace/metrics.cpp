@@ -137,8 +137,25 @@ void Metrics::show(const plan::Aggregate& aggregate, std::vector<Group> groups,
     }
 }
 
+// To each rule what its sets have: of them all but one are told as shared.
+static void share_out(const plan::Plan& plan, const std::vector<codegen::RuleSet>& sets,
+                      std::vector<codegen::Account>& accounts) {
+    for (const codegen::RuleSet& set : sets) {
+        const codegen::Account together = accounts[set.account];
+        const uint64_t more = set.rules.size() - 1;
+        codegen::Account& shared = accounts[plan.rules.size()];
+        shared.kept += more * together.kept;
+        shared.lost += more * together.lost;
+        for (plan::RuleId rule : set.rules) {
+            accounts[static_cast<uint32_t>(rule)].kept += together.kept;
+            accounts[static_cast<uint32_t>(rule)].lost += together.lost;
+        }
+    }
+}
+
 std::vector<Metrics::CpuAccounts> Metrics::accounts() const {
     std::vector<CpuAccounts> all;
+    const std::vector<codegen::RuleSet> sets = codegen::rule_sets(plan_);
     bpf::Map* map = loaded_.map(codegen::maps::kAccounts);
     uint32_t zero = 0;
     if (map == nullptr) return all;
@@ -150,6 +167,7 @@ std::vector<Metrics::CpuAccounts> Metrics::accounts() const {
         MLBCC_CHECK(bytes.size() == rules + totals + sizeof(uint64_t));
         std::memcpy(cpu.rules.data(), bytes.data(), rules);
         if (totals > 0) std::memcpy(cpu.totals.data(), bytes.data() + rules, totals);
+        share_out(plan_, sets, cpu.rules);
         all.push_back(std::move(cpu));
     }
     return all;
