@@ -24,8 +24,8 @@ struct FirstHalf {
 std::vector<FirstHalf> first_halves(const plan::Plan& plan, const Options& options,
                                     const Program& program);
 
-// Whether the records that ends of calls leave behind are submitted by a program that all functions
-// share: likewise.
+// Whether the records that ends of calls leave behind, too large for BPF's stack, are submitted by
+// a program that all functions share: likewise.
 bool ends_apart(const plan::Plan& plan, const Options& options, const Program& program);
 // Likewise of those of system calls that have Python functions in them.
 bool syscalls_end_apart(const plan::Plan& plan, const Options& options);

@@ -217,7 +217,8 @@ bool ShapeWriter::can_be_halved() const {
 
 bool ShapeWriter::can_end_apart() const {
     return is_return() && framed() && probe_.ret && emitting(*probe_.ret) != 0 &&
-           probe_.kind == plan::ProbeKind::function;
+           probe_.kind == plan::ProbeKind::function &&
+           !fits_on_stack(plan_, probe_.kind, *probe_.ret);
 }
 
 bool ShapeWriter::can_end_syscall_apart() const {

@@ -29,7 +29,8 @@ public:
     bool can_be_halved() const;
     bool has_rest() const;
     Source rest();
-    // Whether the record of a call's end can be submitted by a program that functions share.
+    // Whether the record of a call's end, a large one, can be submitted by a program that functions
+    // share.
     bool can_end_apart() const;
     bool can_end_syscall_apart() const;  // likewise, of a record of either end
     void end_apart() { ends_apart_ = true; }

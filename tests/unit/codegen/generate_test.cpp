@@ -146,49 +146,12 @@ TEST(Generate, FramesAreThereOnlyWhereTheyAreNeeded) {
     EXPECT_FALSE(frames("on entry cuda:cuInit { event a(Flags) }", AttachMode::multi));
 }
 
-TEST(Generate, FieldsOfAStructAreReadAtOnce) {
-    std::string text = source("on cuda:cuLaunchKernelEx {\n"
-                              "    span userspace(config->gridDimX, config->gridDimY)\n"
-                              "    event launch(of = config->hStream)\n"
-                              "}\n");
-    // The last is wanted at the call's end alone, and saved.
-    EXPECT_EQ(count_of(text, "if (bpf_probe_read_user(v0, 40, "), 1u) << text;
-    EXPECT_EQ(count_of(text, "_failed |= MLBCC_FAILED(bpf_probe_read_user(&place, "), 3u);
-    EXPECT_EQ(count_of(text, "_failed = MLBCC_FAILED("), 0u) << "none is read by itself";
-}
-
-TEST(Generate, WhatLiesFarApartIsReadByItself) {
-    std::string text = source("on entry cuda:cuLaunchKernelEx {\n"
-                              "    event launch(config->gridDimX, config->numAttrs)\n"
-                              "}\n");
-    EXPECT_EQ(count_of(text, "if (bpf_probe_read_user(v"), 0u) << text;
-    EXPECT_EQ(count_of(text, "_failed = MLBCC_FAILED("), 2u);
-}
-
 TEST(Generate, WhereReturnProbesAreAwaitedIsAskedOfTheKernel) {
     const std::string rules = "on cuda:cuMemAlloc { span userspace(args) }\n";
     EXPECT_EQ(count_of(source(rules), "#define MLBCC_TASK_UPROBES"), 0u);
     std::string text = source(rules, {.task_uprobes_offset = 2896, .return_instances_offset = 8});
     EXPECT_EQ(count_of(text, "#define MLBCC_TASK_UPROBES 2896\n"), 1u);
     EXPECT_EQ(count_of(text, "#define MLBCC_RETURN_INSTANCES 8\n"), 1u);
-}
-
-TEST(Generate, RulesThatShareARecordHaveAnAccountTogether) {
-    std::string three;
-    for (const char* event : {"a", "b", "c"})
-        three += fmt::format("on cuda:cuMemAlloc {{ event {}(bytesize) }}\n", event);
-    const Planned planned(three + "on cuda:cuMemFree { event d(dptr) }\n");
-    const plan::Plan& plan = planned.plan();
-    const std::vector<codegen::RuleSet> sets = codegen::rule_sets(plan);
-    ASSERT_EQ(sets.size(), 1u);
-    EXPECT_EQ(sets[0].rules.size(), 3u);
-    EXPECT_EQ(sets[0].account, plan.rules.size() + 2);
-    EXPECT_LT(sets[0].account, codegen::accounts(plan));
-    for (const plan::ProbePlan& probe : plan.probes) {
-        const uint64_t first =
-            codegen::record_rules(*probe.ret, codegen::record_rules_words(plan), sets)[0];
-        EXPECT_EQ(first >> 32, probe.ret->rules.size() == 3 ? sets[0].account : 0u);
-    }
 }
 
 std::string python(std::optional<uint32_t> fsbase) {
@@ -285,9 +248,9 @@ TEST(Generate, SharedFunctionsOfManyShapesAreCalledByNumber) {
 constexpr const char* kManyShapes =
     "on cuda:cuMemAlloc { span a(args) }\n"
     "on cuda:cuMemFree { span b(args) count }\n"
-    "on cuda:cuModuleGetFunction { span c(args) learn kernel[*hfunc] = name }\n"
+    "on cuda:cuModuleGetFunction { span c(args) learn kernel[*hfunc] = str(name, 200) }\n"
     "on cuda:cuMemcpyHtoD { span d(args) }\n"
-    "on cuda:cuMemcpyHtoD { where ret == CUDA_SUCCESS event e(ByteCount) }\n";
+    "on cuda:cuMemcpyHtoD { where ret == CUDA_SUCCESS event e(str(srcHost, 200)) }\n";
 
 TEST(Generate, ManyShapesShareTheProgramsOfBeginningsAndEnds) {
     const Planned planned(kManyShapes);
@@ -297,12 +260,13 @@ TEST(Generate, ManyShapesShareTheProgramsOfBeginningsAndEnds) {
         return program ? functions(*program) : program.error().message();
     };
     EXPECT_EQ(made(AttachMode::multi),
-              "// return shape_1 1\n// return shape_2 2\n// return shape_4 4\n"
-              "// entry shape_5 5, rests 5\n// return shape_6 6\n"
+              "// return shape_1 1\n// return shape_2 2\n// entry shape_3 3, rests 3\n"
+              "// return shape_4 4\n// entry shape_5 5, rests 5\n// return shape_6 6\n"
               "// entry begin_recorded - 0 3 5\n// return end_call -, ends 0\n");
     EXPECT_EQ(made(AttachMode::session),
               "// session shape_0 0\n// session shape_1 1\n// session shape_2 2\n"
-              "// session shape_4 4\n// session shape_5 5, rests 5\n// session shape_6 6\n"
+              "// session shape_3 3, rests 3\n// session shape_4 4\n"
+              "// session shape_5 5, rests 5\n// session shape_6 6\n"
               "// session begin_recorded - 3 5\n// session end_call -, ends 0\n"
               "// session lose_call -, ends 1\n");
     EXPECT_EQ(made(AttachMode::perf),

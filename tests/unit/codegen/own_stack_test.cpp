@@ -19,9 +19,9 @@ constexpr const char* kOneShape = "on cuda:cuInit { event a(pid) }\n";
 constexpr const char* kManyShapes =
     "on cuda:cuMemAlloc { span a(args)   stack user   stack python }\n"
     "on cuda:cuMemFree { span b(args)   count   hist duration }\n"
-    "on cuda:cuModuleGetFunction { span c(args)   learn kernel[*hfunc] = name }\n"
+    "on cuda:cuModuleGetFunction { span c(args)   learn kernel[*hfunc] = str(name, 200) }\n"
     "on cuda:cuMemcpyHtoD { span d(args)   sum ByteCount by comm }\n"
-    "on cuda:cuMemcpyHtoD { where ret == CUDA_SUCCESS   event e(ByteCount) }\n"
+    "on cuda:cuMemcpyHtoD { where ret == CUDA_SUCCESS   event e(str(srcHost, 200)) }\n"
     "on entry cuda:cuLaunchKernel { count by kernel[f] }\n";
 constexpr const char* kAllKinds =
     "on cuda:cuInit, kernel:vfs_read { hist duration }\n"
