@@ -231,6 +231,33 @@ class Real(TracerCase):
         self.assertIn(end["ret"], ("cudaErrorInsufficientDriver", "cudaErrorCallRequiresNewerDriver",
                                    "cudaErrorNoDevice", "cudaSuccess"))
 
+    def test_kernels_of_a_program_that_was_there_before(self):
+        """Its registrations were not seen: the function of the program that stands for a kernel has its name."""
+        self.need("libcudart.so.13")
+        if shutil.which(NVCC) is None:
+            self.skipTest(f"there is no {NVCC}")
+        source = self.write("again.cu", CUDART_PROGRAM.replace("int main() {", """
+            #include <cstdio>
+            int main() {
+                while (getchar() != EOF) vectorAdd<<<1, 1>>>(nullptr, nullptr, 1);"""))
+        program = self.dir / "again"
+        subprocess.run([NVCC, "-cudart", "shared", "-o", program, source], check=True, capture_output=True)
+        running = subprocess.Popen([program], stdin=subprocess.PIPE)
+        self.addCleanup(running.wait)
+        self.addCleanup(running.stdin.close)
+
+        def launch():
+            running.stdin.write(b"\n")
+            running.stdin.flush()
+        live = self.start(ROOT / "rules/cudart.rules", "--pid", running.pid)
+        live.wait_for('"name":"cudaLaunchKernel"', poke=launch)
+        live.interrupt()
+        self.assertEqual(live.wait(10), 0, live.said())
+        trace = live.trace()
+        kernels = {event["args"]["kernel"] for event in trace.named("cudaLaunchKernel") if event["phase"] == "B"}
+        self.assertEqual(kernels, {"vectorAdd"})
+        self.assertEqual(set(trace.stats("Kernels launched by the runtime")), {("vectorAdd",)})
+
     def test_cudnn(self):
         self.need("libcudnn.so.9")
         trace = self.python("cudnn", CUDNN_CALLS)

@@ -11,6 +11,10 @@ Pipeline::Pipeline(const plan::Plan& plan, EventConsumer& consumer, PipelineOpti
                   options_.kernel_names),
       tables_(plan), gauges_(plan), rules_(std::in_place, plan, tables_, gauges_),
       tracker_(plan.rules.size()) {
+    tables_.ask_functions_of([this, names = CxxNames()](uint32_t pid, uint64_t address) mutable {
+        std::optional<std::string> symbol = symbolizer_.function_at(pid, address);
+        return symbol ? std::optional(std::string(names.of(*symbol))) : std::nullopt;
+    });
     grow();
 }
 

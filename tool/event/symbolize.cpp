@@ -208,6 +208,17 @@ std::optional<std::string> Symbolizer::describe(Image& image, uint32_t pid, uint
     return fmt::format("{}:{}+{:#x}", module->name, demangled(hit->name), place + 1 - hit->start);
 }
 
+std::optional<std::string> Symbolizer::function_at(uint32_t pid, uint64_t address) {
+    Mapping* mapping = mapping_of(image_at(pid, UINT64_MAX), pid, address);
+    const Module* module = module_of(pid, mapping);
+    if (module == nullptr || !module->symbols) return std::nullopt;
+    const uint64_t offset = address - mapping->start + mapping->offset;
+    const uint64_t place = module->symbols->address_of(offset).value_or(offset);
+    const auto hit = module->symbols->find(place);
+    if (!hit || hit->start != place) return std::nullopt;
+    return std::string(hit->name);
+}
+
 std::string Symbolizer::unnamed(Image& image, uint32_t pid, uint64_t address) {
     Mapping* mapping = find_mapping(image.maps, address - 1);
     const Module* module = module_of(pid, mapping);

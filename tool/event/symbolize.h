@@ -48,6 +48,9 @@ public:
     Stack* stack(uint32_t pid, uint64_t time_ns, const std::optional<UserStackCopy>& user,
                  const plan::PythonStack& python, const KernelStackCopy& kernel = {});
 
+    // The symbol of the function that begins at an address of a process, as its program is now.
+    std::optional<std::string> function_at(uint32_t pid, uint64_t address);
+
     void mapped(SeenMapping mapping) { log_.mapped(std::move(mapping)); }
 
     // A process changes, told as soon as it is known ...

@@ -20,6 +20,8 @@ Tables::Tables(const plan::Plan& plan, size_t max_entries) : max_entries_(max_en
 }
 
 void Tables::add_tables(const plan::Plan& plan) {
+    if (!table(rules::kFunctionAt))
+        infos_.push_back({.name = rules::kFunctionAt, .is_of_functions = true});
     for (const plan::ProbePlan& probe : plan.probes) {
         if (probe.entry) add_tables(probe, *probe.entry);
         if (probe.ret) add_tables(probe, *probe.ret);
@@ -188,6 +190,7 @@ void Tables::clear_range(Table& table, uint64_t begin, uint64_t end) {
 }
 
 const LearntEntry* Tables::entry(TableId table, uint32_t pid, uint64_t key) const {
+    if (infos_[static_cast<uint32_t>(table)].is_of_functions) return function_at(pid, key);
     const LearntEntry* found = known(table, pid, key);
     const bool could = found == nullptr && infos_[static_cast<uint32_t>(table)].until_known;
     if (could && !from_start(pid)) ++sought_;
@@ -207,6 +210,21 @@ const LearntEntry* Tables::known(TableId table, uint32_t pid, uint64_t key) cons
     }
     const bool has_any = entry != nullptr && (entry->bag || entry->value.type != nullptr);
     return has_any ? entry : nullptr;
+}
+
+// Asked for once: while the process is there.
+const LearntEntry* Tables::function_at(uint32_t pid, uint64_t address) const {
+    static const plan::ValueType kName{plan::ValueType::Kind::text};
+    auto& [names, known] = functions_;
+    auto found = known.find({pid, address});
+    if (found == known.end()) {
+        if (!names || known.size() >= max_entries_) return nullptr;
+        LearntEntry entry;
+        if (std::optional<std::string> name = names(pid, address))
+            entry.value = OwnedValue(Value{&kName, address, *name, false, false});
+        found = known.emplace(std::pair(pid, address), std::move(entry)).first;
+    }
+    return found->second.value.type == nullptr ? nullptr : &found->second;
 }
 
 std::optional<Value> Tables::find(TableId table, uint32_t pid, uint64_t key) const {
@@ -240,6 +258,8 @@ void Tables::forked(uint32_t parent, uint32_t child) {
 
 void Tables::executed(uint32_t pid) {
     from_start_.insert(pid);
+    functions_.known.erase(functions_.known.lower_bound({pid, 0}),
+                           functions_.known.upper_bound({pid, UINT64_MAX}));
     auto found = processes_.find(pid);
     if (found == processes_.end()) return;
     for (size_t i = 0; i < infos_.size(); ++i) {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -38,6 +39,11 @@ public:
     static constexpr size_t kMaxHidden = 256;  // under one key
 
     explicit Tables(const plan::Plan& plan, size_t max_entries = kMaxEntries);
+
+    // What function of a process begins at an address, nullopt where none does: rules ask for it as
+    // for a table that knows them all.
+    using FunctionNames = std::function<std::optional<std::string>(uint32_t pid, uint64_t address)>;
+    void ask_functions_of(FunctionNames names) { functions_.names = std::move(names); }
 
     // Other rules, which go on with the tables that they have, too: by name. What of the values is
     // the old plan's goes to `types`.
@@ -101,6 +107,7 @@ private:
         std::string name;
         bool by_handle = false;    // its keys or values mean nothing after an exec
         bool until_known = false;  // learnt by probes that are so
+        bool is_of_functions = false;
     };
 
     void add_tables(const plan::Plan& plan);
@@ -115,6 +122,7 @@ private:
     void add_to_bag(LearntEntry& entry, const Change& change);
     Process& process(uint32_t pid);
     const LearntEntry* known(TableId table, uint32_t pid, uint64_t key) const;
+    const LearntEntry* function_at(uint32_t pid, uint64_t address) const;
 
     std::vector<Info> infos_;
     std::unordered_map<uint32_t, Process> processes_;  // by pid
@@ -122,6 +130,12 @@ private:
     size_t max_entries_, entries_ = 0;
     uint64_t refused_ = 0;
     mutable uint64_t sought_ = 0;
+    struct Functions {
+        FunctionNames names;
+        // By process and address, also those that are none; of a program until it is replaced.
+        std::map<std::pair<uint32_t, uint64_t>, LearntEntry> known;
+    };
+    mutable Functions functions_;
 };
 
 }  // namespace mlbcc::event

@@ -17,6 +17,12 @@ std::vector<std::string> names_of(const rules::RuleSet& rules, std::string Claus
     return {names.begin(), names.end()};
 }
 
+std::vector<std::string> tables_of(const rules::RuleSet& rules) {
+    std::vector<std::string> tables = names_of(rules, &rules::LearnClause::table);
+    tables.emplace_back(rules::kFunctionAt);
+    return tables;
+}
+
 // "/usr/share/mlbcc/rules/cuda.rules:12" is "cuda.rules:12" in every record of a trace.
 std::string short_place(const std::string& place) {
     return place.substr(place.rfind('/') + 1);
@@ -169,7 +175,7 @@ Plan make_plan(std::vector<target::Probe> targets, const rules::RuleSet& rules,
         plan.rules.push_back(
             {short_place(rule.place()), sample_of(rule), rule.head_span, rule.until_known});
     }
-    const std::vector<std::string> tables = names_of(rules, &rules::LearnClause::table);
+    const std::vector<std::string> tables = tables_of(rules);
     const std::vector<std::string> gauges = names_of(rules, &rules::GaugeClause::name);
     PlanBuilder builder{plan, tables, gauges, diagnostics, rules.keep_mangled, {}};
     for (target::Probe& probe : targets) {
@@ -182,7 +188,7 @@ Plan make_plan(std::vector<target::Probe> targets, const rules::RuleSet& rules,
 Growth grow(Plan& plan, std::vector<target::Probe> targets, const rules::RuleSet& rules,
             Diagnostics& diagnostics) {
     Growth growth{plan.probes.size(), {}};
-    const std::vector<std::string> tables = names_of(rules, &rules::LearnClause::table);
+    const std::vector<std::string> tables = tables_of(rules);
     const std::vector<std::string> gauges = names_of(rules, &rules::GaugeClause::name);
     PlanBuilder builder{plan, tables, gauges, diagnostics, rules.keep_mangled, {}};
     const Room room(plan);

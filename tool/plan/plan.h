@@ -343,11 +343,14 @@ struct Plan {
     bool takes_stacks() const;      // whether a record of any probe may have a user stack
     bool takes_python() const;      // likewise, Python functions
     bool knows_pythons() const { return takes_python() || asks_for_python; }
-    bool takes_kernel() const;      // likewise, the kernel's part of a stack
-    bool traces_addresses() const;  // whether some rule has a `trace`
-    bool asks_for_files = false;    // whether some value is the name of an open file
-    bool asks_for_python = false;   // whether some value is of where a process's Python is
-    bool asks_for_task = false;     // whether some value is of the running thread's task_struct
+    bool takes_kernel() const;        // likewise, the kernel's part of a stack
+    bool traces_addresses() const;    // whether some rule has a `trace`
+    bool asks_for_files = false;      // whether some value is the name of an open file
+    bool asks_for_python = false;     // whether some value is of where a process's Python is
+    bool asks_for_functions = false;  // whether some value is the name of a program's function
+    // Whether the tracer must know what lies where in the memory of programs.
+    bool knows_mappings() const { return takes_stacks() || asks_for_functions; }
+    bool asks_for_task = false;  // whether some value is of the running thread's task_struct
 };
 
 // Mistakes that show only against a prototype go to `diagnostics`. `rules` and `types` must outlive

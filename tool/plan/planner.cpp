@@ -35,6 +35,11 @@ bool asks_for_python(const rules::Typed& part) {
     return unary != nullptr && unary->op == rules::UnaryOp::in_python;
 }
 
+bool asks_for_function(const rules::Typed& part) {
+    const auto* learnt = std::get_if<rules::LearntNode>(&part.node);
+    return learnt != nullptr && learnt->table == rules::kFunctionAt;
+}
+
 }  // namespace
 
 void PlanBuilder::report(const Diagnostics& found) {
@@ -267,6 +272,7 @@ rules::TypedPtr ProbePlanner::checked(const RuleContext& context, const rules::E
     Plan& plan = builder_.plan;
     plan.asks_for_files |= rules::any_part(*value, names_file);
     plan.asks_for_python |= rules::any_part(*value, asks_for_python);
+    plan.asks_for_functions |= rules::any_part(*value, asks_for_function);
     plan.asks_for_task |= rules::any_part(*value, rules::is_of_task);
     return value;
 }

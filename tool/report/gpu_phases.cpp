@@ -31,7 +31,7 @@ std::optional<Repeated> repeated_calls(const GpuCalls& calls, uint64_t from_ns) 
     std::string evidence =
         fmt::format("{} {} again and again, {} times", calls.names_of(found->calls),
                     found->calls.size() == 1 ? "comes" : "come", found->steps.size());
-    return Repeated{std::move(found->steps), found->first, std::move(evidence)};
+    return Repeated{std::move(found->steps), found->first, std::move(evidence), false};
 }
 
 void cut_by_gpu(const GpuCalls& calls, const Beginning& beginning, uint64_t from_ns,

@@ -50,7 +50,8 @@ Repeated repeated_blocks(const Period& period, const std::vector<MemoryMove>& mo
     Repeated repeated{spans_of(period, moves, end_ns), 0,
                       fmt::format("{} of large blocks of memory {} again and again, {} times",
                                   sink::plural(period.length, "change"),
-                                  period.length == 1 ? "comes" : "come", period.count)};
+                                  period.length == 1 ? "comes" : "come", period.count),
+                      period.first == 0};
     repeated.first = is_warm_up(repeated.spans) ? 1 : 0;
     return repeated;
 }
@@ -64,10 +65,11 @@ void add_inference(PhaseReport& report, const std::string& evidence,
     }
     report.repetitions = repeated->spans;
     report.repetition_evidence = repeated->evidence;
-    if (report.repetitions[repeated->first].begin_ns <= time.begin_ns)
+    const uint64_t first_ns = report.repetitions[repeated->first].begin_ns;
+    if (first_ns <= time.begin_ns || (repeated->from_beginning && repeated->first == 0))
         return report.begin("inference", time.begin_ns, evidence);
     report.begin("warm_up", time.begin_ns, evidence);
-    report.begin("inference", report.repetitions[repeated->first].begin_ns,
+    report.begin("inference", first_ns,
                  repeated->first > 0
                      ? "the first repetition, which took at least twice as long, is over"
                      : "from here on it repeats");

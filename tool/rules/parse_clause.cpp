@@ -160,6 +160,10 @@ bool parse_table_key(Cursor& cursor, LearnClause& clause) {
     auto table = cursor.expect_name("the name of the table");
     if (!table || !cursor.expect(TokenKind::left_bracket, "`[`")) return false;
     clause.table = std::move(*table);
+    if (clause.table == kFunctionAt) {
+        cursor.error(cursor.last().span, "`function_at` is known by itself: it cannot be learnt")
+            .help("give the table another name");
+    }
     clause.key = parse_expr(cursor);
     if (!clause.key) return false;
     if (cursor.accept(TokenKind::colon) && !(clause.end = parse_expr(cursor))) return false;

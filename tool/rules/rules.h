@@ -173,6 +173,9 @@ enum class LearnOp {
     pop,     // t[k] pop: shows it again
     forget,  // forget t[k]
 };
+// A table that the tracer fills itself: function_at[address] is the name of the function of the
+// process that begins there.
+inline constexpr const char* kFunctionAt = "function_at";
 struct LearnClause {
     std::string table;
     LearnOp op{};

@@ -27,7 +27,7 @@ Work work_to_come(const plan::Plan& plan, bool command, bool late, codegen::Atta
     const bool looks = std::ranges::any_of(plan.probes, [](const plan::ProbePlan& probe) {
         return probe.kind == plan::ProbeKind::interval;
     });
-    return {command, looks || plan.takes_stacks() || plan.knows_pythons(), late,
+    return {command, looks || plan.knows_mappings() || plan.knows_pythons(), late,
             mode == codegen::AttachMode::perf};
 }
 

@@ -141,7 +141,7 @@ void Session::take(Generation& from, uint32_t cpu, std::span<const std::byte> re
 }
 
 Result<void> Session::watch_mappings(const plan::Plan& plan) {
-    has_stacks_ |= plan.takes_stacks();
+    has_stacks_ |= plan.knows_mappings();
     if (mappings_ || (!has_stacks_ && !plan.knows_pythons())) return {};
     Result<bpf::MappingStream> stream =
         bpf::MappingStream::open([this](bpf::MappingStream::Mapped m) {

@@ -41,6 +41,28 @@ TEST_F(Learnt, ALaterNameReplaces) {
     EXPECT_EQ(tables.size(), 1u);
 }
 
+TEST_F(Learnt, FunctionsAreKnownByThemselves) {
+    Tables tables(t.plan);
+    EXPECT_EQ(find(tables, rules::kFunctionAt, 70, 0x400), "-") << "nobody knows them";
+    int asked = 0;
+    tables.ask_functions_of([&](uint32_t pid, uint64_t address) -> std::optional<std::string> {
+        ++asked;
+        if (address != 0x1000) return std::nullopt;
+        return pid == 70 ? "gemm" : "relu";
+    });
+    EXPECT_EQ(find(tables, rules::kFunctionAt, 70, 0x1000), "gemm");
+    EXPECT_EQ(find(tables, rules::kFunctionAt, 71, 0x1000), "relu");
+    EXPECT_EQ(find(tables, rules::kFunctionAt, 70, 0x1008), "-");
+    EXPECT_EQ(asked, 3);
+    EXPECT_EQ(find(tables, rules::kFunctionAt, 70, 0x1000), "gemm");
+    EXPECT_EQ(find(tables, rules::kFunctionAt, 70, 0x1008), "-");
+    EXPECT_EQ(asked, 3) << "once an address";
+    tables.executed(70);
+    EXPECT_EQ(find(tables, rules::kFunctionAt, 70, 0x1000), "gemm");
+    EXPECT_EQ(find(tables, rules::kFunctionAt, 71, 0x1000), "relu");
+    EXPECT_EQ(asked, 4) << "another program may have another there";
+}
+
 // A probe that is in place `until_known` is of use as long as it says something new.
 TEST_F(Learnt, WhatIsNewAndWhatIsSought) {
     Tables tables(t.plan);

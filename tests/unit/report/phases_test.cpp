@@ -151,6 +151,19 @@ TEST(Phases, repetitions_are_what_repeats_after_loading_and_a_slow_first_one_is_
               "2 changes of large blocks of memory come again and again, 6 times");
 }
 
+TEST(Phases, repetitions_that_nothing_comes_before_are_inference_from_the_end_of_loading_on) {
+    Phases phases;
+    phases.add(exec(5));
+    phases.add(open(100, 7, "model.onnx"));
+    phases.add(read(110, 7, 10));
+    for (uint64_t time = 1000; time < 1600; time += 100) {
+        phases.add(block("map", time, 0x1000, 8 * kMiB));
+        phases.add(block("unmap", time + 50, 0x1000, 8 * kMiB));
+    }
+    EXPECT_EQ(begins(phases.report(3000)),
+              (Begins{{"start_up", 5}, {"loading", 100}, {"inference", 120}}));
+}
+
 TEST(Phases, marks_of_the_program_win) {
     Phases phases;
     phases.add(exec(5, 2));
