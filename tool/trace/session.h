@@ -97,7 +97,7 @@ private:
     Reloader reloader_;
     std::optional<RulesChange> change_;
     std::optional<bpf::MappingStream> mappings_;
-    bool has_stacks_ = false;  // of programs: what is mapped is kept for them
+    bool has_stacks_ = false;  // or names of functions: what is mapped is kept for them
     std::optional<Signals> signals_;
     std::optional<system::ChildProcess> command_;
     std::vector<std::unique_ptr<sink::Sink>> sinks_;
