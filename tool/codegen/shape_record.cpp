@@ -184,8 +184,9 @@ std::vector<rules::TypedPtr> ShapeWriter::stored(const plan::RecordPlan& record)
     return values;
 }
 
-// Beside a record on BPF's stack there is not much.
+// Beside a record on BPF's stack there is not much; none beside the registers of a system call.
 uint32_t ShapeWriter::room_together(const plan::RecordPlan& record) const {
+    if (is_syscall()) return 0;
     if (ends_apart_ || !fits_on_stack(plan_, probe_.kind, record)) return kMaxTogether;
     return std::min(kMaxTogether, kMaxOnStack - record.layout.size);
 }
