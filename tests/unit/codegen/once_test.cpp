@@ -22,15 +22,6 @@ TEST(Once, FieldsOfAStructAreReadAtOnce) {
     EXPECT_EQ(count_of(text, "_failed = MLBCC_FAILED("), 0u) << "none is read by itself";
 }
 
-// Its registers take the room, on Linux 6.1 more than there is.
-TEST(Once, OfASystemCallEachIsReadByItself) {
-    std::string text =
-        source("on syscall:openat {\n"
-               "    event a(((const int *)filename)[0], ((const int *)filename)[1])\n"
-               "}\n");
-    EXPECT_EQ(count_of(text, "if (bpf_probe_read_user(v"), 0u) << text;
-}
-
 TEST(Once, WhatLiesFarApartIsReadByItself) {
     std::string text = source("on entry cuda:cuLaunchKernelEx {\n"
                               "    event launch(config->gridDimX, config->numAttrs)\n"
