@@ -133,13 +133,7 @@ class Driver(DriverCase):
         self.assertEqual(times["uvm_unlocked_ioctl_entry"], asked["nvidia-uvm"])
         self.assertEqual(times["nvidia_open"], 2 + 2, "nvidiactl, and nvidia0, which fails")
         said = re.findall(r"^(?:mlbcc|warning|error|note): .*", self.last.stderr, re.MULTILINE)
-        self.assertEqual([line for line in said if "trace written to" not in line],
-                         ["note: no function in `libcuda.so.1` matches `cuFuncGetName`",
-                          "note: no function in `libcuda.so.1` matches `cuKernelGetName`",
-                          "note: no function in `libcuda.so.1` matches `cuModuleEnumerateFunctions`",
-                          "note: no function in `libcuda.so.1` matches `cuLibraryEnumerateKernels`",
-                          "note: no tracepoint matches `nvidia:nvidia_dev_xid`: left out, as the "
-                          "rule is `optional`"])
+        self.assertEqual([line for line in said if "trace written to" not in line], [])
 
     def test_functions_that_refuse_probes(self):
         """The resource manager's, which is built without ftrace: by a pattern, and by name."""
