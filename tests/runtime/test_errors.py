@@ -65,7 +65,7 @@ note: the prototype is here
                 ("on pool:pool_free { event a.b(*block) }", "`block`"),
                 ("on pool:pool_free { event a.b(block->x) }", "`block`"),
                 ("on pool:pool_free { where \"text\" event a.b }", "test.rules:3:"),
-                ("on pool:pool_free { learn function_at[block] = 1 }", "`function_at` is known by itself"),
+                ("on pool:pool_free { learn function_at[block] = 1 }", "`function_at` is built in"),
                 ("on pool:pool_free { sample 2/3 count }", "sample"),
                 ("on pool:pool_free { sample 1/0 count }", "sample"),
                 ("on entry pool:pool_free { hist duration }", "`duration`"),

@@ -54,7 +54,7 @@ struct Span {
 };
 
 struct Diagnostic {
-    // An aside is a note of what a rule allowed for, as that an `optional` target is not there.
+    // An aside is a note that is shown only where it is asked for: an `optional` target is missing.
     enum class Severity { error, warning, note, aside };
     struct Attachment {
         enum class Kind { note, help, place } kind;

@@ -167,8 +167,8 @@ struct Account {
     uint64_t full;  // updates of count, sum, hist that found their map full
 };
 size_t accounts(const plan::Plan& plan);  // a power of two, by which programs stay within them
-// Rules that share a record: where all ask for it, it is accounted to their set. Those that many
-// records have, as all else that is new, come behind the ones that were there.
+// Rules that share a record: where all of them ask for it, it is accounted to their set. A plan
+// that grows appends sets; those that were there keep their places.
 struct RuleSet {
     std::vector<plan::RuleId> rules;
     uint32_t account = 0;  // its place

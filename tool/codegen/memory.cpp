@@ -219,11 +219,11 @@ void Writer::find_together(
         value, [&](const rules::TypedPtr& part) { find_together(*part, most, found); });
     const auto* node = std::get_if<rules::LoadNode>(&value.node);
     if (node == nullptr || !can_be_together(*node)) return;
-    auto [one, is_new] = found.try_emplace(rules::to_text(*node->pointer));
-    Together& all = one->second.second;
-    one->second.first = node->pointer;
-    const uint32_t end = std::max(is_new ? 0 : all.offset + all.bytes, node->offset + node->size);
-    const uint32_t first = std::min(is_new ? UINT32_MAX : all.offset, node->offset / 8 * 8);
+    auto& [pointer, all] = found[rules::to_text(*node->pointer)];
+    pointer = node->pointer;
+    const bool is_first = all.parts.empty();
+    const uint32_t end = std::max(is_first ? 0 : all.offset + all.bytes, node->offset + node->size);
+    const uint32_t first = std::min(is_first ? UINT32_MAX : all.offset, node->offset / 8 * 8);
     if (end - first > most) return;
     for (Together::Part& part : all.parts) part.offset += all.offset - first;
     all.offset = first;
@@ -238,7 +238,6 @@ void Writer::read_together(const std::vector<rules::TypedPtr>& values, uint32_t 
     for (auto& [pointer, one] : found) {
         auto& [at, all] = one;
         if (all.parts.size() < 2 || together_.contains(pointer)) continue;
-        const std::string from = number(*at);
         all.words = temporary();
         read_parts(at, all);
         together_[pointer] = all;

@@ -16,6 +16,7 @@ struct Repeated {
     size_t first = 0;  // so many of them are a first run
     std::string evidence;
     bool from_beginning = false;  // nothing of its kind came before
+    std::vector<Span> without_first() const;
 };
 // By the calls that come again and again, not before `from_ns`; nothing where none do.
 std::optional<Repeated> repeated_calls(const GpuCalls& calls, uint64_t from_ns);

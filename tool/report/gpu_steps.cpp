@@ -18,10 +18,6 @@ constexpr double kWorthTelling = 0.01;   // of the time of all steps
 
 using Calls = std::vector<GpuCall>;
 
-uint64_t length_of(const Span& span) {
-    return span.end_ns - std::min(span.begin_ns, span.end_ns);
-}
-
 bool is_token(const GpuCall& call) {
     return call.kind == GpuCallKind::submit || call.kind == GpuCallKind::wait;
 }
@@ -113,22 +109,6 @@ std::optional<Pattern> best_pattern(const Calls& tokens, uint64_t from_ns) {
     });
 }
 
-uint64_t median_of(std::vector<uint64_t> lengths) {
-    auto middle = lengths.begin() + static_cast<ptrdiff_t>(lengths.size() / 2);
-    std::ranges::nth_element(lengths, middle);
-    return *middle;
-}
-
-std::vector<uint64_t> lengths_of(const std::vector<Span>& steps) {
-    std::vector<uint64_t> lengths;
-    for (const Span& step : steps) lengths.push_back(length_of(step));
-    return lengths;
-}
-
-uint64_t median_length(const std::vector<Span>& steps) {
-    return median_of(lengths_of(steps));
-}
-
 // Each step begins with the first call behind the wait that ended the one before; without one, the
 // wait itself says nothing of where it began, and it begins there.
 std::vector<Span> steps_by_wait(const Calls& tokens, const Pattern& pattern) {
@@ -179,7 +159,7 @@ std::vector<Span> steps_by_submit(const Calls& tokens, const Pattern& pattern) {
 }
 
 size_t first_run(const Calls& calls, const std::vector<Span>& steps) {
-    uint64_t slow_ns = 2 * median_length(steps);
+    uint64_t slow_ns = 2 * median_length_ns(steps);
     size_t first = 0;
     auto loads = [&](const Span& step) {
         return std::ranges::any_of(calls, [&](const GpuCall& call) {
@@ -187,7 +167,7 @@ size_t first_run(const Calls& calls, const std::vector<Span>& steps) {
                    call.time.begin_ns < step.end_ns;
         });
     };
-    while (first + kLeast < steps.size() && length_of(steps[first]) >= slow_ns &&
+    while (first + kLeast < steps.size() && steps[first].length_ns() >= slow_ns &&
            loads(steps[first]))
         ++first;
     return first;
@@ -204,8 +184,8 @@ std::optional<GpuSteps> find_steps(const std::vector<GpuCall>& calls, uint64_t f
     uint32_t name = tokens[pattern->at.front()].name;
     if (pattern->ends) {
         found.steps = steps_by_wait(tokens, *pattern);
-        Span first =
-            first_by_wait(calls, tokens, *pattern, found.steps.front(), median_length(found.steps));
+        Span first = first_by_wait(calls, tokens, *pattern, found.steps.front(),
+                                   median_length_ns(found.steps));
         found.steps.insert(found.steps.begin(), first);
         found.calls.push_back(name);
     } else {
@@ -219,27 +199,30 @@ std::optional<GpuSteps> find_steps(const std::vector<GpuCall>& calls, uint64_t f
 StepTimes times_of(const std::vector<Span>& steps) {
     StepTimes times;
     if (steps.empty()) return times;
-    const std::vector<uint64_t> lengths = lengths_of(steps);
-    times.median_ns = median_of(lengths);
-    times.longest_ns = std::ranges::max(lengths);
-    std::vector<size_t> slow;
+    times.median_ns = median_length_ns(steps);
+    times.longest_ns = std::ranges::max(steps, {}, &Span::length_ns).length_ns();
+    auto longer = [&](const SlowStep& step) {
+        return static_cast<double>(step.time.length_ns() - times.median_ns);
+    };
+    std::vector<SlowStep> slow;
     double longer_ns = 0, told_ns = 0;
-    auto longer = [&](size_t i) { return static_cast<double>(lengths[i] - times.median_ns); };
-    for (size_t i = 0; i < lengths.size(); ++i) {
-        if (static_cast<double>(lengths[i]) < kSlow * static_cast<double>(times.median_ns))
+    for (size_t i = 0; i < steps.size(); ++i) {
+        if (static_cast<double>(steps[i].length_ns()) <
+            kSlow * static_cast<double>(times.median_ns))
             continue;
-        slow.push_back(i);
-        longer_ns += longer(i);
+        slow.push_back({i, steps[i]});
+        longer_ns += longer(slow.back());
     }
     const auto whole_ns = static_cast<double>(steps.back().end_ns - steps.front().begin_ns);
     if (longer_ns < kWorthTelling * whole_ns) return times;
-    std::ranges::stable_sort(slow, std::ranges::greater{}, [&](size_t i) { return lengths[i]; });
-    for (size_t i : slow) {
+    std::ranges::stable_sort(slow, std::ranges::greater{},
+                             [](const SlowStep& step) { return step.time.length_ns(); });
+    for (const SlowStep& step : slow) {
         const bool like_the_last =
-            !times.slow.empty() && 2 * longer(i) >= longer(times.slow.back());
+            !times.slow.empty() && 2 * longer(step) >= longer(times.slow.back());
         if (told_ns >= kTold * longer_ns && !like_the_last) break;
-        told_ns += longer(i);
-        times.slow.push_back(i);
+        told_ns += longer(step);
+        times.slow.push_back(step);
     }
     return times;
 }

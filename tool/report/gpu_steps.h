@@ -44,12 +44,16 @@ struct GpuSteps {
 // those before `from_ns` are no steps.
 std::optional<GpuSteps> find_steps(const std::vector<GpuCall>& calls, uint64_t from_ns = 0);
 
+struct SlowStep {
+    size_t number = 0;  // counted from 0
+    Span time;
+};
 struct StepTimes {
     uint64_t median_ns = 0, longest_ns = 0;
-    // Numbers of steps, counted from 0: those that took twice as long as the one in the middle or
+    // Those that took twice as long as the one in the middle or
     // more, the longest first, until nine tenths of what such steps took longer are told, and
     // those like the last of these; none where all that is less than a hundredth of the time.
-    std::vector<size_t> slow;
+    std::vector<SlowStep> slow;
 };
 StepTimes times_of(const std::vector<Span>& steps);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -19,19 +20,11 @@ constexpr uint64_t kCleanupPart = 4;   // less than this part of the weights' si
 // Formats that are nothing but weights. Others, as archives, are so by their names.
 constexpr std::string_view kAmbiguous[] = {"", "zip", "pickle"};
 
-uint64_t length_of(const Span& span) {
-    return span.end_ns - span.begin_ns;
-}
-
 // A first one that takes twice as long as the one in the middle is another work.
 bool is_warm_up(const std::vector<Span>& repetitions) {
     if (repetitions.size() < 4) return false;
-    std::vector<uint64_t> lengths;
-    for (auto one = repetitions.begin() + 1; one != repetitions.end(); ++one)
-        lengths.push_back(length_of(*one));
-    auto middle = lengths.begin() + static_cast<ptrdiff_t>(lengths.size() / 2);
-    std::ranges::nth_element(lengths, middle);
-    return length_of(repetitions.front()) >= 2 * *middle;
+    const std::span<const Span> others = std::span(repetitions).subspan(1);
+    return repetitions.front().length_ns() >= 2 * median_length_ns(others);
 }
 
 std::vector<Span> spans_of(const Period& period, const std::vector<MemoryMove>& moves,
@@ -92,20 +85,17 @@ size_t count_in(const std::vector<uint64_t>& times_ns, const Span& time) {
 }
 
 StepReport steps_of(uint32_t pid, const std::vector<Span>& repetitions) {
-    StepReport report{pid,
-                      {repetitions.front().begin_ns, repetitions.back().end_ns},
-                      repetitions.size(),
-                      times_of(repetitions),
-                      {}};
-    for (size_t i : report.times.slow) report.slow.push_back(repetitions[i]);
-    return report;
+    return {pid,
+            {repetitions.front().begin_ns, repetitions.back().end_ns},
+            repetitions.size(),
+            times_of(repetitions)};
 }
 
 }  // namespace
 
 double StepReport::per_second() const {
-    uint64_t ns = std::max<uint64_t>(1, time.end_ns - time.begin_ns);
-    return static_cast<double>(count) * 1e9 / static_cast<double>(ns);
+    const auto ns = static_cast<double>(std::max<uint64_t>(1, time.length_ns()));
+    return static_cast<double>(count) * 1e9 / ns;
 }
 
 void PhaseReport::begin(std::string name, uint64_t time_ns, std::string evidence) {
@@ -337,8 +327,7 @@ void Phases::add_others(uint64_t launches_ns, PhaseReport& report) const {
         if (pid == report.pid) continue;
         std::optional<Repeated> repeated = repeated_calls(process.gpu, launches_ns);
         if (!repeated) continue;
-        auto first = repeated->spans.begin() + static_cast<ptrdiff_t>(repeated->first);
-        report.other_steps.push_back(steps_of(pid, {first, repeated->spans.end()}));
+        report.other_steps.push_back(steps_of(pid, repeated->without_first()));
     }
 }
 

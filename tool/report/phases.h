@@ -6,7 +6,6 @@
 //   memory.map, memory.unmap                      large blocks: what repeats; frees at the end
 //   phase.mark   text                             the program says so
 //   process.memory   cpu_time, read_chars, ...    what each phase used
-//
 //   gpu_load, gpu_copy, gpu_wait, ...             a first run, and what repeats (gpu_phases.h)
 //
 // What nothing shows is left out: a job without weights, marks and a GPU is one phase.
@@ -52,7 +51,6 @@ struct StepReport {
     Span time;
     size_t count = 0;
     StepTimes times;
-    std::vector<Span> slow;  // of times.slow
     double per_second() const;
 };
 

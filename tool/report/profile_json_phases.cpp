@@ -1,6 +1,3 @@
-#include <numeric>
-#include <vector>
-
 #include "report/profile.h"
 #include "report/profile_writer.h"
 
@@ -57,11 +54,9 @@ static void add_members(ProfileWriter& json, const StepReport& steps) {
     member(json, "per_second", steps.per_second());
     member(json, "median_ns", steps.times.median_ns);
     member(json, "longest_ns", steps.times.longest_ns);
-    std::vector<size_t> places(steps.slow.size());
-    std::iota(places.begin(), places.end(), size_t{0});
-    objects(json, "slow", places, [&](size_t i) {
-        member(json, "number", uint64_t{steps.times.slow[i]});
-        add_members(json, steps.slow[i]);
+    objects(json, "slow", steps.times.slow, [&](const SlowStep& step) {
+        member(json, "number", uint64_t{step.number});
+        add_members(json, step.time);
     });
 }
 

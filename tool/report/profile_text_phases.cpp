@@ -112,25 +112,25 @@ std::string rate_text(double per_second) {
 }
 
 std::string steps_text(const StepReport& steps) {
-    return fmt::format("{}, {}: {} in the middle, longest {}",
-                       sink::plural(steps.count, "repetition"), rate_text(steps.per_second()),
-                       duration(steps.times.median_ns), duration(steps.times.longest_ns));
+    return fmt::format("{}, {}: median {}, longest {}", sink::plural(steps.count, "repetition"),
+                       rate_text(steps.per_second()), duration(steps.times.median_ns),
+                       duration(steps.times.longest_ns));
 }
 
 // In their order, though the longest were found first.
-void add_slow(sink::Rows& rows, const StepReport& steps) {
-    if (steps.slow.empty()) return;
-    std::vector<size_t> numbers = steps.times.slow;
-    if (numbers.size() > kSlow) numbers.resize(kSlow);
+void add_slow(sink::Rows& rows, const StepTimes& times) {
+    if (times.slow.empty()) return;
+    std::vector<size_t> numbers;
+    for (size_t i = 0; i < std::min(kSlow, times.slow.size()); ++i)
+        numbers.push_back(times.slow[i].number);
     std::ranges::sort(numbers);
     std::string text;
     for (size_t number : numbers) text += fmt::format("{}{}", text.empty() ? "" : ", ", number);
-    size_t more = steps.slow.size() - numbers.size();
+    size_t more = times.slow.size() - numbers.size();
     if (more > 0) text += fmt::format(" and {} more", more);
-    auto length = [](const Span& span) { return span.end_ns - span.begin_ns; };
     rows.line(fmt::format("    slow ones, counted from 0: {} ({} to {})", text,
-                          duration(length(steps.slow.back())),
-                          duration(length(steps.slow.front()))));
+                          duration(times.slow.back().time.length_ns()),
+                          duration(times.slow.front().time.length_ns())));
 }
 
 void add_steps(sink::Rows& rows, const PhaseReport& report) {
@@ -139,14 +139,14 @@ void add_steps(sink::Rows& rows, const PhaseReport& report) {
         if (report.launches_per_second)
             text += fmt::format("; {:.0f} launches a second", *report.launches_per_second);
         rows.line("    " + text);
-        add_slow(rows, *report.steps);
+        add_slow(rows, report.steps->times);
     }
     for (size_t i = 0; i < std::min(kOthers, report.other_steps.size()); ++i) {
         const StepReport& other = report.other_steps[i];
         rows.line(fmt::format("    process {}, from {} to {}: {}", other.pid,
                               duration(other.time.begin_ns), duration(other.time.end_ns),
                               steps_text(other)));
-        add_slow(rows, other);
+        add_slow(rows, other.times);
     }
     if (report.other_steps.size() > kOthers)
         rows.line(fmt::format("    and {} more processes", report.other_steps.size() - kOthers));

@@ -43,6 +43,14 @@ Line line_through(const std::vector<std::pair<double, double>>& points) {
 
 }  // namespace
 
+uint64_t median_length_ns(std::span<const Span> spans) {
+    std::vector<uint64_t> lengths;
+    for (const Span& span : spans) lengths.push_back(span.length_ns());
+    auto middle = lengths.begin() + static_cast<ptrdiff_t>(lengths.size() / 2);
+    std::ranges::nth_element(lengths, middle);
+    return *middle;
+}
+
 std::optional<Period> find_period(const std::vector<MemoryMove>& moves) {
     size_t longest = std::min(kMostMoves, moves.size() / kLeast);
     for (size_t length = 1; length <= longest; ++length) {

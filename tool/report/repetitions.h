@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,10 @@ namespace mlbcc::report {
 
 struct Span {
     uint64_t begin_ns = 0, end_ns = 0;  // since the trace began
+    uint64_t length_ns() const { return end_ns > begin_ns ? end_ns - begin_ns : 0; }
 };
+// Of one span or more.
+uint64_t median_length_ns(std::span<const Span> spans);
 
 // A large block of memory that a process took from the kernel, or gave back.
 struct MemoryMove {

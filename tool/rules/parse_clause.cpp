@@ -161,7 +161,7 @@ bool parse_table_key(Cursor& cursor, LearnClause& clause) {
     if (!table || !cursor.expect(TokenKind::left_bracket, "`[`")) return false;
     clause.table = std::move(*table);
     if (clause.table == kFunctionAt) {
-        cursor.error(cursor.last().span, "`function_at` is known by itself: it cannot be learnt")
+        cursor.error(cursor.last().span, "`function_at` is built in: no rule can learn it")
             .help("give the table another name");
     }
     clause.key = parse_expr(cursor);

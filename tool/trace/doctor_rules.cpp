@@ -148,7 +148,7 @@ void examine_rules(const TraceOptions& options, Findings& found) {
     } else if (rules.mistakes > 0) {
         rules.error = first_mistake(frontend.diagnostics);
     } else {
-        rules.stacks = frontend.plan.takes_stacks() || frontend.plan.takes_python();
+        rules.stacks = frontend.plan.knows_mappings() || frontend.plan.takes_python();
         Loader loader(frontend, steps);
         const Result<void> loaded = rehearse(options, frontend, loader);
         rules.works = loaded.ok();

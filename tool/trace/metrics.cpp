@@ -153,9 +153,17 @@ static void share_out(const plan::Plan& plan, const std::vector<codegen::RuleSet
     }
 }
 
+// Accounts are read several times a second.
+const std::vector<codegen::RuleSet>& Metrics::rule_sets() const {
+    if (rule_sets_of_ != plan_.probes.size()) {
+        rule_sets_ = codegen::rule_sets(plan_);
+        rule_sets_of_ = plan_.probes.size();
+    }
+    return rule_sets_;
+}
+
 std::vector<Metrics::CpuAccounts> Metrics::accounts() const {
     std::vector<CpuAccounts> all;
-    const std::vector<codegen::RuleSet> sets = codegen::rule_sets(plan_);
     bpf::Map* map = loaded_.map(codegen::maps::kAccounts);
     uint32_t zero = 0;
     if (map == nullptr) return all;
@@ -167,7 +175,7 @@ std::vector<Metrics::CpuAccounts> Metrics::accounts() const {
         MLBCC_CHECK(bytes.size() == rules + totals + sizeof(uint64_t));
         std::memcpy(cpu.rules.data(), bytes.data(), rules);
         if (totals > 0) std::memcpy(cpu.totals.data(), bytes.data() + rules, totals);
-        share_out(plan_, sets, cpu.rules);
+        share_out(plan_, rule_sets(), cpu.rules);
         all.push_back(std::move(cpu));
     }
     return all;
