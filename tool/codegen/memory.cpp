@@ -1,6 +1,7 @@
 // Where values come from: registers, the stack, a tracepoint's record, memory behind pointers.
 #include <algorithm>
 #include <cstdint>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -125,17 +126,22 @@ const char* Writer::stack_reader() const {
 }
 
 // One read for all of a call's arguments on the stack.
-void Writer::read_stack_arguments() {
+void Writer::read_stack_arguments(const std::vector<rules::TypedPtr>& values) {
     if (stage_ != rules::Stage::entry) return;
-    uint32_t count = 0;
-    for (const auto& words : probe_.slots) {
-        for (const plan::ArgSlot& slot : words) {
+    std::set<uint32_t> words;
+    const auto collect = [&](const Typed& part) {
+        const auto* leaf = std::get_if<rules::ParamLeaf>(&part.node);
+        if (leaf == nullptr || leaf->index >= probe_.slots.size()) return false;
+        for (const plan::ArgSlot& slot : probe_.slots[leaf->index]) {
             bool on_stack = slot.kind == plan::ArgSlot::Kind::stack ||
                             slot.kind == plan::ArgSlot::Kind::stack_pointer;
-            if (on_stack) count = std::max(count, slot.index + 1);
+            if (on_stack) words.insert(slot.index);
         }
-    }
-    if (count < 2 || !known_stack_word(count - 1).empty()) return;
+        return false;
+    };
+    for (const rules::TypedPtr& value : values) (void)rules::any_part(*value, collect);
+    if (words.size() < 2 || !known_stack_word(*words.rbegin()).empty()) return;
+    const uint32_t count = *words.rbegin() + 1;
     std::string name = temporary();
     line(fmt::format("u64 {0}[{1}] = {{}}; {3}({0}, {2}, "
                      "(void *)MLBCC_STACK_ARG(ctx, 0));",

@@ -115,11 +115,11 @@ void ShapeWriter::read_ahead(Writer& w) {
     if (!hits_constant() || !probe_.entry || probe_.entry->argument_words || is_syscall() ||
         emitting(*probe_.entry) == 0 || !fits_on_stack(plan_, probe_.kind, *probe_.entry))
         return;
-    w.read_stack_arguments();
     std::vector<rules::TypedPtr> values = stored(*probe_.entry);
     if (framed()) {
         for (const plan::Saved& saved : probe_.saved) values.push_back(saved.value);
     }
+    w.read_stack_arguments(values);
     w.read_together(values, room_together(*probe_.entry));
 }
 

@@ -202,7 +202,7 @@ void ShapeWriter::fill(Writer& w, const plan::RecordPlan& record) {
     for (uint32_t i = 0; record.layout.words && i < registers(); ++i) {
         w.line(fmt::format("record->words[{}] = MLBCC_SAVED(u64, {});", i, 8 * i));
     }
-    w.read_stack_arguments();
+    w.read_stack_arguments(stored(record));
     w.read_together(stored(record), room_together(record));
     for (const plan::Capture& capture : record.captures) {
         const plan::Field& field = record.layout.fields[capture.field];

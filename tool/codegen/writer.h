@@ -28,7 +28,7 @@ public:
     std::string failed(const rules::Typed& value) const;  // empty: it reads none
     uint32_t unread_bit(const plan::Saved& saved) const;  // in its frame
 
-    void read_stack_arguments();  // where there are several
+    void read_stack_arguments(const std::vector<rules::TypedPtr>& values);  // of several, at once
     // What was read so: C for a word of the call's stack; empty: it was not.
     std::string known_stack_word(uint32_t index) const;
     // One read for all that these values read at one pointer within `most` bytes, where they do so
