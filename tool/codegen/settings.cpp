@@ -142,9 +142,8 @@ std::string aggregate_map(const plan::Plan& plan, const plan::Aggregate& aggrega
     for (size_t i = 0; i < aggregate.by.size(); ++i) {
         const plan::Field& field = aggregate.by[i].field;
         bool text = field.size != 8 || field.type.kind == plan::ValueType::Kind::text;
-        out += text && field.type.learnt_table.empty()
-                   ? fmt::format("    char k{}[{}];\n", i, field.size)
-                   : fmt::format("    u64 k{};\n", i);
+        out += text ? fmt::format("    char k{}[{}];\n", i, field.size)
+                    : fmt::format("    u64 k{};\n", i);
     }
     bool ready = needs_ready_groups(plan, aggregate);
     bool fewer = ready && aggregate.kind == plan::AggregateKind::hist;

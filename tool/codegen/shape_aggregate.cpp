@@ -61,9 +61,6 @@ void ShapeWriter::group_key(Writer& w, const plan::AggregateUse& use) {
         w.store(fmt::format("key.k{}", i), shared.by[i].field.size, *use.by[i], false);
     }
     w.part({use.span}, false);
-    if (shared.by.size() > use.by.size()) {
-        w.line(fmt::format("key.k{} = call.id.pid;", use.by.size()));
-    }
 }
 
 void ShapeWriter::new_group(Writer& w, const std::string& map) {

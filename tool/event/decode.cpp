@@ -180,13 +180,12 @@ void Decoder::values(const std::vector<FieldMeaning>& fields, uint32_t hits,
     }
 }
 
-Value Decoder::key_value(const plan::Field& field, std::span<const std::byte> key,
-                         uint32_t pid) const {
+Value Decoder::key_value(const plan::Field& field, std::span<const std::byte> key) const {
     using Kind = plan::ValueType::Kind;
     Value nothing{&field.type, 0, {}, false, true};
     bool text = field.type.kind == Kind::text || field.type.kind == Kind::comm;
     if (key.size() < field.offset + (text ? field.size : 8)) return nothing;
-    ValueContext context{key, nullptr, pid, tables_, names_};
+    ValueContext context{key, nullptr, 0, tables_, names_};
     if (field.type.kind == Kind::function || field.type.kind == Kind::symbol) {
         auto probe = read_at<uint64_t>(key, field.offset);
         if (probe >= plan_.probes.size()) return nothing;

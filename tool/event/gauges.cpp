@@ -159,7 +159,8 @@ void Gauges::set_key(Live& live, State& state, const Change& change) {
         value = 0;
     } else {
         Held& held = state.held[key];
-        held = {change.key->type, value, change.stack, std::nullopt};
+        held = {change.key->type, value, change.stack, std::nullopt, ""};
+        if (change.key->learnt) held.name = change.key->text;
         if (change.owner && !change.owner->unread) held.owner = change.owner->bits;
         if (change.stack != nullptr) StackTable::retain(change.stack);
         ++entries_;
@@ -247,7 +248,7 @@ void Gauges::keep_largest(State& state) {
     state.held = std::move(kept);
 }
 
-GaugeState Gauges::describe(const State& state, const Tables& tables) const {
+GaugeState Gauges::describe(const State& state) const {
     const Info& info = infos_[state.gauge];
     GaugeState out{.name = info.name, .rule = info.rule, .unit = info.unit, .pid = state.pid};
     out.value = state.value;
@@ -263,26 +264,23 @@ GaugeState Gauges::describe(const State& state, const Tables& tables) const {
     if (state.group) out.group = state.group->value();
     out.held_count = state.held.size() + state.forgotten;
     for (const auto& [key, held] : largest(state)) {
-        GaugeState::Held& shown =
-            out.held.emplace_back(GaugeState::Held{*held->key_type, key, "", held->value, {}});
+        GaugeState::Held& shown = out.held.emplace_back(
+            GaugeState::Held{*held->key_type, key, held->name, held->value, {}});
         if (held->stack != nullptr) {
             shown.stack.assign(held->stack->frames.begin(), held->stack->frames.end());
         }
-        auto table = tables.table(held->key_type->learnt_table);
-        std::optional<Value> name = table ? tables.find(*table, state.pid, key) : std::nullopt;
-        if (name && name->learnt) shown.name = name->text;
     }
     return out;
 }
 
-std::vector<GaugeState> Gauges::states(const Tables& tables) const {
+std::vector<GaugeState> Gauges::states() const {
     std::vector<const State*> ordered;
     for (const State& state : states_) ordered.push_back(&state);
     std::ranges::stable_sort(ordered, {}, [this](const State* state) {
         return std::tuple(std::string_view(infos_[state->gauge].name), state->pid);
     });
     std::vector<GaugeState> out;
-    for (const State* state : ordered) out.push_back(describe(*state, tables));
+    for (const State* state : ordered) out.push_back(describe(*state));
     return out;
 }
 

@@ -17,7 +17,6 @@
 #include "event/event.h"
 #include "event/kept_types.h"
 #include "event/stacks.h"
-#include "event/tables.h"
 
 namespace mlbcc::event {
 
@@ -52,9 +51,8 @@ public:
     int64_t now(uint32_t gauge, uint32_t pid, const std::optional<Value>& group) const;
 
     void process_ended(uint32_t pid);  // or exec'ed, or its id is another's now
-    // Ordered by name, then pid, then time. Names for keys come from `tables`. What they point at
-    // lives until the next change.
-    std::vector<GaugeState> states(const Tables& tables) const;
+    // Ordered by name, then pid, then time. What they point at lives until the next change.
+    std::vector<GaugeState> states() const;
     uint64_t refused() const { return refused_; }  // changes that found no room
 
 private:
@@ -63,6 +61,7 @@ private:
         int64_t value = 0;
         Stack* stack = nullptr;
         std::optional<uint64_t> owner;
+        std::string name;  // learnt for the key when it was set
     };
     struct Peak {
         int64_t value = 0;
@@ -101,7 +100,7 @@ private:
     static void move_to(State& state, int64_t value, const Change& change);
     static std::vector<std::pair<uint64_t, const Held*>> largest(const State& state);
     void keep_largest(State& state);
-    GaugeState describe(const State& state, const Tables& tables) const;
+    GaugeState describe(const State& state) const;
 
     std::vector<Info> infos_;
     std::deque<State> states_;

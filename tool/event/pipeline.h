@@ -71,7 +71,7 @@ public:
     uint64_t take_event_id() { return ++last_id_; }  // for a line of a sink's own: the summary
     Totals totals() const;
     RuleCounts counts(plan::RuleId rule) const;
-    std::vector<GaugeState> gauges() const { return gauges_.states(tables_); }
+    std::vector<GaugeState> gauges() const { return gauges_.states(); }
     // Of probes that are in place `until_known`.
     struct Learning {
         uint64_t calls = 0;   // that were learnt from
@@ -86,10 +86,9 @@ public:
     const Largest& largest() const { return rules_->largest; }
     // Of functions that were called, in the plan's order.
     std::vector<FunctionTime> function_times() const;
-    // A part of an aggregate's key, with the name that process `pid` learnt for it. Its text points
-    // into `key`, the plan or the learnt tables.
-    Value key_value(const plan::Field& field, std::span<const std::byte> key, uint32_t pid) const {
-        return rules_->decoder.key_value(field, key, pid);
+    // A part of an aggregate's key. Its text points into `key` or the plan.
+    Value key_value(const plan::Field& field, std::span<const std::byte> key) const {
+        return rules_->decoder.key_value(field, key);
     }
 
 private:

@@ -7,13 +7,13 @@
 namespace mlbcc::plan {
 namespace {
 
-// Whether the kernel can group by it: a learnt name is grouped by its key.
-bool kernel_groups_by(const rules::TypedPtr& value) {
-    return !value->in_tracer || rules::is_name_of_key(*value);
+bool is_for_kernel(const rules::TypedPtr& value) {
+    return !value->in_tracer;
 }
 
+// A learnt name is known to the tracer alone: what its key is called changes while programs run.
 bool in_kernel(const AggregateUse& use) {
-    return std::ranges::all_of(use.by, kernel_groups_by) && (!use.value || !use.value->in_tracer);
+    return std::ranges::all_of(use.by, is_for_kernel) && (!use.value || is_for_kernel(use.value));
 }
 
 }  // namespace
@@ -30,12 +30,12 @@ bool ProbePlanner::counts_beginnings(const rules::Rule& rule) const {
     };
     const auto is_known = [&](const rules::ExprPtr& expr) {
         const rules::TypedPtr value = checked(expr);
-        return value && !value->in_tracer;
+        return value && is_for_kernel(value);
     };
     const auto are_groups_known = [&](const rules::Kept& kept) {
         return std::ranges::all_of(kept.by, [&](const rules::Field& one) {
             const rules::TypedPtr value = checked(one.value);
-            return value && kernel_groups_by(value);
+            return value && (is_for_kernel(value) || rules::is_name_of_key(*value));
         });
     };
     size_t counts = 0;
@@ -134,16 +134,10 @@ AggregateId ProbePlanner::aggregate_id(RuleContext& context, const Aggregation& 
     made.is_named = wanted.kept.label.has_value();
     made.label = wanted.kept.label ? *wanted.kept.label : value_text;
     uint32_t offset = 0;
-    bool learnt = false;
     for (size_t i = 0; i < use.by.size(); ++i) {
         Field field{value_type(*use.by[i]), offset, stored_size(*use.by[i])};
-        learnt |= !field.type.learnt_table.empty();
         offset += field.size;
         made.by.push_back({wanted.kept.by[i].name, std::move(field)});
-    }
-    if (learnt) {  // names are learnt by process
-        made.by.push_back({"", {ValueType{ValueType::Kind::unsigned_int, 4}, offset, 8}});
-        offset += 8;
     }
     made.key_size = offset;
     builder_.plan.aggregates.push_back(std::move(made));

@@ -217,8 +217,7 @@ struct Aggregate {  // one clause of one rule; all its probes share it (and its 
         std::string name;  // "function", "kernel[f]"
         Field field;       // within the key structure
     };
-    // A key named "" is not shown: the process that a learnt name belongs to. `function` and
-    // `symbol` are stored as the ProbeId. Groups that show alike are one.
+    // `function` and `symbol` are stored as the ProbeId. Groups that show alike are one.
     std::vector<Key> by;
     uint32_t key_size = 0;  // bytes, 0: a single group
     // Without groups, a count or a sum needs no map of its own.

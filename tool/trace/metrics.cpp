@@ -73,13 +73,8 @@ std::vector<Metrics::Kept> Metrics::kept_by_kernel(const plan::Aggregate& aggreg
 sink::Group Metrics::shown(const plan::Aggregate& aggregate, std::span<const std::byte> key,
                            const event::Pipeline& pipeline) {
     sink::Group by;
-    uint64_t pid = 0;  // learnt names are a process's own
-    if (!aggregate.by.empty() && aggregate.by.back().name.empty()) {
-        std::memcpy(&pid, key.data() + aggregate.by.back().field.offset, sizeof pid);
-    }
     for (const plan::Aggregate::Key& part : aggregate.by) {
-        if (part.name.empty()) continue;
-        event::Value value = pipeline.key_value(part.field, key, static_cast<uint32_t>(pid));
+        event::Value value = pipeline.key_value(part.field, key);
         by.emplace_back(part.name, sink::json_text(value));
     }
     return by;

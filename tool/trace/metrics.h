@@ -19,7 +19,7 @@ class Metrics {
 public:
     Metrics(const plan::Plan& plan, bpf::LoadedProgram& loaded) : plan_(plan), loaded_(loaded) {}
 
-    // `pipeline` knows the names that were learnt, what was received, and the gauges.
+    // `pipeline` knows what was received and counted by the tracer, and the gauges.
     // `coverage` is told which functions were counted.
     sink::MetricSnapshot snapshot(const event::Pipeline& pipeline, Coverage& coverage);
 

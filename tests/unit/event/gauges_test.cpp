@@ -31,7 +31,7 @@ protected:
     }
     std::vector<std::string> states() const {
         std::vector<std::string> out;
-        for (const GaugeState& state : gauges->states(Tables(t.plan))) {
+        for (const GaugeState& state : gauges->states()) {
             std::string line =
                 fmt::format("{} {}: {} peak {}@{} of {}:", state.name, state.pid, state.value,
                             state.peak, state.peak_time_ns, state.held_count);
@@ -84,11 +84,11 @@ TEST_F(Held, KeepsTheStackAsLongAsTheEntry) {
     stack.frames = {"libfoo.so:f+0x1", "app:main+0x2"};
     set(0x10, 100, 70, &stack);
     EXPECT_EQ(stack.uses, 2u) << "the entry's, and the peak's";
-    EXPECT_EQ(gauges->states(Tables(t.plan))[0].held[0].stack,
+    EXPECT_EQ(gauges->states()[0].held[0].stack,
               (std::vector<std::string>{"libfoo.so:f+0x1", "app:main+0x2"}));
     set(0x10, 0);
     EXPECT_EQ(stack.uses, 1u) << "the peak's";
-    EXPECT_EQ(gauges->states(Tables(t.plan))[0].peak_stack,
+    EXPECT_EQ(gauges->states()[0].peak_stack,
               (std::vector<std::string>{"libfoo.so:f+0x1", "app:main+0x2"}));
     set(0x20, 101);
     EXPECT_EQ(stack.uses, 0u);
@@ -128,7 +128,7 @@ TEST_F(Held, IsToldApartAndGoesWithItsOwner) {
 TEST_F(Held, IsBounded) {
     for (uint64_t key = 1; key <= 7; ++key) set(key, 1);
     EXPECT_EQ(gauges->refused(), 2u);
-    EXPECT_EQ(gauges->states(Tables(t.plan))[0].value, 5);
+    EXPECT_EQ(gauges->states()[0].value, 5);
     set(1, 0);
     set(8, 1);
     EXPECT_EQ(gauges->refused(), 2u);
@@ -138,16 +138,29 @@ TEST_F(Held, ShowsTheLargest) {
     gauges.emplace(t.plan, 5000);
     for (uint64_t key = 1; key <= 1500; ++key) set(key, static_cast<int64_t>(key), 71);
     gauges->process_ended(71);
-    GaugeState state = gauges->states(Tables(t.plan))[0];
+    GaugeState state = gauges->states()[0];
     EXPECT_EQ(state.held.size(), Gauges::kMaxShown);
     EXPECT_EQ(state.held_count, 1500u);
     EXPECT_EQ(state.held[0].value, 1500);
     EXPECT_EQ(state.value, 1500 * 1501 / 2);
 }
 
+TEST_F(Held, AKeyHasTheNameThatItHadWhenItWasSet) {
+    auto name = [&](std::string_view text) {
+        Gauges::Change change{.gauge = gauges->gauge("gpu_bytes"), .op = GaugeOp::set, .pid = 70};
+        change.key = Value{&kHex, 0x10, text, !text.empty(), false};
+        change.value = Value{&kBytes, 5, {}, false, false};
+        gauges->apply(change);
+        return gauges->states().at(0).held.at(0).name;
+    };
+    EXPECT_EQ(name("weights"), "weights");
+    EXPECT_EQ(name("cache"), "cache");
+    EXPECT_EQ(name(""), "");
+}
+
 TEST_F(Held, KnowsRuleAndUnit) {
     set(1, 1);
-    GaugeState state = gauges->states(Tables(t.plan))[0];
+    GaugeState state = gauges->states()[0];
     EXPECT_EQ(state.unit, rules::Unit::bytes);
     EXPECT_EQ(state.rule, plan::RuleId{0});
 }
