@@ -383,15 +383,20 @@ static __always_inline s64 mlbcc_signed_mod(s64 a, s64 b) {
     return a < 0 ? -size : size;
 }
 
-// The number of bits of v: 0 for 0 and for what is negative, else i with 2^(i-1) <= v < 2^i.
+// The bucket of a histogram that v is in: the number of its bits.
 static __always_inline u32 mlbcc_bucket(u64 v) {
     u32 bits = 0;
-    if ((s64)v <= 0) return 0;
+    if (v == 0) return 0;
     if (v >> 32) { v >>= 32; bits += 32; }
     if (v >> 16) { v >>= 16; bits += 16; }
     if (v >> 8) { v >>= 8; bits += 8; }
     if (v >> 4) { v >>= 4; bits += 4; }
     if (v >> 2) { v >>= 2; bits += 2; }
     if (v >> 1) bits += 1;
-    return (bits + 1) & 63;
+    return bits < 64 ? bits + 1 : 64;
+}
+// Likewise of signed values: behind the 64 of what is not negative are as many for what is.
+static __always_inline u32 mlbcc_signed_bucket(u64 v) {
+    u32 bits = mlbcc_bucket((s64)v < 0 ? ~v : v);
+    return ((s64)v < 0 ? bits + 64 : bits) & 127;
 }

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/buckets.h"
 #include "base/result.h"
 #include "codegen/line_map.h"
 #include "plan/plan.h"
@@ -218,10 +219,10 @@ struct PythonCode {
     PythonText file, name;
 };
 struct AggregateValue {  // of each kind the first fields; per CPU
-    uint64_t count, sum, inverse_min, max;
-    uint64_t buckets[64];  // buckets[i]: 2^(i-1) <= value < 2^i; [0] is 0 and below
+    uint64_t count, sum;
+    uint64_t inverse_min, max;  // ordered()
+    buckets::Counts buckets;    // of unsigned values the first buckets::kUnsigned
 };
-size_t aggregate_value_size(plan::AggregateKind kind);
 
 // A probe's cookie (probe_templates/call.bpf.c): which probe, how many words of arguments its
 // record has and which of them points to text, which shapes its ends are of.

@@ -132,7 +132,8 @@ std::string aggregate_map(const plan::Plan& plan, const plan::Aggregate& aggrega
     std::string out = fmt::format("struct {}_value {{\n    u64 count;\n", map);
     if (aggregate.kind != plan::AggregateKind::count) out += "    u64 sum;\n";
     if (aggregate.kind == plan::AggregateKind::hist) {
-        out += "    u64 inverse_min, max;\n    u64 buckets[64];\n";
+        out += fmt::format("    u64 inverse_min, max;\n    u64 buckets[{}];\n",
+                           aggregate.is_signed ? buckets::kSigned : buckets::kUnsigned);
     }
     out += "};\n";
     if (aggregate.key_size == 0) {

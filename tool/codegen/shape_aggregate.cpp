@@ -41,9 +41,12 @@ void ShapeWriter::aggregate(Writer& w, const plan::AggregateUse& use) {
     if (shared.kind == plan::AggregateKind::hist) {
         // Not atomic: two threads of one CPU, one preempting the other right here, may lose an
         // extreme.
-        w.line("if (~value > group->inverse_min) group->inverse_min = ~value;");
-        w.line("if (value > group->max) group->max = value;");
-        w.line("__sync_fetch_and_add(&group->buckets[mlbcc_bucket(value)], 1);");
+        const char* order = shared.is_signed ? " ^ (1ULL << 63)" : "";
+        w.line(fmt::format("u64 order = value{};", order));
+        w.line("if (~order > group->inverse_min) group->inverse_min = ~order;");
+        w.line("if (order > group->max) group->max = order;");
+        w.line(fmt::format("__sync_fetch_and_add(&group->buckets[mlbcc_{}bucket(value)], 1);",
+                           shared.is_signed ? "signed_" : ""));
     }
     w.close_block();
     w.line(fmt::format("else __sync_fetch_and_add(&all->rules[{}].full, 1);",

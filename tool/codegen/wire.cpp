@@ -1,6 +1,4 @@
 // What the programs and the tracer agree on: names, numbers, sizes.
-#include <cstddef>
-
 #include <fmt/format.h>
 
 #include "codegen/codegen.h"
@@ -43,15 +41,6 @@ uint64_t cookie(const plan::ProbePlan& probe) {
     uint64_t entry = shape(probe.entry_shape), leave = shape(probe.return_shape);
     return static_cast<uint64_t>(probe.id) | words << kWordsShift | text << kTextShift |
            entry << kEntryShapeShift | leave << kReturnShapeShift;
-}
-
-size_t aggregate_value_size(plan::AggregateKind kind) {
-    switch (kind) {
-    case plan::AggregateKind::count: return offsetof(AggregateValue, sum);
-    case plan::AggregateKind::sum: return offsetof(AggregateValue, inverse_min);
-    case plan::AggregateKind::hist: return sizeof(AggregateValue);
-    }
-    return 0;
 }
 
 }  // namespace mlbcc::codegen

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/buckets.h"
 #include "plan/plan.h"
 
 namespace mlbcc::event {
@@ -119,9 +120,10 @@ struct FunctionTime {
 // One group of a count, sum or hist that the tracer keeps.
 struct TallyGroup {
     std::vector<Value> by;  // of the aggregate's keys
-    uint64_t count = 0, sum = 0, min = 0, max = 0;
-    uint64_t over_ns = 0;  // the time that the sum took, where its clause says it
-    std::array<uint64_t, 64> buckets{};
+    uint64_t count = 0, sum = 0;
+    uint64_t min = 0, max = 0;  // two's complement where they may be negative
+    uint64_t over_ns = 0;       // the time that the sum took, where its clause says it
+    buckets::Counts buckets{};
 };
 
 // One of the largest of a list.

@@ -1,13 +1,11 @@
 #include "event/tallies.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace mlbcc::event {
 
-Tallies::Tallies(const plan::Plan& plan) : aggregates_(plan.aggregates.size()) {}
-
 Tallies::Numbers* Tallies::group(plan::AggregateId aggregate, std::span<const Value> by) {
+    if (aggregates_.size() < plan_.aggregates.size()) aggregates_.resize(plan_.aggregates.size());
     auto& groups = aggregates_[static_cast<uint32_t>(aggregate)];
     key_.clear();
     for (const Value& value : by) key_.emplace_back(value);
@@ -29,21 +27,24 @@ void Tallies::add(plan::AggregateId aggregate, std::span<const Value> by, uint64
     ++numbers->count;
     numbers->sum += value;
     numbers->over_ns += over_ns;
-    numbers->min = std::min(numbers->min, value);
-    numbers->max = std::max(numbers->max, value);
-    bool is_positive = static_cast<int64_t>(value) > 0;
-    ++numbers->buckets.at(is_positive ? static_cast<size_t>(std::bit_width(value)) : 0);
+    const bool is_signed = plan_.aggregates[static_cast<uint32_t>(aggregate)].is_signed;
+    const uint64_t order = buckets::ordered(value, is_signed);
+    numbers->min = std::min(numbers->min, order);
+    numbers->max = std::max(numbers->max, order);
+    ++numbers->buckets.at(buckets::bucket_of(value, is_signed));
 }
 
 std::vector<TallyGroup> Tallies::groups(plan::AggregateId aggregate) const {
     std::vector<TallyGroup> out;
+    if (static_cast<uint32_t>(aggregate) >= aggregates_.size()) return out;
+    const bool is_signed = plan_.aggregates[static_cast<uint32_t>(aggregate)].is_signed;
     for (const auto& [key, numbers] : aggregates_[static_cast<uint32_t>(aggregate)]) {
         TallyGroup& group = out.emplace_back();
         for (const OwnedValue& value : key) group.by.push_back(value.value());
         group.count = numbers.count;
         group.sum = numbers.sum;
-        group.min = numbers.min;
-        group.max = numbers.max;
+        group.min = buckets::ordered(numbers.min, is_signed);
+        group.max = buckets::ordered(numbers.max, is_signed);
         group.over_ns = numbers.over_ns;
         group.buckets = numbers.buckets;
     }

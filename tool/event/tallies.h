@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/buckets.h"
 #include "event/bag.h"
 #include "event/event.h"
 
@@ -16,7 +17,8 @@ class Tallies {
 public:
     static constexpr size_t kMaxGroups = 10240;  // of one aggregate, as in the kernel
 
-    explicit Tallies(const plan::Plan& plan);
+    // `plan` must outlive it, and may grow.
+    explicit Tallies(const plan::Plan& plan) : plan_(plan) {}
 
     // One call more: `times` of them with the same values.
     void count(plan::AggregateId aggregate, std::span<const Value> by, uint64_t times = 1);
@@ -30,11 +32,13 @@ public:
 private:
     using Key = std::vector<OwnedValue>;
     struct Numbers {
-        uint64_t count = 0, sum = 0, min = UINT64_MAX, max = 0, over_ns = 0;
-        std::array<uint64_t, 64> buckets{};
+        uint64_t count = 0, sum = 0, over_ns = 0;
+        uint64_t min = UINT64_MAX, max = 0;  // ordered()
+        buckets::Counts buckets{};
     };
     Numbers* group(plan::AggregateId aggregate, std::span<const Value> by);
 
+    const plan::Plan& plan_;
     std::vector<std::map<Key, Numbers>> aggregates_;  // by AggregateId
     Key key_;
     uint64_t refused_ = 0;

@@ -116,18 +116,21 @@ bool ProbePlanner::fits(const Aggregation& wanted, const AggregateUse& use) {
 
 AggregateId ProbePlanner::aggregate_id(RuleContext& context, const Aggregation& wanted,
                                        const AggregateUse& use) {
+    const bool is_signed = use.value && rules::may_be_negative(*use.value, *builder_.plan.types);
     auto next = static_cast<AggregateId>(builder_.plan.aggregates.size());
     auto [found, is_new] = builder_.plan.aggregate_ids.try_emplace(&wanted.clause, next);
     if (!is_new) {
         Aggregate& known = builder_.plan.aggregates[static_cast<uint32_t>(found->second)];
         // Of a function's forms an old one may have a plain number.
         if (use.value && known.unit == rules::Unit::none) known.unit = use.value->unit;
+        // Maps are laid out by it.
+        known.is_signed |= is_signed && !builder_.grows;
         return found->second;
     }
     Aggregate made{.id = next, .rule = context.part.rule, .kind = wanted.kind};
     if (use.value) {
         made.unit = use.value->unit;
-        made.is_signed = use.value->show == rules::Show::signed_int;
+        made.is_signed = is_signed;
     }
     made.every_ns = wanted.kept.every_ns;
     std::string value_text = use.value ? std::string(use.value->span.text()) : "count";

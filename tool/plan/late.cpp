@@ -188,10 +188,10 @@ ListId ProbePlanner::list_id(const RuleContext& context, const rules::Clause& on
     std::vector<LargestList>& lists = builder_.plan.lists;
     auto [id, is_new] = builder_.plan.list_ids.try_emplace(&one, static_cast<ListId>(lists.size()));
     if (is_new) {
-        lists.push_back({context.part.rule, clause.title, clause.by.name, clause.count, by.unit,
-                         by.kind == ValueType::Kind::signed_int});
+        lists.push_back({context.part.rule, clause.title, clause.by.name, clause.count, by.unit});
     }
     LargestList& list = lists[static_cast<uint32_t>(id->second)];
+    list.is_signed |= may_be_negative(by, *builder_.plan.types);
     // Of a function's forms an old one may have a plain number.
     if (list.unit == rules::Unit::none) list.unit = by.unit;
     return id->second;

@@ -77,6 +77,14 @@ ValueType value_type(const rules::Typed& value) {
     return type;
 }
 
+bool may_be_negative(const ValueType& type, const rules::TypeTable& types) {
+    if (type.kind == ValueType::Kind::signed_int) return true;
+    const auto* e = type.kind == ValueType::Kind::enumeration && type.enum_type
+                        ? std::get_if<rules::EnumType>(&types[*type.enum_type].kind)
+                        : nullptr;
+    return e != nullptr && e->is_signed;
+}
+
 uint32_t stored_size(const rules::Typed& value) {
     if (const auto* text = std::get_if<rules::TextNode>(&value.node)) return aligned(text->length);
     if (const auto* text = std::get_if<rules::TextLeaf>(&value.node)) {

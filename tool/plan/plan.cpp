@@ -190,7 +190,7 @@ Growth grow(Plan& plan, std::vector<target::Probe> targets, const rules::RuleSet
     Growth growth{plan.probes.size(), {}};
     const std::vector<std::string> tables = tables_of(rules);
     const std::vector<std::string> gauges = names_of(rules, &rules::GaugeClause::name);
-    PlanBuilder builder{plan, tables, gauges, diagnostics, rules.keep_mangled, {}};
+    PlanBuilder builder{plan, tables, gauges, diagnostics, rules.keep_mangled, {}, true};
     const Room room(plan);
     for (target::Probe& probe : targets) {
         plan.targets.push_back(std::move(probe));

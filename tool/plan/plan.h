@@ -209,7 +209,7 @@ struct Aggregate {  // one clause of one rule; all its probes share it (and its 
     std::string label;
     bool is_named = false;  // by `as`: not just the text of what is measured
     rules::Unit unit = rules::Unit::none;
-    bool is_signed = false;  // what is summed
+    bool is_signed = false;  // what is summed or measured may be negative
     uint64_t every_ns = 0;   // also read so often, and not only at the end; 0: it is not
     // Who keeps it; both, where it is known to the kernel in some functions only (TallyEmit).
     bool in_kernel = false, in_tracer = false;

@@ -23,4 +23,6 @@ struct ValueType {
     bool operator==(const ValueType&) const = default;
 };
 
+bool may_be_negative(const ValueType& type, const rules::TypeTable& types);
+
 }  // namespace mlbcc::plan

@@ -27,12 +27,14 @@ std::string labelled(const std::string& label, const sink::Group& by) {
     return by.empty() ? label : label + "  " + sink::group_label(by);
 }
 
+// Of values that may be negative it is signed.
 uint64_t bound_of(const sink::Hist& hist, double share) {
+    const auto order = [&](uint64_t bits) { return buckets::ordered(bits, hist.is_signed); };
     uint64_t below = 0;
     for (const sink::Hist::Bucket& bucket : hist.buckets) {
         below += bucket.count;
         if (static_cast<double>(below) >= share * static_cast<double>(hist.count))
-            return std::min(hist.max, bucket.high);
+            return order(std::min(order(hist.max), order(bucket.high)));
     }
     return hist.max;
 }
@@ -53,17 +55,15 @@ std::vector<LiveRow> rows_of(const sink::MetricSnapshot& metrics) {
         row.calls = one.calls;
         row.unit = one.unit;
         if (one.kind == plan::AggregateKind::count) continue;
-        if (one.is_signed) {
-            row.value = static_cast<int64_t>(one.value);
-        } else {
-            row.total = one.value;
-        }
+        row.is_signed = one.is_signed;
+        row.total = one.value;
     }
     for (const sink::Hist& one : metrics.hists) {
         LiveRow& row = rows.emplace_back();
         row.name = labelled(one.label, one.by);
         row.calls = one.count;
         row.unit = one.unit;
+        row.is_signed = one.is_signed;
         row.total = one.sum;
         if (one.count == 0) continue;
         row.slow = bound_of(one, 0.99);
@@ -74,15 +74,24 @@ std::vector<LiveRow> rows_of(const sink::MetricSnapshot& metrics) {
         row.name = fmt::format("{} (held, pid {})", labelled(one.name, one.by), one.pid);
         row.is_counted = false;
         row.unit = one.unit;
-        row.value = one.value;
-        row.max = static_cast<uint64_t>(std::max<int64_t>(one.peak, 0));
+        row.is_signed = true;
+        row.total = static_cast<uint64_t>(one.value);
+        row.max = static_cast<uint64_t>(one.peak);
     }
     return rows;
 }
 
 std::optional<uint64_t> mean_of(const LiveRow& row) {
     if (!row.total || row.calls == 0) return {};
-    return *row.total / row.calls;
+    if (!row.is_signed) return *row.total / row.calls;
+    return static_cast<uint64_t>(static_cast<int64_t>(*row.total) /
+                                 static_cast<int64_t>(row.calls));
+}
+
+double number(const LiveRow& row, const std::optional<uint64_t>& bits) {
+    if (!bits) return 0;
+    return row.is_signed ? static_cast<double>(static_cast<int64_t>(*bits))
+                         : static_cast<double>(*bits);
 }
 
 std::string rate_text(double rate) {
@@ -93,13 +102,12 @@ std::string rate_text(double rate) {
 std::string line_of(const LiveRow& row, size_t name_width) {
     auto cell = [](const std::string& text) { return sink::right_aligned(text, kCell); };
     auto amount = [&](const std::optional<uint64_t>& value) {
-        return cell(value ? sink::short_amount(*value, row.unit) : "");
+        return cell(value ? sink::short_amount(*value, row.unit, row.is_signed) : "");
     };
     std::string line = sink::padded(sink::shortened(plain(row.name), name_width), name_width);
     line += cell(row.is_counted ? rate_text(row.rate) : "");
     line += cell(row.is_counted ? sink::grouped(row.calls) : "");
-    line += row.value ? cell(sink::short_amount(*row.value, row.unit)) : amount(row.total);
-    return line + amount(mean_of(row)) + amount(row.slow) + amount(row.max);
+    return line + amount(row.total) + amount(mean_of(row)) + amount(row.slow) + amount(row.max);
 }
 
 void add_line(LiveView::Screen& screen, std::string text, LiveView::Style style) {
@@ -195,12 +203,10 @@ std::vector<const LiveRow*> LiveView::shown() const {
         switch (order_) {
         case Column::rate: return row.rate;
         case Column::calls: return static_cast<double>(row.calls);
-        case Column::total:
-            return static_cast<double>(row.total.value_or(
-                static_cast<uint64_t>(std::max<int64_t>(0, row.value.value_or(0)))));
-        case Column::mean: return static_cast<double>(mean_of(row).value_or(0));
-        case Column::slow: return static_cast<double>(row.slow.value_or(0));
-        case Column::max: return static_cast<double>(row.max.value_or(0));
+        case Column::total: return number(row, row.total);
+        case Column::mean: return number(row, mean_of(row));
+        case Column::slow: return number(row, row.slow);
+        case Column::max: return number(row, row.max);
         case Column::name: return 0;
         }
         return 0;

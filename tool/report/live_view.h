@@ -23,9 +23,10 @@ struct LiveRow {
     uint64_t calls = 0;
     double rate = 0;  // calls a second since the last look
     rules::Unit unit{};
-    std::optional<uint64_t> total, slow, max;  // slow: the bound that 99 % are below
-    std::optional<int64_t> value;              // a gauge's: takes the place of the total
-    bool is_counted = true;                    // gauges are not
+    // slow: the bound that 99 % are below. A gauge's total is its value.
+    std::optional<uint64_t> total, slow, max;
+    bool is_signed = false;  // these are: two's complement
+    bool is_counted = true;  // gauges are not
 };
 
 class LiveView {

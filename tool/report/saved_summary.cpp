@@ -32,6 +32,14 @@ sink::Group group_of(const Json& object, const char* name = "by") {
     return group;
 }
 
+bool as_bits(const Json& value, bool is_signed, uint64_t& out) {
+    if (!is_signed) return as_unsigned(value, out);
+    int64_t number = 0;
+    const bool is_number = as_signed(value, number);
+    out = static_cast<uint64_t>(number);
+    return is_number;
+}
+
 void read(const Json& json, sink::Stat& stat) {
     bool is_sum = text_of(json, "kind") == "sum";
     stat.rule = string_of(json, "rule");
@@ -52,16 +60,23 @@ void read(const Json& json, sink::Hist& hist) {
     hist.label = string_of(json, "label");
     hist.unit = unit_of(json);
     hist.by = group_of(json);
+    // A line shows signs, not types.
+    hist.is_signed = signed_of(json, "min") < 0;
+    const auto bits = [&](const char* name) {
+        return hist.is_signed ? static_cast<uint64_t>(signed_of(json, name))
+                              : unsigned_of(json, name);
+    };
     hist.count = unsigned_of(json, "count");
-    hist.sum = unsigned_of(json, "sum");
-    hist.min = unsigned_of(json, "min");
-    hist.max = unsigned_of(json, "max");
+    hist.sum = bits("sum");
+    hist.min = bits("min");
+    hist.max = bits("max");
     const Json* buckets = list_of(json, "buckets");
     if (buckets == nullptr) return;
     for (const Json& one : buckets->GetArray()) {
         sink::Hist::Bucket bucket{};
-        bool is_bucket = one.IsArray() && one.Size() == 3 && as_unsigned(one[0], bucket.low) &&
-                         as_unsigned(one[1], bucket.high) && as_unsigned(one[2], bucket.count);
+        bool is_bucket =
+            one.IsArray() && one.Size() == 3 && as_bits(one[0], hist.is_signed, bucket.low) &&
+            as_bits(one[1], hist.is_signed, bucket.high) && as_unsigned(one[2], bucket.count);
         if (is_bucket) hist.buckets.push_back(bucket);
     }
 }
@@ -199,14 +214,13 @@ void read(const Json& json, sink::Largest& list) {
     }
 }
 
-// A line shows signs, not types: a clause with one negative group sums signed values.
-void spread_signs(std::vector<sink::Stat>& stats) {
-    auto clause = [](const sink::Stat& stat) { return std::tie(stat.rule, stat.label, stat.kind); };
-    std::set<std::tuple<std::string, std::string, plan::AggregateKind>> with_signs;
-    for (const sink::Stat& stat : stats) {
-        if (stat.is_signed) with_signs.emplace(clause(stat));
+// A line shows signs, not types: of a clause with one negative group all are signed.
+template <class Metric> void spread_signs(std::vector<Metric>& metrics) {
+    std::set<std::pair<std::string, std::string>> with_signs;
+    for (const Metric& one : metrics) {
+        if (one.is_signed) with_signs.emplace(one.rule, one.label);
     }
-    for (sink::Stat& stat : stats) stat.is_signed = with_signs.contains(clause(stat));
+    for (Metric& one : metrics) one.is_signed = with_signs.contains({one.rule, one.label});
 }
 
 // None of a trace that was made by a version that did not know.
@@ -251,6 +265,7 @@ sink::TraceEnd saved_end(const Json& summary) {
     end.metrics.addresses = read_all<sink::GivenAddresses>(summary, "addresses");
     end.metrics.cost = cost_of(summary);
     spread_signs(end.metrics.stats);
+    spread_signs(end.metrics.hists);
     return end;
 }
 
@@ -259,6 +274,7 @@ sink::Sums saved_sums(const Json& line) {
                     1000 * unsigned_of(line, "every_us"), read_all<sink::Stat>(line, "stats"),
                     read_all<sink::Hist>(line, "hists")};
     spread_signs(sums.stats);
+    spread_signs(sums.hists);
     return sums;
 }
 

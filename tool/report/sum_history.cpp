@@ -123,6 +123,7 @@ void SumHistory::add_to_whole(const sink::Sums& gained) {
         found->second.value += stat.value;
         found->second.calls += stat.calls;
         found->second.over_ns += stat.over_ns;
+        found->second.is_signed |= stat.is_signed;
     }
     for (const sink::Hist& hist : gained.hists) {
         auto [found, is_new] = hists_.try_emplace({hist.rule, hist.label, hist.by}, hist);
@@ -131,6 +132,7 @@ void SumHistory::add_to_whole(const sink::Sums& gained) {
         found->second.sum += hist.sum;
         found->second.min = hist.min;
         found->second.max = hist.max;
+        found->second.is_signed |= hist.is_signed;
     }
 }
 

@@ -110,6 +110,14 @@ std::string short_amount(int64_t value, rules::Unit unit) {
     return "-" + short_amount(-static_cast<uint64_t>(value), unit);
 }
 
+Number amount(uint64_t bits, rules::Unit unit, bool is_signed) {
+    return is_signed ? amount(static_cast<int64_t>(bits), unit) : amount(bits, unit);
+}
+
+std::string short_amount(uint64_t bits, rules::Unit unit, bool is_signed) {
+    return is_signed ? short_amount(static_cast<int64_t>(bits), unit) : short_amount(bits, unit);
+}
+
 std::string plural(uint64_t count, std::string_view noun) {
     return fmt::format("{} {}", grouped(count), count == 1 ? std::string(noun) : plural_of(noun));
 }

@@ -29,6 +29,9 @@ void signed_number(Writer& json, int64_t value) {
     write_signed(out, value);
     raw(json, out.view(), rapidjson::kNumberType);
 }
+void number(Writer& json, uint64_t bits, bool is_signed) {
+    is_signed ? signed_number(json, static_cast<int64_t>(bits)) : number(json, bits);
+}
 void member(Writer& json, const char* name, std::string_view value) {
     json.Key(name);
     text(json, value);
@@ -74,8 +77,7 @@ void write(Writer& json, const Stat& stat) {
     unit_member(json, stat.unit);
     by_member(json, stat.by);
     json.Key("value");
-    stat.is_signed ? signed_number(json, static_cast<int64_t>(stat.value))
-                   : number(json, stat.value);
+    number(json, stat.value, stat.is_signed);
     if (is_sum) member(json, "calls", stat.calls);
     if (stat.over_ns > 0) member(json, "over_ns", stat.over_ns);
     if (!stat.is_named) return;
@@ -89,15 +91,16 @@ void write(Writer& json, const Hist& hist) {
     unit_member(json, hist.unit);
     by_member(json, hist.by);
     member(json, "count", hist.count);
-    member(json, "sum", hist.sum);
-    member(json, "min", hist.min);
-    member(json, "max", hist.max);
+    for (auto [name, bits] : {std::pair("sum", hist.sum), {"min", hist.min}, {"max", hist.max}}) {
+        json.Key(name);
+        number(json, bits, hist.is_signed);
+    }
     json.Key("buckets");
     json.StartArray();
     for (const Hist::Bucket& bucket : hist.buckets) {
         json.StartArray();
-        number(json, bucket.low);
-        number(json, bucket.high);
+        number(json, bucket.low, hist.is_signed);
+        number(json, bucket.high, hist.is_signed);
         number(json, bucket.count);
         json.EndArray();
     }

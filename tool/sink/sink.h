@@ -45,11 +45,13 @@ struct Hist {
     std::string rule, label;
     rules::Unit unit{};
     Group by;
+    // Two's complement where they may be negative.
     uint64_t count = 0, sum = 0, min = 0, max = 0;
     struct Bucket {
-        uint64_t low, high, count;  // low <= value < high
+        uint64_t low, high, count;  // low <= value < high; likewise
     };
-    std::vector<Bucket> buckets;
+    std::vector<Bucket> buckets;  // in the order of the values
+    bool is_signed = false;
 };
 struct Gauge {
     std::string rule, name;

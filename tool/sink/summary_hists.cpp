@@ -9,29 +9,35 @@ namespace mlbcc::sink {
 namespace {
 
 constexpr size_t kBar = 30;  // characters of the longest bar
-constexpr size_t kBuckets = 64;
+constexpr size_t kBuckets = buckets::kSigned;
 constexpr size_t kEmptyShown = 3;  // a longer run of empty buckets is one line
+
+uint64_t average(const Hist& hist) {
+    if (!hist.is_signed) return hist.sum / hist.count;
+    return static_cast<uint64_t>(static_cast<int64_t>(hist.sum) / static_cast<int64_t>(hist.count));
+}
 
 // "    15.234 ms   min 812 ns, avg 18.0 us, max 81.2 ms"
 std::string spread(const Hist& hist) {
     if (hist.count == 0) return {};
-    std::string total = hist.unit == rules::Unit::none ? "" : amount(hist.sum, hist.unit).text();
-    return fmt::format("  {:>11}  min {}, avg {}, max {}", total, short_amount(hist.min, hist.unit),
-                       short_amount(hist.sum / hist.count, hist.unit),
-                       short_amount(hist.max, hist.unit));
+    const auto shown = [&](uint64_t bits) { return short_amount(bits, hist.unit, hist.is_signed); };
+    std::string total =
+        hist.unit == rules::Unit::none ? "" : amount(hist.sum, hist.unit, hist.is_signed).text();
+    return fmt::format("  {:>11}  min {}, avg {}, max {}", total, shown(hist.min),
+                       shown(average(hist)), shown(hist.max));
 }
 
 // Those between the first and the last that have values, empty ones too.
 std::vector<Hist::Bucket> without_gaps(const Hist& hist) {
     std::vector<Hist::Bucket> out;
+    const auto order = [&](uint64_t bits) { return buckets::ordered(bits, hist.is_signed); };
     for (const Hist::Bucket& bucket : hist.buckets) {
         if (bucket.count == 0) continue;
-        while (!out.empty() && out.back().high < bucket.low && out.size() < kBuckets) {
-            uint64_t low = out.back().high;
-            out.push_back({low,
-                           std::min(low < UINT64_MAX / 2 ? std::max(low * 2, low + 1) : UINT64_MAX,
-                                    bucket.low),
-                           0});
+        while (!out.empty() && order(out.back().high) < order(bucket.low) &&
+               out.size() < kBuckets) {
+            const uint64_t low = out.back().high;
+            const size_t next = buckets::bucket_of(low, hist.is_signed);
+            out.push_back({low, buckets::bounds_of(next, hist.is_signed).high, 0});
         }
         out.push_back(bucket);
     }
@@ -39,8 +45,8 @@ std::vector<Hist::Bucket> without_gaps(const Hist& hist) {
 }
 
 // Powers of 2 of bytes are whole: "4 KiB", not "4.00 KiB".
-std::string bound(uint64_t value, rules::Unit unit) {
-    std::string text = short_amount(value, unit);
+std::string bound(uint64_t value, rules::Unit unit, bool is_signed) {
+    std::string text = short_amount(value, unit, is_signed);
     if (unit != rules::Unit::bytes) return text;
     for (std::string_view zeros : {".00 ", ".0 "}) {
         size_t at = text.find(zeros);
@@ -69,7 +75,8 @@ void add_bars(Rows& rows, const Hist& hist) {
     size_t bounds = 0, counts = 0;
     for (const Hist::Bucket& bucket : buckets) {
         most = std::max(most, bucket.count);
-        bounds = std::max(bounds, width_of(bound(bucket.high, hist.unit)));
+        for (uint64_t value : {bucket.low, bucket.high})
+            bounds = std::max(bounds, width_of(bound(value, hist.unit, hist.is_signed)));
         counts = std::max(counts, width_of(grouped(bucket.count)));
     }
     for (size_t i = 0; i < buckets.size(); ++i) {
@@ -80,8 +87,9 @@ void add_bars(Rows& rows, const Hist& hist) {
         }
         const Hist::Bucket& bucket = buckets[i];
         std::string line =
-            fmt::format("    {} .. {}  {}  {}", right_aligned(bound(bucket.low, hist.unit), bounds),
-                        right_aligned(bound(bucket.high, hist.unit), bounds),
+            fmt::format("    {} .. {}  {}  {}",
+                        right_aligned(bound(bucket.low, hist.unit, hist.is_signed), bounds),
+                        right_aligned(bound(bucket.high, hist.unit, hist.is_signed), bounds),
                         right_aligned(grouped(bucket.count), counts),
                         std::string(bar_length(bucket.count, most), '#'));
         line.erase(line.find_last_not_of(' ') + 1);
@@ -98,11 +106,12 @@ void add_hist(Rows& rows, const std::vector<const Hist*>& groups) {
         return add_bars(rows, first);
     }
     Hist all = first;
+    const auto order = [&](uint64_t bits) { return buckets::ordered(bits, first.is_signed); };
     for (size_t i = 1; i < groups.size(); ++i) {
         all.count += groups[i]->count;
         all.sum += groups[i]->sum;
-        all.min = std::min(all.min, groups[i]->min);
-        all.max = std::max(all.max, groups[i]->max);
+        all.min = order(std::min(order(all.min), order(groups[i]->min)));
+        all.max = order(std::max(order(all.max), order(groups[i]->max)));
     }
     rows.add(2, first.label, {grouped(all.count), ""}, spread(all));
     std::vector<const Hist*> ordered = groups;

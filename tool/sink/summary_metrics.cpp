@@ -39,8 +39,7 @@ template <class T> std::vector<ClauseOf<T>> clauses_of(const std::vector<T>& all
 }
 
 Number number_of(const Stat& stat, uint64_t value) {
-    return stat.is_signed ? amount(static_cast<int64_t>(value), stat.unit)
-                          : amount(value, stat.unit);
+    return amount(value, stat.unit, stat.is_signed);
 }
 
 // " in 128 calls, 11.2 GiB/s"

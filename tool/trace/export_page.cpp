@@ -62,19 +62,34 @@ std::string label_name(std::string name) {
     return taken || is_bad ? "by_" + name : name;
 }
 
-// Of values: powers of two, of which each second one is shown; times from 1 us to 69 s.
-ClientMetric::Histogram histogram_of(const sink::Hist& hist, double factor) {
+double number(uint64_t bits, bool is_signed) {
+    return is_signed ? static_cast<double>(static_cast<int64_t>(bits)) : static_cast<double>(bits);
+}
+
+// What the buckets shown are below. Of values: powers of two, of which each second one is shown,
+// and where they may be negative, those too; times from 1 us to 69 s.
+std::vector<uint64_t> bounds_of(const sink::Hist& hist) {
     const bool is_time = hist.unit == rules::Unit::nanoseconds;
+    const int first = is_time ? 10 : 0, last = is_time ? 36 : 40, step = is_time ? 1 : 2;
+    std::vector<uint64_t> bounds;
+    for (int power = last; hist.is_signed && power >= first; power -= step)
+        bounds.push_back(0 - (uint64_t{1} << power));
+    if (hist.is_signed) bounds.push_back(0);
+    for (int power = first; power <= last; power += step) bounds.push_back(uint64_t{1} << power);
+    return bounds;
+}
+
+ClientMetric::Histogram histogram_of(const sink::Hist& hist, double factor) {
+    const auto order = [&](uint64_t bits) { return buckets::ordered(bits, hist.is_signed); };
     ClientMetric::Histogram out;
     out.sample_count = 0;
     for (const sink::Hist::Bucket& bucket : hist.buckets) out.sample_count += bucket.count;
-    out.sample_sum = static_cast<double>(hist.sum) * factor;
-    for (unsigned power = is_time ? 10 : 0; power <= (is_time ? 36u : 40u);
-         power += is_time ? 1 : 2) {
-        uint64_t below = uint64_t{1} << power, seen = 0;
+    out.sample_sum = number(hist.sum, hist.is_signed) * factor;
+    for (uint64_t below : bounds_of(hist)) {
+        uint64_t seen = 0;
         for (const sink::Hist::Bucket& bucket : hist.buckets)
-            seen += bucket.high <= below ? bucket.count : 0;
-        out.bucket.push_back({seen, static_cast<double>(below - 1) * factor});
+            seen += order(bucket.high) <= order(below) ? bucket.count : 0;
+        out.bucket.push_back({seen, number(below - 1, hist.is_signed) * factor});
     }
     return out;
 }
@@ -153,10 +168,10 @@ void ExportPage::add(const sink::Stat& stat) {
         count(name, "What `count` of a rule counted.",
               rule_labels(name, stat.rule, stat.label, stat.by), static_cast<double>(stat.value));
     } else if (stat.is_signed) {
-        const std::string name = std::string("mlbcc_rule_signed_sum") + unit.suffix;
+        const std::string name = std::string("mlbcc_rule_sum_signed") + unit.suffix;
         level(name, "The `sum` of a rule over values that may be negative.",
               rule_labels(name, stat.rule, stat.label, stat.by),
-              static_cast<double>(static_cast<int64_t>(stat.value)) * unit.factor);
+              number(stat.value, true) * unit.factor);
     } else {
         const std::string name = std::string("mlbcc_rule_sum") + unit.suffix + "_total";
         count(name, "What `sum` of a rule added up.",
@@ -167,7 +182,9 @@ void ExportPage::add(const sink::Stat& stat) {
 
 void ExportPage::add(const sink::Hist& hist) {
     const InUnit unit = in_unit(hist.unit);
-    const std::string name = std::string("mlbcc_rule_values") + unit.suffix;
+    const std::string name =
+        std::string(hist.is_signed ? "mlbcc_rule_signed_values" : "mlbcc_rule_values") +
+        unit.suffix;
     add_to(metric(name, MetricType::Histogram, "The values that `hist` of a rule saw.",
                   rule_labels(name, hist.rule, hist.label, hist.by))
                .histogram,

@@ -14,7 +14,7 @@ void add_to(codegen::AggregateValue& total, const std::vector<std::byte>& bytes)
     total.sum += one.sum;
     total.inverse_min = std::max(total.inverse_min, one.inverse_min);
     total.max = std::max(total.max, one.max);
-    for (size_t i = 0; i < 64; ++i) total.buckets[i] += one.buckets[i];
+    for (size_t i = 0; i < one.buckets.size(); ++i) total.buckets[i] += one.buckets[i];
 }
 
 void add_to(codegen::AggregateValue& total, const codegen::AggregateValue& other) {
@@ -27,13 +27,16 @@ sink::Hist hist_of(const plan::Aggregate& aggregate, const std::string& rule,
                    Metrics::Group group) {
     const codegen::AggregateValue& v = group.value;
     sink::Hist hist{rule, aggregate.label, aggregate.unit, std::move(group.by), v.count, v.sum};
-    hist.min = v.inverse_min > 0 ? ~v.inverse_min : 0;
-    hist.max = v.max;
-    for (uint32_t i = 0; i < 64; ++i) {
-        if (v.buckets[i] == 0) continue;
-        uint64_t low = i == 0 ? 0 : 1ull << (i - 1);
-        hist.buckets.push_back({low, 1ull << i, v.buckets[i]});
+    hist.is_signed = aggregate.is_signed;
+    if (v.count > 0) {
+        hist.min = buckets::ordered(~v.inverse_min, aggregate.is_signed);
+        hist.max = buckets::ordered(v.max, aggregate.is_signed);
     }
+    buckets::for_each_bucket(aggregate.is_signed, [&](size_t bucket) {
+        if (v.buckets[bucket] == 0) return;
+        const buckets::Bounds bounds = buckets::bounds_of(bucket, aggregate.is_signed);
+        hist.buckets.push_back({bounds.low, bounds.high, v.buckets[bucket]});
+    });
     return hist;
 }
 
@@ -90,9 +93,9 @@ std::vector<Metrics::Group> Metrics::tallied(const plan::Aggregate& aggregate,
         }
         group.value.count = tallied.count;
         group.value.sum = tallied.sum;
-        group.value.inverse_min = ~tallied.min;
-        group.value.max = tallied.max;
-        std::ranges::copy(tallied.buckets, group.value.buckets);
+        group.value.inverse_min = ~buckets::ordered(tallied.min, aggregate.is_signed);
+        group.value.max = buckets::ordered(tallied.max, aggregate.is_signed);
+        group.value.buckets = tallied.buckets;
         group.over_ns = tallied.over_ns;
     }
     return groups;

@@ -14,7 +14,7 @@ codegen::AggregateValue gained(const codegen::AggregateValue& after,
     codegen::AggregateValue gain = after;
     gain.count -= before.count;
     gain.sum -= before.sum;
-    for (size_t i = 0; i < 64; ++i) gain.buckets[i] -= before.buckets[i];
+    for (size_t i = 0; i < gain.buckets.size(); ++i) gain.buckets[i] -= before.buckets[i];
     return gain;
 }
 

@@ -325,13 +325,6 @@ TEST(Cookie, HoldsTheProbeItsWordsAndItsShapes) {
     EXPECT_EQ(codegen::cookie(probe), 0xfffe'abcd'f8f2'3456ull);
 }
 
-TEST(AggregateValues, AreAsLongAsTheirKindNeeds) {
-    EXPECT_EQ(codegen::aggregate_value_size(plan::AggregateKind::count), 8u);
-    EXPECT_EQ(codegen::aggregate_value_size(plan::AggregateKind::sum), 16u);
-    EXPECT_EQ(codegen::aggregate_value_size(plan::AggregateKind::hist), 32u + 64 * 8);
-    EXPECT_EQ(codegen::maps::aggregate(plan::AggregateId{3}), "aggregate_3");
-}
-
 TEST(Template, FillsItsSlots) {
     const codegen::Templates templates{{"t.h", "int {{name}} = {{value}}; {{name}}"}};
     auto text = codegen::fill(templates, "t.h", {{"name", "x"}, {"value", "{{no slot}}"}});
