@@ -71,7 +71,7 @@ class OnAPage(PageCase):
         job = self.write("job.py", SAY.format(numbers=[-30, -20, -1, 0, 10]) + "import os\n"
                          f"while not os.path.exists('{self.dir}/seen'): os.stat('.')\n")
         self.start(str(MLBCC), "--rules", rules, "--prometheus", f":{port}", "--", "python3", "-S", job)
-        page = self.until(lambda: (text := read(f"http://127.0.0.1:{port}/metrics")).count("signed_values_count") and text, "no page")
+        page = self.until(lambda: re.search(r"signed_values_count\{.*\} 5\n", text := read(f"http://127.0.0.1:{port}/metrics")) and text, "no page")
         (self.dir / "seen").touch()
         self.check_page(page)
         below = {float(bound): int(count) for bound, count in
