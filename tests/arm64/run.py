@@ -31,6 +31,7 @@ NOT_EMULATED = {
     "ChildProcess.RunsAsAnotherUser": "a fork is no vfork",
     "ChildProcess.SignalsAreAsTheCallerOfTheToolHasThem": "the emulator has signals of its own",
     "CompilerProcess.IsNotThere": "a fork is no vfork",
+    "CpuTime.HasThatOfChildrenThatWereWaitedFor": "the emulator's own /proc/self/stat has no times of children",
     "FindLibrary.ALoadedLibraryThatWasDeletedIsStillFound": "a process's mappings are the emulator's",
     "FindLibrary.WhatAProcessHasLoadedComesFirst": "a process's mappings are the emulator's",
     "Guarded.*": "no fanotify",
