@@ -35,6 +35,7 @@ struct mlbcc_syscall_rest {
 #define MLBCC_CALL_NUMBER syscallno
 #define MLBCC_CALL_FIRST orig_x0
 #define MLBCC_CALL_FOURTH regs[3]
+#define MLBCC_IS_EXEC(number) ((number) == 221 || (number) == 281)
 #define MLBCC_IS_FORK(number) ((number) == 220 || (number) == 435)  // clone, clone3
 #define MLBCC_ENTRY_SP(ctx) ((u64)(ctx)->sp)
 #define MLBCC_RETURN_SP(ctx) ((u64)(ctx)->sp)

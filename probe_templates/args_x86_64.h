@@ -31,6 +31,7 @@ struct mlbcc_syscall_rest {
 #define MLBCC_CALL_FIRST di
 #define MLBCC_CALL_FOURTH r10
 // clone, fork, vfork, clone3
+#define MLBCC_IS_EXEC(number) ((number) == 59 || (number) == 322)
 #define MLBCC_IS_FORK(number) (((number) >= 56 && (number) <= 58) || (number) == 435)
 // The same number at both ends of a call: `ret` has taken the return address off the stack.
 #define MLBCC_ENTRY_SP(ctx) ((u64)(ctx)->sp)

@@ -38,6 +38,9 @@ static __always_inline int mlbcc_on_fork(void *ctx, u32 child, u64 clone_flags) 
         mlbcc_trace(child, &fresh);
     }
 #endif
+#if MLBCC_ANSWERS
+    mlbcc_is_new(child);
+#endif
 #ifdef MLBCC_PYTHONS
     if (!is_thread) mlbcc_python_forks(&call.id, child);
 #endif
@@ -59,6 +62,9 @@ static __always_inline int mlbcc_on_exec(void *ctx, u32 former) {
     mlbcc_release(call.id.thread);
 #endif
     if (former != call.id.thread) mlbcc_release(former);
+#if MLBCC_ANSWERS
+    mlbcc_is_new(call.id.thread);
+#endif
 #if MLBCC_TIMED
     if (start) mlbcc_note_start(call.id.thread, start);
 #endif

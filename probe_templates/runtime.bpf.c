@@ -219,6 +219,11 @@ struct thread_state {
 #if MLBCC_TIMED
     u64 started;  // ns, the system call that goes on; 0: none that rules want
 #endif
+#if MLBCC_ANSWERS
+    u64 begun;  // the number + 1 of the system call that goes on, or one of the two; 0: not known
+#define MLBCC_IN_NO_CALL (1ULL << 32)  // that rules want
+#define MLBCC_ANSWERED (2ULL << 32)    // of the one that goes on only the end is seen
+#endif
 #if MLBCC_USES_FRAMES
     struct call_frame frames[MLBCC_FRAMES];
     // Where a record too large for BPF's stack is put together.
@@ -264,6 +269,9 @@ static __always_inline void mlbcc_name(struct thread_state *state, u32 thread) {
 #if MLBCC_TIMED
     state->started = 0;
 #endif
+#if MLBCC_ANSWERS
+    state->begun = 0;
+#endif
     state->owner = thread;
 }
 
@@ -294,6 +302,15 @@ static __always_inline void mlbcc_release(u32 thread) {
     starts.delete(&thread);
 #endif
 }
+
+#if MLBCC_ANSWERS
+// Of a thread that is new, or runs a new program, it is known that no call of before goes on.
+static __always_inline void mlbcc_is_new(u32 thread) {
+    if (!mlbcc_slot(thread)) mlbcc_claim(thread);
+    struct thread_state *slot = mlbcc_slot(thread);
+    if (slot && !slot->begun) slot->begun = MLBCC_IN_NO_CALL;
+}
+#endif
 
 #if MLBCC_TIMED
 // When the thread's system call began. 0 where there is no room for it.

@@ -10,6 +10,32 @@ static __always_inline u64 mlbcc_syscall_cookie(u64 number) {
     return cookie ? *cookie : 0;
 }
 
+// Which call it is; where its beginning is told at its end, too.
+static __always_inline u32 mlbcc_call_number(struct bpf_raw_tracepoint_args *at) {
+#if MLBCC_ANSWERS
+    u32 number = ~0u;
+    u64 place = MLBCC_SYSCALL_REGISTERS(at) + __builtin_offsetof(struct pt_regs, MLBCC_CALL_NUMBER);
+    bpf_probe_read_kernel(&number, sizeof(number), (void *)place);
+    return number;
+#else
+    return MLBCC_SYSCALL_NUMBER(at);
+#endif
+}
+
+// What the call returned. Where a filter answers by a signal (SIGSYS), or by the program's end, the
+// kernel puts the call's number there: it is a call in whose place a signal came, ERESTARTSYS.
+static __always_inline u64 mlbcc_syscall_result(struct bpf_raw_tracepoint_args *at) {
+    u64 result = MLBCC_SYSCALL_RESULT(at);
+#ifdef MLBCC_TASK_PENDING
+    if (result < MLBCC_SYSCALLS) {
+        u64 signals = 0, task = bpf_get_current_task();
+        bpf_probe_read_kernel(&signals, sizeof(signals), (void *)(task + MLBCC_TASK_PENDING));
+        if (signals >> 30 & 1) return -512;
+    }
+#endif
+    return result;
+}
+
 // The program's registers, with the arguments where a function would have them. 0: a call of the
 // 32-bit interface, whose numbers mean others.
 static __always_inline int mlbcc_syscall_registers(struct call *call, struct pt_regs *registers,
@@ -24,7 +50,7 @@ static __always_inline int mlbcc_syscall_registers(struct call *call, struct pt_
 
 static __always_inline int mlbcc_syscall_begins(struct call *call, struct pt_regs *registers,
                                                 struct bpf_raw_tracepoint_args *at) {
-    u64 cookie = mlbcc_syscall_cookie(MLBCC_SYSCALL_NUMBER(at));
+    u64 cookie = mlbcc_syscall_cookie(mlbcc_call_number(at));
     if (!cookie || MLBCC_ENTRY_SHAPE(cookie) == MLBCC_NO_SHAPE) return 0;
     if (!mlbcc_admit(call) || !mlbcc_syscall_registers(call, registers, at)) return 0;
     mlbcc_take_cookie(call, cookie);
@@ -82,10 +108,18 @@ static __always_inline int mlbcc_syscall_returns(struct call *call, struct pt_re
     return mlbcc_syscall_ends(call, at) && mlbcc_syscall_registers(call, registers, at);
 }
 
+// A call of which only the end was seen took a time that nobody knows: none.
+static __always_inline void mlbcc_time_answer(struct call *call) {
+#if MLBCC_ANSWERS
+    struct thread_state *slot = mlbcc_slot(bpf_get_current_pid_tgid());
+    if (slot && slot->begun == MLBCC_ANSWERED) call->now = call->start;
+#endif
+}
+
 #if MLBCC_TIMED
 static __always_inline int mlbcc_syscall_starts(struct bpf_raw_tracepoint_args *at) {
     struct call call MLBCC_UNSET;
-    u64 cookie = mlbcc_syscall_cookie(MLBCC_SYSCALL_NUMBER(at));
+    u64 cookie = mlbcc_syscall_cookie(mlbcc_call_number(at));
     if (!cookie || MLBCC_ENTRY_SHAPE(cookie) == MLBCC_NO_SHAPE || !mlbcc_admit(&call)) return 0;
     call.probe = MLBCC_PROBE(cookie);
     mlbcc_hit(call.probe);
@@ -107,6 +141,7 @@ static __always_inline int mlbcc_syscall_took(struct call *call, struct pt_regs 
     if (!call->start || !call->all) return 0;
     mlbcc_identify(&call->id);
     call->now = bpf_ktime_get_ns();
+    mlbcc_time_answer(call);
     return mlbcc_syscall_ends(call, at) && mlbcc_syscall_registers(call, registers, at);
 }
 #endif

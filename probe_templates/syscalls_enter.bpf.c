@@ -2,5 +2,11 @@ int on_sys_enter(struct bpf_raw_tracepoint_args *at) {
 #if !MLBCC_EVERYONE
     if (!mlbcc_suspect(bpf_get_current_pid_tgid() >> 32)) return 0;
 #endif
-    return mlbcc_syscall_pass(at, mlbcc_syscall_cookie(MLBCC_SYSCALL_NUMBER(at)), 0);
+    u32 number = MLBCC_SYSCALL_NUMBER(at);
+    u64 cookie = mlbcc_syscall_cookie(number);
+#if MLBCC_ANSWERS
+    struct thread_state *slot = mlbcc_slot(bpf_get_current_pid_tgid());
+    if (cookie && slot) slot->begun = (u64)number + 1;
+#endif
+    return mlbcc_syscall_pass(at, cookie, 0);
 }

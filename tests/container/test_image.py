@@ -38,7 +38,7 @@ class QuickStart(ContainerCase):
     def test_the_same_events_as_outside(self):
         inside, outside = self.in_image(*self.FLAGS), self.outside()
         events = [record for record in inside if "phase" in record]
-        self.assertEqual(len(events), 146)
+        self.assertEqual(len(events), 126)
         self.assertEqual(sum(record["phase"] == "B" for record in events), 59, "each call of the program's own log")
         self.assertEqual(inside, outside)
 

@@ -56,6 +56,9 @@ struct Options {
     // Where `utask` is there, and `return_instances` in what it points to: a thread that no return
     // probe awaits anywhere need not be asked where its functions return to.
     std::optional<uint32_t> task_uprobes_offset, return_instances_offset;
+    // Where `seccomp.mode` and `pending.signal` are there: system calls that a filter answers are
+    // followed, of which the kernel tells the end alone.
+    std::optional<uint32_t> task_seccomp_offset, task_pending_offset;
     uint32_t spare_probes = 0;            // room for what the plan may grow by
     uint32_t cpus = 1;                    // that the machine may have
     size_t wake_bytes = size_t{4} << 20;  // the reader is woken when a CPU has written so much

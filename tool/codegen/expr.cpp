@@ -165,8 +165,15 @@ std::string Writer::condition(const Typed& value) {
 }
 
 std::string Writer::return_value() const {
-    return probe_.kind == plan::ProbeKind::syscall ? "MLBCC_SYSCALL_RESULT(at)"
+    return probe_.kind == plan::ProbeKind::syscall ? "mlbcc_syscall_result(at)"
                                                    : "MLBCC_RETURN_VALUE(ctx)";
+}
+
+// Of a system call that a filter answered it is not known how long it took.
+bool Writer::is_unsure_duration(const Typed& value) const {
+    const auto* leaf = std::get_if<rules::BuiltinLeaf>(&value.node);
+    return leaf != nullptr && leaf->which == rules::Builtin::duration &&
+           probe_.kind == plan::ProbeKind::syscall;
 }
 
 std::string Writer::failed(const Typed& value) const {
@@ -175,6 +182,7 @@ std::string Writer::failed(const Typed& value) const {
         return checked ? fmt::format("(frame->unread >> {} & 1)", unread_bit(*kept)) : "";
     }
     std::string all;
+    if (is_unsure_duration(value)) all = "(call.now == call.start)";
     if (auto known = known_.find("failed " + rules::to_text(value)); known != known_.end()) {
         all = known->second;
     }

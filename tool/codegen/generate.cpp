@@ -58,6 +58,7 @@ public:
         }
         pass_syscalls_on(rules::Stage::entry);
         pass_syscalls_on(rules::Stage::ret);
+        answered_syscalls();
         add("follow.bpf.c");
         for (const char* point :
              {"task:task_newtask", "sched:sched_process_exec", "sched:sched_process_exit"}) {
@@ -271,11 +272,6 @@ private:
         program_.functions.push_back({name, ProgramKind::tracepoint, one.id, {}});
     }
 
-    static std::string offset_define(std::string name, uint32_t offset) {
-        name = name.substr(name.find(':') + 1);
-        std::ranges::replace(name, '.', '_');
-        return fmt::format("#define MLBCC_OFFSET_{} {}\n", name, offset);
-    }
     void files() {
         for (size_t i = 0; i < options_.file_offsets.size(); ++i) {
             text(offset_define(kFileMembers[i], options_.file_offsets[i]));
@@ -360,8 +356,19 @@ private:
     ProgramKind syscall_kind() const {
         return options_.points_by_perf ? ProgramKind::tracepoint : ProgramKind::raw_tracepoint;
     }
+    bool are_direct_syscalls(rules::Stage end) const {
+        const bool by_end = end == rules::Stage::entry && follows_answers(plan_, options_);
+        return !by_end && count_shapes(plan::ProbeKind::syscall, end) < 2;
+    }
+    // Attached before the programs of the end.
+    void answered_syscalls() {
+        if (!follows_answers(plan_, options_)) return;
+        add("syscalls_answered.bpf.c");
+        Function first{"on_sys_answered", syscall_kind(), {}, syscall_point(rules::Stage::ret)};
+        program_.functions.insert(program_.functions.begin(), std::move(first));
+    }
     void syscall_program(const plan::Shape& one, const std::string& name) {
-        if (count_shapes(plan::ProbeKind::syscall, one.end) == 1) {
+        if (are_direct_syscalls(one.end)) {
             program_.functions.push_back({name, syscall_kind(), one.id, syscall_point(one.end)});
         } else {
             program_.functions.push_back(
@@ -369,11 +376,10 @@ private:
         }
     }
     void pass_syscalls_on(rules::Stage end) {
-        if (count_shapes(plan::ProbeKind::syscall, end) < 2) return;
-        bool at_return = end == rules::Stage::ret;
-        const char* name = at_return ? "on_sys_exit" : "on_sys_enter";
-        add(at_return ? "syscalls_exit.bpf.c" : "syscalls_enter.bpf.c");
-        program_.functions.push_back({name, syscall_kind(), {}, syscall_point(end)});
+        if (are_direct_syscalls(end)) return;
+        const std::string name = end == rules::Stage::ret ? "exit" : "enter";
+        add("syscalls_" + name + ".bpf.c");
+        program_.functions.push_back({"on_sys_" + name, syscall_kind(), {}, syscall_point(end)});
     }
 
     const plan::Plan& plan_;

@@ -78,8 +78,21 @@ bool walks_python(const plan::Plan& plan, const Options& options) {
     return plan.takes_python() && options.task_fsbase_offset;
 }
 
+bool follows_answers(const plan::Plan& plan, const Options& options) {
+    return options.task_seccomp_offset && options.task_pending_offset &&
+           std::ranges::any_of(plan.probes, [](const plan::ProbePlan& probe) {
+               return probe.kind == plan::ProbeKind::syscall && probe.has_entry();
+           });
+}
+
 bool looks_for_pythons(const plan::Plan& plan, const Options& options) {
     return plan.asks_for_python || walks_python(plan, options);
+}
+
+std::string offset_define(std::string name, uint32_t offset) {
+    name = name.substr(name.find(':') + 1);
+    std::ranges::replace(name, '.', '_');
+    return fmt::format("#define MLBCC_OFFSET_{} {}\n", name, offset);
 }
 
 std::string settings(const plan::Plan& plan, const Options& options, bool frames) {
@@ -101,6 +114,12 @@ std::string settings(const plan::Plan& plan, const Options& options, bool frames
                            "#define MLBCC_SHAPES {}\n#define MLBCC_TIMED {}\n",
                            kMaxSyscalls, kNoShape, plan.shapes.size(),
                            std::ranges::any_of(plan.probes, timed) ? 1 : 0);
+        const bool answers = follows_answers(plan, options);
+        out += fmt::format("#define MLBCC_ANSWERS {}\n", answers ? 1 : 0);
+        if (answers)
+            out += fmt::format("#define MLBCC_TASK_SECCOMP {}\n", *options.task_seccomp_offset);
+        if (options.task_pending_offset)
+            out += fmt::format("#define MLBCC_TASK_PENDING {}\n", *options.task_pending_offset);
     }
     out +=
         fmt::format("#define MLBCC_DEFINED {}\n", has_kind(plan, plan::ProbeKind::defined) ? 1 : 0);

@@ -11,7 +11,11 @@ namespace mlbcc::codegen {
 bool has_kind(const plan::Plan& plan, plan::ProbeKind kind);
 bool uses_frames(const plan::Plan& plan, const Options& options);
 bool walks_python(const plan::Plan& plan, const Options& options);  // for `stack python`
+// Whether system calls that a filter answers are to be told from others.
+bool follows_answers(const plan::Plan& plan, const Options& options);
 bool looks_for_pythons(const plan::Plan& plan, const Options& options);
+// "#define MLBCC_OFFSET_task_struct_tgid 1234\n" for "task_struct.tgid".
+std::string offset_define(std::string name, uint32_t offset);
 std::string settings(const plan::Plan& plan, const Options& options, bool frames);
 std::string aggregate_map(const plan::Plan& plan, const plan::Aggregate& aggregate);
 

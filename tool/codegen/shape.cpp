@@ -330,6 +330,7 @@ void ShapeWriter::find_call(Writer& w) {
     } else {
         w.line("if (!mlbcc_leave_frame(&call)) return 0;");
     }
+    if (is_syscall()) w.line("mlbcc_time_answer(&call);");
     w.line("struct accounts *all = call.all;");
     w.line("struct call_frame *frame = call.frame;");
     w.line(fmt::format("u32 hits = call.hits & {};", probe_.return_parts()));

@@ -31,6 +31,9 @@ void ShapeWriter::aggregate(Writer& w, const plan::AggregateUse& use) {
         }
         return;
     }
+    const bool is_hist = shared.kind == plan::AggregateKind::hist;
+    const bool may_be_unknown = is_hist && is_syscall() && plan::takes_duration(*use.value);
+    if (may_be_unknown) w.open_block(fmt::format("if (!({})) {{", w.failed(*use.value)));
     group_key(w, use);
     std::string map = maps::aggregate(shared.id);
     w.line(fmt::format("struct {0}_value *group = {0}.lookup(&key);", map));
@@ -38,7 +41,7 @@ void ShapeWriter::aggregate(Writer& w, const plan::AggregateUse& use) {
     w.open_block("if (group) {");
     w.line("__sync_fetch_and_add(&group->count, 1);");
     if (use.value) w.line("__sync_fetch_and_add(&group->sum, value);");
-    if (shared.kind == plan::AggregateKind::hist) {
+    if (is_hist) {
         // Not atomic: two threads of one CPU, one preempting the other right here, may lose an
         // extreme.
         const char* order = shared.is_signed ? " ^ (1ULL << 63)" : "";
@@ -51,6 +54,7 @@ void ShapeWriter::aggregate(Writer& w, const plan::AggregateUse& use) {
     w.close_block();
     w.line(fmt::format("else __sync_fetch_and_add(&all->rules[{}].full, 1);",
                        static_cast<uint32_t>(shared.rule)));
+    if (may_be_unknown) w.close_block();
 }
 
 void ShapeWriter::group_key(Writer& w, const plan::AggregateUse& use) {

@@ -24,7 +24,8 @@ public:
     // Statements that store any value as a record, a key or a frame holds it.
     void store(const std::string& to, uint32_t size, const rules::Typed& value, bool as_raw);
     std::string condition(const rules::Typed& value);
-    // Of a value written before: C that is 1 where memory it reads could not be read, else 0.
+    // Of a value written before: C that is 1 where memory it reads could not be read, or where it
+    // is not known otherwise, else 0.
     std::string failed(const rules::Typed& value) const;  // empty: it reads none
     uint32_t unread_bit(const plan::Saved& saved) const;  // in its frame
 
@@ -53,6 +54,7 @@ private:
     std::string defined_field(uint32_t param) const;
     std::string usdt_argument(uint32_t param);
     bool reads_program() const;
+    bool is_unsure_duration(const rules::Typed& value) const;
     void read_again(const std::string& to, uint32_t size, const rules::Typed& value);
     std::string read(const std::string& to, uint32_t size, const std::string& from,
                      bool of_task) const;

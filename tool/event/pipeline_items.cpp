@@ -262,6 +262,9 @@ void Pipeline::whole_calls(Current& current) {
 void Pipeline::add_duration(Event& event, uint64_t start_ns, uint64_t end_ns,
                             const Current& current) {
     event.duration_ns = end_ns > start_ns ? end_ns - start_ns : 0;
+    // A filter answered it: the kernel told the end alone.
+    event.has_duration =
+        end_ns != start_ns || current.meaning.probe->kind != plan::ProbeKind::syscall;
     if (current.meaning.ret) event.ret = current.meaning.ret->read(current.context);
     ClauseTime& time = rules_->times[static_cast<uint32_t>(event.clause)];
     ++time.calls;

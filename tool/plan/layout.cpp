@@ -68,6 +68,13 @@ bool reads_memory(const rules::Typed& value) {
 
 }  // namespace
 
+bool takes_duration(const rules::Typed& value) {
+    return rules::any_part(value, [](const rules::Typed& part) {
+        const auto* leaf = std::get_if<rules::BuiltinLeaf>(&part.node);
+        return leaf != nullptr && leaf->which == rules::Builtin::duration;
+    });
+}
+
 ValueType value_type(const rules::Typed& value) {
     ValueType type{value.show, value.size, {}, {}, value.unit, value.hex_unnamed, value.demangle};
     if (type.kind == ValueType::Kind::enumeration) type.enum_type = value.type;
@@ -101,9 +108,11 @@ void ProbePlanner::lay_out(RecordPlan& record, bool is_return) {
         record.layout.fields.push_back({.type = *probe_.ret_type});
     }
     uint32_t offset = sizeof(RecordHeader) + (is_return ? sizeof(ReturnHeader) : 0);
-    bool reads = std::any_of(record.captures.begin(), record.captures.end(),
-                             [](const Capture& capture) { return reads_memory(*capture.value); });
-    if (reads || probe_.kind == ProbeKind::interval) {
+    const bool may_be_unknown = std::ranges::any_of(record.captures, [&](const Capture& capture) {
+        return reads_memory(*capture.value) ||
+               (probe_.kind == ProbeKind::syscall && takes_duration(*capture.value));
+    });
+    if (may_be_unknown || probe_.kind == ProbeKind::interval) {
         record.layout.unread = offset;
         offset += 8;
     }

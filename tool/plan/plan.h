@@ -357,6 +357,8 @@ struct Plan {
 Plan make_plan(std::vector<target::Probe> targets, const rules::RuleSet& rules,
                const rules::TypeTable& types, Arch arch, Diagnostics& diagnostics);
 
+bool takes_duration(const rules::Typed& value);  // whether the call's duration is a part of it
+
 // What a plan that is carried out already can take in.
 struct Growth {
     size_t first_probe = 0;             // index of the first that was added

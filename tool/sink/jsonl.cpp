@@ -97,7 +97,8 @@ void Jsonl::event(const event::Event& event) {
         out_.number(*event.begin);
     }
     bool has_end = event.phase == event::Phase::end || event.phase == event::Phase::complete;
-    if (has_end) write_duration(event.duration_ns);
+    if (has_end && event.has_duration) write_duration(event.duration_ns);
+    if (has_end && !event.has_duration) out_.append(R"(,"duration_us":null)");
     if (event.ret) {
         out_.append(R"(,"ret":)");
         write_value(out_, *event.ret);

@@ -38,6 +38,8 @@ bpf::KernelTypes kernel_types() {
     if (const auto task = btf->type("task_struct")) {
         types.task_pid_offset = offset_of(*task->image, task->id, {"pid"});
         types.task_stack_offset = offset_of(*task->image, task->id, {"stack"});
+        types.task_seccomp_offset = offset_of(*task->image, task->id, {"seccomp", "mode"});
+        types.task_pending_offset = offset_of(*task->image, task->id, {"pending", "signal"});
         types.task_uprobes_offset = offset_of(*task->image, task->id, {"utask"});
         types.task_preempt_offset =
             offset_of(*task->image, task->id, {"thread_info", "preempt_count"});

@@ -88,7 +88,8 @@ void Csv::arguments(const Slice& slice) {
 // Texts stand for themselves, everything else as in JSON.
 void Csv::row(std::string_view kind, const Slice& slice) {
     const Record& call = *slice.call;
-    bool has_duration = kind == "call" && slice.missing != Missing::still_open;
+    const Record& last = slice.end != nullptr ? *slice.end : call;
+    bool has_duration = kind == "call" && slice.missing != Missing::still_open && last.has_duration;
     text_.append(kind);
     time(slice.begin_ns, 1'000'000'000, 9);
     has_duration ? time(slice.end_ns - slice.begin_ns, 1000, 3) : text_.append(',');

@@ -72,6 +72,8 @@ const Record* RecordReader::read(const Json& line) {
     record_.parent = natural("parent");
     record_.time_ns = report::nanoseconds_of(line, "ts", 1e9);
     record_.duration_ns = report::nanoseconds_of(line, "duration_us", 1e3);
+    const auto duration = line.FindMember("duration_us");
+    record_.has_duration = duration == line.MemberEnd() || !duration->value.IsNull();
     record_.pid = small("pid");
     record_.tid = small("tid");
     record_.cpu = small("cpu");

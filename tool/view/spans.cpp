@@ -49,6 +49,10 @@ size_t Spans::around_of(const Lane& lane, std::string_view type) {
     return 0;
 }
 
+Missing Spans::missing_of(const Record& end) {
+    return end.has_duration ? Missing::nothing : Missing::begin;
+}
+
 void Spans::end(const Record& record) {
     Lane& lane = lane_of(record);
     size_t at = lane.depth;
@@ -60,7 +64,7 @@ void Spans::end(const Record& record) {
     close_above(lane, at, record.time_ns);
     const Record& call = lane.open[at - 1].get();
     lane.depth = at - 1;
-    take_({&call, &record, call.time_ns, std::max(record.time_ns, call.time_ns), Missing::nothing,
+    take_({&call, &record, call.time_ns, std::max(record.time_ns, call.time_ns), missing_of(record),
            lane.around[at - 1]});
 }
 
@@ -70,7 +74,7 @@ void Spans::add(const Record& record) {
     case event::Phase::end: return end(record);
     case event::Phase::complete:
         return take_({&record, nullptr, record.time_ns, record.time_ns + record.duration_ns,
-                      Missing::nothing, 0});
+                      missing_of(record), 0});
     case event::Phase::instant: return;
     }
 }

@@ -51,6 +51,7 @@ private:
     static constexpr size_t kLanes = 4096;  // more: those of idle threads are forgotten
 
     void begin(const Record& record);
+    static Missing missing_of(const Record& end);
     static size_t around_of(const Lane& lane, std::string_view type);
     void end(const Record& record);
     Lane& lane_of(const Record& record);

@@ -6,7 +6,7 @@ import re
 from decimal import Decimal
 
 TS = re.compile(r'"ts":\d+\.\d{9}[,}]')
-DURATION = re.compile(r'"duration_us":\d+\.\d{3}[,}]')
+DURATION = re.compile(r'"duration_us":(\d+\.\d{3}|null)[,}]')
 
 
 class Malformed(AssertionError):
@@ -134,7 +134,7 @@ LATE_US = 40_000  # a call written whole that took longer may come after its tim
 
 def is_late(record, last):
     """Whether an X stands after its time because it was a long call."""
-    return record["ts"] < last and record.get("phase") == "X" and record["duration_us"] >= LATE_US
+    return record["ts"] < last and record.get("phase") == "X" and (record["duration_us"] or 0) >= LATE_US
 
 
 def check_order(trace):
@@ -163,7 +163,7 @@ def check_spans(trace):
             check_parent(event, stacks.get(thread, []))
             begins[event["event_id"]] = event
             stacks.setdefault(thread, []).append(event["event_id"])
-        elif phase == "X" and event["duration_us"] >= LATE_US:
+        elif phase == "X" and (event["duration_us"] or 0) >= LATE_US:
             continue
         elif phase == "E" and "begin" in event:
             begin = begins.pop(event["begin"], None)

@@ -31,6 +31,26 @@ TEST(GeneratePoints, ASystemCallWhoseTimeIsAsked) {
                                       "on syscall:read { event file.use(wanted = count) }\n");
 }
 
+// What a filter answers is told at its end: the beginning is done there, before the end is.
+TEST(GeneratePoints, SystemCallsThatAFilterAnswersAreFollowed) {
+    const auto made = [](const std::string& rules, std::optional<uint32_t> offset) {
+        const Planned planned(rules);
+        return codegen::generate(planned.plan(), {.task_seccomp_offset = offset,
+                                                  .task_pending_offset = offset,
+                                                  .templates = &shipped_templates()})
+            .value();
+    };
+    const std::string both_ends = "on syscall:openat { span file(args) }\n";
+    const codegen::Program program = made(both_ends, 8);
+    EXPECT_EQ(program.functions.front().name, "on_sys_answered");
+    EXPECT_EQ(program.functions.front().point, "raw_syscalls:sys_exit");
+    EXPECT_EQ(count_of(program.source, "int on_sys_enter("), 1u) << "it notes which call began";
+    const std::string end_alone = "on syscall:openat { count by ret }\n";
+    EXPECT_EQ(count_of(made(end_alone, 8).source, "int on_sys_answered("), 0u);
+    EXPECT_EQ(count_of(made(both_ends, std::nullopt).source, "int on_sys_answered("), 0u);
+    EXPECT_EQ(count_of(made(both_ends, std::nullopt).source, "int on_sys_enter("), 0u);
+}
+
 TEST(GeneratePoints, PythonFunctionsOfManySystemCallsAreFoundByOneProgram) {
     const std::string few = "on syscall:openat { event a(filename)   stack python }\n"
                             "on syscall:openat { event a(flags) }\n";
