@@ -168,11 +168,17 @@ MLBCC_COMMON u64 common_enter(struct call *call) {
 }
 
 #if MLBCC_SESSION
-// The end of a call without a frame.
+// The end of a call without a frame. A process that is made in the middle of it returns, too, and has
+// the cookie: but one call is one.
 MLBCC_COMMON u64 common_leave(struct call *call) {
     call->now = bpf_ktime_get_ns();
     call->start = *mlbcc_session_cookie(call->ctx);
     call->all = mlbcc_accounts();
+#ifdef MLBCC_TASK_START
+    u64 made = 0;
+    bpf_probe_read_kernel(&made, sizeof(made), (void *)(bpf_get_current_task() + MLBCC_TASK_START));
+    if (made > call->start) return 0;
+#endif
     return call->all != 0;
 }
 #endif

@@ -29,8 +29,8 @@ struct KernelTypes {  // what the kernel's BTF says
     uint32_t session_cookie = 0, session_is_return = 0;
     // Bytes, of `pid`, `stack` and `thread.fsbase` in struct task_struct.
     std::optional<uint32_t> task_pid_offset, task_stack_offset, task_fsbase_offset;
-    // Likewise of `seccomp.mode` and `pending.signal`.
-    std::optional<uint32_t> task_seccomp_offset, task_pending_offset;
+    // Likewise of `seccomp.mode`, `pending.signal` and `start_time`.
+    std::optional<uint32_t> task_seccomp_offset, task_pending_offset, task_start_offset;
     // Of `utask` there, and of `return_instances` in what it points to, struct uprobe_task.
     std::optional<uint32_t> task_uprobes_offset, return_instances_offset;
     // Where a thread's count of reasons not to be preempted is: the BTF id of x86-64's variable of

@@ -59,6 +59,9 @@ struct Options {
     // Where `seccomp.mode` and `pending.signal` are there: system calls that a filter answers are
     // followed, of which the kernel tells the end alone.
     std::optional<uint32_t> task_seccomp_offset, task_pending_offset;
+    // Where `start_time` is there: a call's end is its own, and not that of a process made
+    // meanwhile.
+    std::optional<uint32_t> task_start_offset;
     uint32_t spare_probes = 0;            // room for what the plan may grow by
     uint32_t cpus = 1;                    // that the machine may have
     size_t wake_bytes = size_t{4} << 20;  // the reader is woken when a CPU has written so much

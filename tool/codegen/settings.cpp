@@ -133,6 +133,8 @@ std::string settings(const plan::Plan& plan, const Options& options, bool frames
                            *options.task_fsbase_offset);
     }
     out += fmt::format("#define MLBCC_TASK_PID {}\n", options.task_pid_offset.value_or(0));
+    if (session && options.task_start_offset)
+        out += fmt::format("#define MLBCC_TASK_START {}\n", *options.task_start_offset);
     if (options.task_uprobes_offset && options.return_instances_offset) {
         out += fmt::format("#define MLBCC_TASK_UPROBES {}\n#define MLBCC_RETURN_INSTANCES {}\n",
                            *options.task_uprobes_offset, *options.return_instances_offset);

@@ -40,6 +40,7 @@ bpf::KernelTypes kernel_types() {
         types.task_stack_offset = offset_of(*task->image, task->id, {"stack"});
         types.task_seccomp_offset = offset_of(*task->image, task->id, {"seccomp", "mode"});
         types.task_pending_offset = offset_of(*task->image, task->id, {"pending", "signal"});
+        types.task_start_offset = offset_of(*task->image, task->id, {"start_time"});
         types.task_uprobes_offset = offset_of(*task->image, task->id, {"utask"});
         types.task_preempt_offset =
             offset_of(*task->image, task->id, {"thread_info", "preempt_count"});
