@@ -220,9 +220,9 @@ struct thread_state {
     u64 started;  // ns, the system call that goes on; 0: none that rules want
 #endif
 #if MLBCC_ANSWERS
-    u64 begun;  // the number + 1 of the system call that goes on, or one of the two; 0: not known
+    u64 begun;  // the number + 1 of the system call that goes on; 0: not known
 #define MLBCC_IN_NO_CALL (1ULL << 32)  // that rules want
-#define MLBCC_ANSWERED (2ULL << 32)    // of the one that goes on only the end is seen
+#define MLBCC_ANSWERED (1ULL << 33)    // with its number + 1: only the end is seen
 #endif
 #if MLBCC_USES_FRAMES
     struct call_frame frames[MLBCC_FRAMES];

@@ -10,13 +10,20 @@ static __always_inline u64 mlbcc_syscall_cookie(u64 number) {
     return cookie ? *cookie : 0;
 }
 
-// Which call it is; where its beginning is told at its end, too.
-static __always_inline u32 mlbcc_call_number(struct bpf_raw_tracepoint_args *at) {
 #if MLBCC_ANSWERS
+static __always_inline u32 mlbcc_number_of_registers(struct bpf_raw_tracepoint_args *at) {
     u32 number = ~0u;
     u64 place = MLBCC_SYSCALL_REGISTERS(at) + __builtin_offsetof(struct pt_regs, MLBCC_CALL_NUMBER);
     bpf_probe_read_kernel(&number, sizeof(number), (void *)place);
     return number;
+}
+#endif
+
+// Which call begins; this may be told at its end.
+static __always_inline u32 mlbcc_call_number(struct bpf_raw_tracepoint_args *at) {
+#if MLBCC_ANSWERS
+    struct thread_state *slot = mlbcc_slot(bpf_get_current_pid_tgid());
+    return slot ? (u32)slot->begun - 1 : mlbcc_number_of_registers(at);
 #else
     return MLBCC_SYSCALL_NUMBER(at);
 #endif
@@ -112,7 +119,7 @@ static __always_inline int mlbcc_syscall_returns(struct call *call, struct pt_re
 static __always_inline void mlbcc_time_answer(struct call *call) {
 #if MLBCC_ANSWERS
     struct thread_state *slot = mlbcc_slot(bpf_get_current_pid_tgid());
-    if (slot && slot->begun == MLBCC_ANSWERED) call->now = call->start;
+    if (slot && slot->begun & MLBCC_ANSWERED) call->now = call->start;
 #endif
 }
 

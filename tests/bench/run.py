@@ -97,6 +97,7 @@ def write_rows(document, text, rows):
 
 def main():
     chosen = options()
+    m.SCRATCH.mkdir(parents=True, exist_ok=True)
     measured = []
     for row in chosen.rows:
         print(f"{row.key}: {row.what}", flush=True)
