@@ -15,6 +15,7 @@ import platform
 import sys
 from pathlib import Path
 
+import measure
 import rows_accuracy
 import rows_cost
 import rows_gpu
@@ -97,7 +98,7 @@ def write_rows(document, text, rows):
 
 def main():
     chosen = options()
-    m.SCRATCH.mkdir(parents=True, exist_ok=True)
+    measure.SCRATCH.mkdir(parents=True, exist_ok=True)
     measured = []
     for row in chosen.rows:
         print(f"{row.key}: {row.what}", flush=True)
