@@ -4,7 +4,7 @@ import re
 import subprocess
 import time
 
-from harness import MLBCC, ROOT, TracerCase, target
+from harness import MLBCC, ROOT, Trace, TracerCase, target
 from harness.lanes import quiet
 
 POOL_H = ROOT / "tests/runtime/targets/pool.h"
@@ -133,3 +133,16 @@ class Summary(TracerCase):
         done = self.mlbcc("report", cut)
         self.assertIn("cut.jsonl", done.stderr)
         self.assertTrue(re.search(r"\d+ events", done.stdout + done.stderr))
+
+
+class DefaultFile(TracerCase):
+    def test_traces_of_one_second_have_files_of_their_own(self):
+        rules = self.rules("on entry syscall:getppid { event a.call }")
+        command = [str(MLBCC), "-q", "--rules", str(rules), "--", "python3", "-c", "import os; os.getppid()"]
+        tracers = [subprocess.Popen(command, cwd=self.dir) for _ in range(4)]
+        self.assertEqual([one.wait() for one in tracers], [0] * 4)
+        files = sorted((self.dir / "traces").iterdir())
+        self.assertEqual(len(files), 4, files)
+        for file in files:
+            self.assertRegex(file.name, r"^trace_\d{8}_\d{6}(_\d)?\.jsonl$")
+            self.assertEqual(len(Trace(file).events), 1, file)

@@ -1,6 +1,9 @@
 #include "trace/trace.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -8,6 +11,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "base/unique_fd.h"
 #include "system/file_limit.h"
 #include "system/process.h"
 #include "system/process_view.h"
@@ -36,9 +40,18 @@ int check_late(const TraceOptions& options, const Frontend& frontend) {
     return kExitUsage;
 }
 
-std::string default_output() {
-    std::time_t now = std::time(nullptr);
-    return fmt::format("traces/trace_{:%Y%m%d_%H%M%S}.jsonl", fmt::localtime(now));
+// A file of its own, however many traces begin in one second: it is made here, and empty.
+Result<std::string> default_output() {
+    const std::time_t now = std::time(nullptr);
+    const auto name = fmt::format("traces/trace_{:%Y%m%d_%H%M%S}", fmt::localtime(now));
+    for (int number = 1;; ++number) {
+        std::string path = number == 1 ? name : fmt::format("{}_{}", name, number);
+        path += ".jsonl";
+        const UniqueFd made(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+        if (made) return path;
+        if (errno != EEXIST)
+            return system_error("cannot create " + path, "choose another place with -o FILE");
+    }
 }
 
 Result<std::string> output_path(const TraceOptions& options) {
