@@ -222,7 +222,8 @@ struct thread_state {
 #if MLBCC_ANSWERS
     u64 begun;  // the number + 1 of the system call that goes on; 0: not known
 #define MLBCC_IN_NO_CALL (1ULL << 32)  // that rules want
-#define MLBCC_ANSWERED (1ULL << 33)    // with its number + 1: only the end is seen
+#define MLBCC_ANSWERED (1ULL << 33)    // with its number + 1: at its end, its beginning is told
+#define MLBCC_ANSWER_ENDS (1ULL << 34)  // and now its end
 #endif
 #if MLBCC_USES_FRAMES
     struct call_frame frames[MLBCC_FRAMES];

@@ -7,5 +7,5 @@ int end_syscall(struct bpf_raw_tracepoint_args *at) {
     if (!mlbcc_find_behind(&call)) return 0;
     call.sp = MLBCC_SYSCALL_SP;
     mlbcc_submit_behind(&call);
-    return 0;
+    return mlbcc_go_to_end(at);
 }

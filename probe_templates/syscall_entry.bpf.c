@@ -1,11 +1,15 @@
 #undef MLBCC_REGISTER
 #define MLBCC_REGISTER(registers, name) ((u64)(registers)->name)
 // The beginning of a system call.
-int {{name}}(struct bpf_raw_tracepoint_args *at) {
+static __always_inline int {{name}}_begins(struct bpf_raw_tracepoint_args *at) {
     struct call call MLBCC_UNSET;
     struct pt_regs registers, *ctx = &registers;
     call.session = 0;
     if (!mlbcc_syscall_begins(&call, &registers, at)) return 0;
 {{body}}}
+int {{name}}(struct bpf_raw_tracepoint_args *at) {
+    {{name}}_begins(at);
+    return mlbcc_go_to_end(at);
+}
 #undef MLBCC_REGISTER
 #define MLBCC_REGISTER(registers, name) MLBCC_REGISTER_OF_PROBE(registers, name)

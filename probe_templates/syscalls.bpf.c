@@ -119,7 +119,7 @@ static __always_inline int mlbcc_syscall_returns(struct call *call, struct pt_re
 static __always_inline void mlbcc_time_answer(struct call *call) {
 #if MLBCC_ANSWERS
     struct thread_state *slot = mlbcc_slot(bpf_get_current_pid_tgid());
-    if (slot && slot->begun & MLBCC_ANSWERED) call->now = call->start;
+    if (slot && slot->begun == MLBCC_ANSWER_ENDS) call->now = call->start;
 #endif
 }
 
@@ -183,4 +183,41 @@ static __always_inline int mlbcc_syscall_pass(struct bpf_raw_tracepoint_args *at
     u32 shape = at_end ? MLBCC_RETURN_SHAPE(cookie) : MLBCC_ENTRY_SHAPE(cookie);
     syscall_shapes.call(at, shape);
     return 0;
+}
+
+#if MLBCC_ANSWERS
+// The cookie of a call that ends, if a filter (seccomp) answered it: then the kernel tells its end alone.
+// A thread that has a filter was in no call that it began. What a thread that was there before the trace
+// was in then is not known.
+static __always_inline u64 mlbcc_is_answered(struct bpf_raw_tracepoint_args *at) {
+    struct thread_state *slot = mlbcc_slot(bpf_get_current_pid_tgid());
+    if (!slot) return 0;
+    u64 begun = slot->begun;
+    slot->begun = MLBCC_IN_NO_CALL;
+    if (begun != MLBCC_IN_NO_CALL && begun != MLBCC_ANSWER_ENDS) return 0;
+    u32 number = mlbcc_number_of_registers(at);
+    u64 cookie = mlbcc_syscall_cookie(number);
+    if (!cookie || MLBCC_ENTRY_SHAPE(cookie) == MLBCC_NO_SHAPE) return 0;
+    // A new process, or program, comes out of a call that another began.
+    if (MLBCC_SYSCALL_RESULT(at) == 0 && (MLBCC_IS_FORK(number) || MLBCC_IS_EXEC(number))) return 0;
+    u32 mode = 0;
+    u64 task = bpf_get_current_task();
+    bpf_probe_read_kernel(&mode, sizeof(mode), (void *)(task + MLBCC_TASK_SECCOMP));
+    if (mode < 2) return 0;  // it has no filter; 3: the filter ends it
+    slot->begun = MLBCC_ANSWERED | ((u64)number + 1);
+    return cookie;
+}
+#endif
+
+// Behind the beginning of a call that is told at its end comes the end.
+static __always_inline int mlbcc_go_to_end(struct bpf_raw_tracepoint_args *at) {
+#if MLBCC_ANSWERS
+    struct thread_state *slot = mlbcc_slot(bpf_get_current_pid_tgid());
+    if (!slot || !(slot->begun & MLBCC_ANSWERED)) return 0;
+    u64 cookie = mlbcc_syscall_cookie((u32)slot->begun - 1);
+    slot->begun = MLBCC_ANSWER_ENDS;
+    return mlbcc_syscall_pass(at, cookie, 1);
+#else
+    return 0;
+#endif
 }

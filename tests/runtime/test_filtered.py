@@ -79,6 +79,14 @@ class Filtered(TracerCase):
         trace = self.trace("on entry syscall:mkdirat { event entered(pathname) }", target("filtered"), "threads")
         self.assertEqual(self.names(trace, "entered"), {"in-thread": 10, "in-main": 5})
 
+    def test_where_one_program_finds_the_python_functions_of_many_calls(self):
+        trace = self.trace("on syscall:mkdirat { span made(pathname)   stack python }\n"
+                           "on syscall:openat { event a(filename)   stack python }\non entry syscall:write { event b(count)   stack python }\n"
+                           "on syscall:read { where ret > 4096   event c(ret)   stack python }\non syscall:close { span d(args) }\n"
+                           "on syscall:fstat { count by function }\n", target("filtered"))
+        self.assertEqual(len(trace.pairs("mkdirat")), 11)
+        self.assertEqual(trace.loss("unmatched_begin") + trace.loss("unmatched_end"), 0)
+
     def test_a_sample(self):
         trace = self.trace("on syscall:mkdirat { sample 1/5   span called(pathname) }", target("filtered"), "threads")
         self.assertEqual(len([event for event in trace.events if event["phase"] == "B"]), 3)

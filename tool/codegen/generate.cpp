@@ -58,7 +58,6 @@ public:
         }
         pass_syscalls_on(rules::Stage::entry);
         pass_syscalls_on(rules::Stage::ret);
-        answered_syscalls();
         add("follow.bpf.c");
         for (const char* point :
              {"task:task_newtask", "sched:sched_process_exec", "sched:sched_process_exit"}) {
@@ -356,16 +355,9 @@ private:
     ProgramKind syscall_kind() const {
         return options_.points_by_perf ? ProgramKind::tracepoint : ProgramKind::raw_tracepoint;
     }
+    // What a filter answers has its beginning done by the program that passes ends on.
     bool are_direct_syscalls(rules::Stage end) const {
-        const bool by_end = end == rules::Stage::entry && follows_answers(plan_, options_);
-        return !by_end && count_shapes(plan::ProbeKind::syscall, end) < 2;
-    }
-    // Attached before the programs of the end.
-    void answered_syscalls() {
-        if (!follows_answers(plan_, options_)) return;
-        add("syscalls_answered.bpf.c");
-        Function first{"on_sys_answered", syscall_kind(), {}, syscall_point(rules::Stage::ret)};
-        program_.functions.insert(program_.functions.begin(), std::move(first));
+        return !follows_answers(plan_, options_) && count_shapes(plan::ProbeKind::syscall, end) < 2;
     }
     void syscall_program(const plan::Shape& one, const std::string& name) {
         if (are_direct_syscalls(one.end)) {
