@@ -27,7 +27,7 @@
 enum tcp_operation { tcp_connect = 1, tcp_send = 2, tcp_receive = 3 };
 struct net_tcp {
     enum tcp_operation operation;
-    int error;  // errno, 0: none
+    int error;  // errno, 0: none; 103 (ECONNABORTED): given up, closed before the other side answered
     char remote[40];
     char local[40];
     unsigned short remote_port, local_port;
@@ -37,6 +37,7 @@ struct net_tcp {
 #define TCP_ESTABLISHED 1
 #define TCP_SYN_SENT 2
 #define TCP_CLOSE 7
+#define TCP_GIVEN_UP 103
 #define TCP_IPV4 2
 #define TCP_IPV6 10
 #define TCP_PROTOCOL 6
@@ -147,6 +148,7 @@ int tcp_connected(struct bpf_raw_tracepoint_args *at) {
     call.taken = 0;
     it->fields.operation = tcp_connect;
     if (TCP_AFTER(at) != TCP_ESTABLISHED) TCP_READ(it->fields.error, sock, MLBCC_OFFSET_sock_sk_err);
+    if (TCP_AFTER(at) == TCP_CLOSE && it->fields.error == 0) it->fields.error = TCP_GIVEN_UP;
     tcp_addresses(sock, &it->fields);
     fire_net_tcp(at, &call, &it->fields);
     tcp_connecting.delete(&sock);

@@ -128,6 +128,26 @@ class Network(TracerCase):
         self.assertEqual(trace.stats("sent"), {(): total["sendto"]})
         self.assertIn(total["recvfrom"] - trace.stats("received")[()], (0, 1))
 
+    def test_connections_that_are_given_up(self):
+        """A queue of one is full: the others are not answered, and closed, by the program or by its end."""
+        for address in "127.0.0.1", "::1":
+            trace = self.trace(RULES, "/usr/bin/python3", "-c", f"""if True:
+                import socket
+                family = socket.AF_INET6 if ":" in {address!r} else socket.AF_INET
+                listener = socket.socket(family)
+                listener.bind(({address!r}, 0)), listener.listen(0)
+                ends = []
+                for _ in range(5):
+                    end = socket.socket(family)
+                    end.setblocking(False)
+                    try: end.connect(listener.getsockname()[:2])
+                    except BlockingIOError: pass
+                    ends.append(end)
+                ends[1].close()
+                for one in ends[3:]: one.detach()""")
+            errors = sorted(event["args"]["error"] for event in trace.events if event["args"]["operation"] == "tcp_connect")
+            self.assertEqual(errors, [0, 103, 103, 103, 103], address)
+
     def test_a_stack_of_the_call(self):
         trace = self.trace("on net:tcp { where operation == tcp_send  event net.send(bytes)  stack user }",
                            "/usr/bin/python3", self.write("talk.py", TALK), "127.0.0.1")
