@@ -7,7 +7,10 @@
 namespace mlbcc::event {
 namespace {
 
+// With or without 0x before it, as OpenJDK writes it.
 bool take_hex(const char*& at, const char* end, uint64_t& value) {
+    const bool has_prefix = end - at > 2 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X');
+    if (has_prefix) at += 2;
     auto [after, error] = std::from_chars(at, end, value, 16);
     if (error != std::errc() || after == end || *after != ' ') return false;
     at = after + 1;
@@ -33,7 +36,8 @@ void PerfMap::read_entries() {
         if (take_hex(at, line_end, entry.start) && take_hex(at, line_end, size)) {
             entry.end = entry.start + std::min(size, UINT64_MAX - entry.start);
             entry.name = static_cast<size_t>(at - begin);
-            entry.length = static_cast<size_t>(line_end - at);
+            const char* last = line_end > at && line_end[-1] == '\r' ? line_end - 1 : line_end;
+            entry.length = static_cast<size_t>(last - at);
             entries_.push_back(entry);
         }
         line = line_end == end ? end : line_end + 1;

@@ -54,6 +54,16 @@ TEST(PerfMap, NamesMadeCode) {
     EXPECT_FALSE(PerfMap().find(1));
 }
 
+// OpenJDK writes 0x before numbers; some writers end lines as Windows does.
+TEST(PerfMap, NumbersMayHaveAPrefixAndLinesACarriageReturn) {
+    PerfMap map("0x1000 0x20 Interpreter\r\n0X2000 10 java.lang.String::hashCode\n0x 10 none\n");
+    ASSERT_TRUE(map.find(0x1000));
+    EXPECT_EQ(map.find(0x1000)->name, "Interpreter");
+    EXPECT_EQ(map.find(0x200f)->name, "java.lang.String::hashCode");
+    EXPECT_FALSE(map.find(0x2010));
+    EXPECT_FALSE(map.find(0));
+}
+
 // Runtimes use the memory of what they threw away again.
 TEST(PerfMap, WhatCameLaterCoversWhatWasThere) {
     PerfMap map("1100 20 small\n1800 100 tail\n1000 900 large\n1400 10 inner\n2000 0 empty\n"
