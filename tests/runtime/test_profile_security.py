@@ -238,13 +238,37 @@ open("../mlbcc-test-work-not", "w").close()
             ask(socket.AF_INET6, socket.SOCK_STREAM, ("::1", 514))
             ask(socket.AF_INET, socket.SOCK_STREAM, ("169.254.169.254", 80))
             socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.2", 53))
+            # As Java writes every IPv4 address, and what connects without connect().
+            ask(socket.AF_INET6, socket.SOCK_STREAM, ("::ffff:127.0.0.3", 515))
+            ask(socket.AF_INET6, socket.SOCK_STREAM, ("::ffff:169.254.169.254", 80))
+            socket.socket(socket.AF_INET6, socket.SOCK_DGRAM).sendto(b"x", ("::1", 54))
+            socket.socket(socket.AF_INET6, socket.SOCK_DGRAM).sendto(b"x", ("::ffff:127.0.0.4", 55))
+            for family, address in (socket.AF_INET, ("127.0.0.5", 516)), (socket.AF_INET6, ("::ffff:127.0.0.6", 517)), (socket.AF_INET6, ("::1", 518)):
+                try: socket.socket(family, socket.SOCK_STREAM).sendto(b"x", socket.MSG_FASTOPEN, address)
+                except OSError: pass
             """)
         found = {(f["kind"], f["what"], f["severity"]) for f in self.findings(profile)}
         self.assertEqual(found, {
             ("connection", "connected to 127.0.0.1, port 513", "low"),
             ("connection6", "connected to 0:0:0:0:0:0:0:1, port 514", "low"),
             ("cloud_metadata", "asked the cloud's metadata address 169.254.169.254", "high"),
-            ("datagram", "sent a datagram to 127.0.0.2, port 53", "low")})
+            ("datagram", "sent a datagram to 127.0.0.2, port 53", "low"),
+            ("connection", "connected to 127.0.0.3, port 515", "low"),
+            ("datagram6", "sent a datagram to 0:0:0:0:0:0:0:1, port 54", "low"),
+            ("datagram", "sent a datagram to 127.0.0.4, port 55", "low"),
+            ("connection", "connected to 127.0.0.5, port 516", "low"),
+            ("connection", "connected to 127.0.0.6, port 517", "low"),
+            ("connection6", "connected to 0:0:0:0:0:0:0:1, port 518", "low")})
+
+    def test_the_metadata_address_however_it_is_asked(self):
+        ask = "import socket; one = socket.socket(socket.{family}, socket.{kind}); one.setblocking(False); one.{call}"
+        for family, kind, call in (("AF_INET", "SOCK_STREAM", 'connect_ex(("169.254.169.254", 80))'),
+                                   ("AF_INET6", "SOCK_STREAM", 'connect_ex(("::ffff:169.254.169.254", 80))'),
+                                   ("AF_INET6", "SOCK_STREAM", 'sendto(b"x", socket.MSG_FASTOPEN, ("::ffff:169.254.169.254", 80))'),
+                                   ("AF_INET", "SOCK_DGRAM", 'sendto(b"x", ("169.254.169.254", 53))')):
+            script = ask.format(family=family, kind=kind, call=call)
+            found = self.kinds(f"try: exec({script!r})\nexcept OSError: pass")
+            self.assertEqual(found["cloud_metadata"]["what"], "asked the cloud's metadata address 169.254.169.254", script)
 
     def test_code_in_memory(self):
         found = self.kinds("""
@@ -263,14 +287,16 @@ open("../mlbcc-test-work-not", "w").close()
                          ("medium", "memfd:hidden"))
 
     def test_memory_made_executable(self):
-        found = self.kinds("""
+        script = """
             import ctypes, mmap
             memory = mmap.mmap(-1, 4096)
             at = ctypes.addressof(ctypes.c_char.from_buffer(memory))
-            assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(at), 4096, 5) == 0
-            """)
-        self.assertEqual((found["made_executable"]["severity"], found["made_executable"]["values"]["bytes"]),
-                         ("low", "4096"))
+            assert ctypes.CDLL(None).{call} == 0
+            """
+        for call in "mprotect(ctypes.c_void_p(at), 4096, 5)", "pkey_mprotect(ctypes.c_void_p(at), 4096, 5, -1)":
+            found = self.kinds(script.replace("{call}", call))
+            self.assertEqual((found["made_executable"]["severity"], found["made_executable"]["values"]["bytes"]),
+                             ("low", "4096"), call)
 
     def test_other_processes_and_rights(self):
         found = self.kinds("""
