@@ -97,6 +97,14 @@ std::optional<bool> add_last(PlanBuilder& builder, const Room* room) {
     return true;
 }
 
+bool probes_functions(const rules::RuleSet& rules) {
+    return std::ranges::any_of(rules.rules, [](const rules::Rule& rule) {
+        return std::ranges::any_of(rule.targets, [](const rules::Target& target) {
+            return std::holds_alternative<rules::FunctionTarget>(target.node);
+        });
+    });
+}
+
 }  // namespace
 
 uint32_t sample_of(const rules::Rule& rule) {
@@ -177,7 +185,8 @@ Plan make_plan(std::vector<target::Probe> targets, const rules::RuleSet& rules,
     }
     const std::vector<std::string> tables = tables_of(rules);
     const std::vector<std::string> gauges = names_of(rules, &rules::GaugeClause::name);
-    PlanBuilder builder{plan, tables, gauges, diagnostics, rules.keep_mangled, {}};
+    PlanBuilder builder{
+        plan, tables, gauges, diagnostics, rules.keep_mangled, {}, probes_functions(rules)};
     for (target::Probe& probe : targets) {
         plan.targets.push_back(std::move(probe));
         (void)add_last(builder, nullptr);
@@ -190,7 +199,8 @@ Growth grow(Plan& plan, std::vector<target::Probe> targets, const rules::RuleSet
     Growth growth{plan.probes.size(), {}};
     const std::vector<std::string> tables = tables_of(rules);
     const std::vector<std::string> gauges = names_of(rules, &rules::GaugeClause::name);
-    PlanBuilder builder{plan, tables, gauges, diagnostics, rules.keep_mangled, {}, true};
+    PlanBuilder builder{
+        plan, tables, gauges, diagnostics, rules.keep_mangled, {}, probes_functions(rules), true};
     const Room room(plan);
     for (target::Probe& probe : targets) {
         plan.targets.push_back(std::move(probe));

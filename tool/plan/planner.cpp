@@ -166,7 +166,10 @@ target::Ends ProbePlanner::ends_of_syscall() const {
 // and the time that it took has no need of more than the time of its beginning.
 ProbePlanner::Beginning ProbePlanner::beginning() const {
     if (probe_.entry) return Beginning::values;
-    Beginning most = Beginning::nothing;
+    // On x86-64 a function's end that is awaited is a system call of the kernel's own making, and
+    // comes back as one from a signal's handler does: that one has a beginning.
+    const bool may_be_own = builder_.probes_functions && probe_.function == "rt_sigreturn";
+    Beginning most = may_be_own ? Beginning::time : Beginning::nothing;
     if (probe_.ret) {
         auto has_time = [](const Emit& emit) {
             return std::holds_alternative<EventEmit>(emit.what) ||

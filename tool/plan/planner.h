@@ -19,7 +19,8 @@ struct PlanBuilder {
     Diagnostics& diagnostics;
     bool keep_mangled = false;                                  // RuleSet::keep_mangled
     std::set<std::pair<const SourceFile*, uint32_t>> reported;  // places of mistakes
-    bool grows = false;                                         // the plan is carried out already
+    bool probes_functions = false;  // of programs: their ends may be system calls, too
+    bool grows = false;             // the plan is carried out already
 
     // Over hundreds of functions a mistake is told once, for the first.
     void report(const Diagnostics& found);
