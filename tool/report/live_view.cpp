@@ -83,15 +83,11 @@ std::vector<LiveRow> rows_of(const sink::MetricSnapshot& metrics) {
 
 std::optional<uint64_t> mean_of(const LiveRow& row) {
     if (!row.total || row.calls == 0) return {};
-    if (!row.is_signed) return *row.total / row.calls;
-    return static_cast<uint64_t>(static_cast<int64_t>(*row.total) /
-                                 static_cast<int64_t>(row.calls));
+    return sink::average(*row.total, row.calls, row.is_signed);
 }
 
 double number(const LiveRow& row, const std::optional<uint64_t>& bits) {
-    if (!bits) return 0;
-    return row.is_signed ? static_cast<double>(static_cast<int64_t>(*bits))
-                         : static_cast<double>(*bits);
+    return bits ? sink::as_double(*bits, row.is_signed) : 0;
 }
 
 std::string rate_text(double rate) {

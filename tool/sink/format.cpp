@@ -118,6 +118,15 @@ std::string short_amount(uint64_t bits, rules::Unit unit, bool is_signed) {
     return is_signed ? short_amount(static_cast<int64_t>(bits), unit) : short_amount(bits, unit);
 }
 
+double as_double(uint64_t bits, bool is_signed) {
+    return is_signed ? static_cast<double>(static_cast<int64_t>(bits)) : static_cast<double>(bits);
+}
+
+uint64_t average(uint64_t sum, uint64_t count, bool is_signed) {
+    if (!is_signed) return sum / count;
+    return static_cast<uint64_t>(static_cast<int64_t>(sum) / static_cast<int64_t>(count));
+}
+
 std::string plural(uint64_t count, std::string_view noun) {
     return fmt::format("{} {}", grouped(count), count == 1 ? std::string(noun) : plural_of(noun));
 }

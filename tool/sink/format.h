@@ -27,6 +27,8 @@ std::string short_duration(uint64_t ns);
 // Likewise, of bits that are two's complement where they may be negative.
 Number amount(uint64_t bits, rules::Unit unit, bool is_signed);
 std::string short_amount(uint64_t bits, rules::Unit unit, bool is_signed);
+double as_double(uint64_t bits, bool is_signed);
+uint64_t average(uint64_t sum, uint64_t count, bool is_signed);  // count: not 0
 
 std::string plural(uint64_t count, std::string_view noun);  // "1 process", "12 480 events"
 

@@ -12,11 +12,6 @@ constexpr size_t kBar = 30;  // characters of the longest bar
 constexpr size_t kBuckets = buckets::kSigned;
 constexpr size_t kEmptyShown = 3;  // a longer run of empty buckets is one line
 
-uint64_t average(const Hist& hist) {
-    if (!hist.is_signed) return hist.sum / hist.count;
-    return static_cast<uint64_t>(static_cast<int64_t>(hist.sum) / static_cast<int64_t>(hist.count));
-}
-
 // "    15.234 ms   min 812 ns, avg 18.0 us, max 81.2 ms"
 std::string spread(const Hist& hist) {
     if (hist.count == 0) return {};
@@ -24,7 +19,7 @@ std::string spread(const Hist& hist) {
     std::string total =
         hist.unit == rules::Unit::none ? "" : amount(hist.sum, hist.unit, hist.is_signed).text();
     return fmt::format("  {:>11}  min {}, avg {}, max {}", total, shown(hist.min),
-                       shown(average(hist)), shown(hist.max));
+                       shown(average(hist.sum, hist.count, hist.is_signed)), shown(hist.max));
 }
 
 // Those between the first and the last that have values, empty ones too.

@@ -11,6 +11,7 @@
 
 #include <rapidjson/document.h>
 
+#include "sink/format.h"
 #include "sink/json.h"
 
 namespace mlbcc::trace {
@@ -62,10 +63,6 @@ std::string label_name(std::string name) {
     return taken || is_bad ? "by_" + name : name;
 }
 
-double number(uint64_t bits, bool is_signed) {
-    return is_signed ? static_cast<double>(static_cast<int64_t>(bits)) : static_cast<double>(bits);
-}
-
 // What the buckets shown are below. Of values: powers of two, of which each second one is shown,
 // and where they may be negative, those too; times from 1 us to 69 s.
 std::vector<uint64_t> bounds_of(const sink::Hist& hist) {
@@ -84,12 +81,12 @@ ClientMetric::Histogram histogram_of(const sink::Hist& hist, double factor) {
     ClientMetric::Histogram out;
     out.sample_count = 0;
     for (const sink::Hist::Bucket& bucket : hist.buckets) out.sample_count += bucket.count;
-    out.sample_sum = number(hist.sum, hist.is_signed) * factor;
+    out.sample_sum = sink::as_double(hist.sum, hist.is_signed) * factor;
     for (uint64_t below : bounds_of(hist)) {
         uint64_t seen = 0;
         for (const sink::Hist::Bucket& bucket : hist.buckets)
             seen += order(bucket.high) <= order(below) ? bucket.count : 0;
-        out.bucket.push_back({seen, number(below - 1, hist.is_signed) * factor});
+        out.bucket.push_back({seen, sink::as_double(below - 1, hist.is_signed) * factor});
     }
     return out;
 }
@@ -171,7 +168,7 @@ void ExportPage::add(const sink::Stat& stat) {
         const std::string name = std::string("mlbcc_rule_sum_signed") + unit.suffix;
         level(name, "The `sum` of a rule over values that may be negative.",
               rule_labels(name, stat.rule, stat.label, stat.by),
-              number(stat.value, true) * unit.factor);
+              sink::as_double(stat.value, true) * unit.factor);
     } else {
         const std::string name = std::string("mlbcc_rule_sum") + unit.suffix + "_total";
         count(name, "What `sum` of a rule added up.",

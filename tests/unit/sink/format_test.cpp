@@ -69,5 +69,13 @@ TEST(Rows, ShowWhatSteersTerminals) {
     EXPECT_NE(text.find("a?b?c\n"), text.npos) << text;
 }
 
+TEST(Format, BitsMayHaveASign) {
+    EXPECT_EQ(as_double(UINT64_MAX, true), -1);
+    EXPECT_EQ(as_double(1ull << 63, false), 9223372036854775808.0);
+    EXPECT_EQ(static_cast<int64_t>(average(static_cast<uint64_t>(-28), 4, true)), -7);
+    EXPECT_EQ(average(1ull << 63, 2, false), 1ull << 62);
+    EXPECT_EQ(short_amount(static_cast<uint64_t>(-11), rules::Unit::none, true), "-11");
+}
+
 }  // namespace
 }  // namespace mlbcc::sink
