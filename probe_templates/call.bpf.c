@@ -65,6 +65,7 @@ struct call {
     u32 probe;
     u8 words, text;
     u8 in_kernel;                  // whether it is one of a function of the kernel
+    u8 goes_on;                    // of a template's: it is not over, and told of all the same
     u64 session;                   // whether a session runs both ends; the verifier must know
     u64 at_return;                 // which of the probe's records it is
     struct identity id;

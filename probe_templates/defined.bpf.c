@@ -16,7 +16,7 @@ static __always_inline int fire_{{structure}}(void *ctx, struct call *given,
     given->session = 0;
     given->sp = 0;
     given->probe = {{probe}};
-    mlbcc_hit(given->probe);
+{{goes_on}}    mlbcc_hit(given->probe);
 #define call (*given)
 {{body}}#undef call
     return 0;

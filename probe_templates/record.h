@@ -4,8 +4,8 @@
 struct record_header {
     u64 time_ns;    // CLOCK_MONOTONIC
     u32 probe;      // which function; of a process record: 0 fork, 1 exec, 2 exit
-    u32 what;       // low 7 bits: 0 entry, 1 return, 2 process; 0x80: reached by a tail call; the
-                    // upper 24: the rules that apply
+    u32 what;       // low 7 bits: 0 entry, 1 return, 2 process; 0x80: of an entry, reached by a tail
+                    // call, of a return, it goes on; the upper 24: the rules that apply
     u32 pid, tid;   // as the tracer's pid namespace sees them
     char comm[16];
     u64 sp;         // at the call's beginning

@@ -98,8 +98,12 @@ static __always_inline struct process *mlbcc_traced(struct identity *id) {
     struct process *known = traced.lookup(&tgid);
 #if MLBCC_NAMESPACE
     if (!known) {
-        u32 pid = id->pid;
-        struct process *seed = seeds.lookup(&pid);
+        // A process of another namespace has only the kernel's number, which here is another's.
+        struct bpf_pidns_info seen = {};
+        if (bpf_get_ns_current_pid_tgid(MLBCC_NAMESPACE_DEVICE, MLBCC_NAMESPACE_INODE, &seen,
+                                        sizeof(seen)) != 0)
+            return 0;
+        struct process *seed = seeds.lookup(&seen.tgid);
         if (!seed) return 0;
         struct process fresh = *seed;
         traced.update(&tgid, &fresh);
@@ -257,11 +261,12 @@ BPF_F_TABLE("hash", u32, struct thread_state, threads, 65536, BPF_F_NO_PREALLOC)
 BPF_ARRAY(blank_thread, struct thread_state, 1);
 #endif
 
-// The slot that the thread has, if it has one.
+// The slot that the thread has, if it has one. The idle thread of a CPU, 0, has none: nobody owns a
+// slot whose owner is 0.
 static __always_inline struct thread_state *mlbcc_slot(u32 thread) {
     u32 index = thread & (MLBCC_SLOTS - 1);
     struct thread_state *slot = slots.lookup(&index);
-    return slot && slot->owner == thread ? slot : 0;
+    return slot && thread && slot->owner == thread ? slot : 0;
 }
 
 static __always_inline void mlbcc_name(struct thread_state *state, u32 thread) {

@@ -8,6 +8,7 @@
 //= task_tracepoint sock:inet_sock_set_state tcp_connected
 //= task_tracepoint sock:sock_send_length tcp_sends
 //= task_tracepoint sock:sock_recv_length tcp_receives
+//= goes_on tcp_connecting tcp_still_connects
 //= offset sock:inet_sock_set_state.skaddr
 //= offset sock:inet_sock_set_state.oldstate
 //= offset sock:inet_sock_set_state.newstate
@@ -27,7 +28,8 @@
 enum tcp_operation { tcp_connect = 1, tcp_send = 2, tcp_receive = 3 };
 struct net_tcp {
     enum tcp_operation operation;
-    int error;  // errno, 0: none; 103 (ECONNABORTED): given up, closed before the other side answered
+    int error;  // errno, 0: none; 103 (ECONNABORTED): given up, closed before the other side answered;
+                // 115 (EINPROGRESS): not answered yet
     char remote[40];
     char local[40];
     unsigned short remote_port, local_port;
@@ -38,6 +40,7 @@ struct net_tcp {
 #define TCP_SYN_SENT 2
 #define TCP_CLOSE 7
 #define TCP_GIVEN_UP 103
+#define TCP_NOT_ANSWERED 115
 #define TCP_IPV4 2
 #define TCP_IPV6 10
 #define TCP_PROTOCOL 6
@@ -134,10 +137,7 @@ int tcp_connects(struct bpf_raw_tracepoint_args *at) {
     return 0;
 }
 
-// Most often in an interrupt, in whatever thread runs then.
-int tcp_connected(struct bpf_raw_tracepoint_args *at) {
-    u64 sock = TCP_CHANGED(at);
-    if (TCP_BEFORE(at) != TCP_SYN_SENT) return 0;
+static __always_inline int tcp_tell(void *at, u64 sock, int error, u64 goes_on) {
     struct tcp_moment *it = tcp_connecting.lookup(&sock);
     struct call call MLBCC_UNSET;
     call.all = mlbcc_accounts();
@@ -145,14 +145,28 @@ int tcp_connected(struct bpf_raw_tracepoint_args *at) {
     call.id = it->id;
     call.now = bpf_ktime_get_ns();
     call.start = it->since;
-    call.taken = 0;
+    call.taken = goes_on;
     it->fields.operation = tcp_connect;
-    if (TCP_AFTER(at) != TCP_ESTABLISHED) TCP_READ(it->fields.error, sock, MLBCC_OFFSET_sock_sk_err);
-    if (TCP_AFTER(at) == TCP_CLOSE && it->fields.error == 0) it->fields.error = TCP_GIVEN_UP;
+    it->fields.error = error;
     tcp_addresses(sock, &it->fields);
     fire_net_tcp(at, &call, &it->fields);
     tcp_connecting.delete(&sock);
+    return 1;
+}
+
+// Most often in an interrupt, in whatever thread runs then.
+int tcp_connected(struct bpf_raw_tracepoint_args *at) {
+    u64 sock = TCP_CHANGED(at);
+    if (TCP_BEFORE(at) != TCP_SYN_SENT) return 0;
+    int error = 0;
+    if (TCP_AFTER(at) != TCP_ESTABLISHED) TCP_READ(error, sock, MLBCC_OFFSET_sock_sk_err);
+    if (TCP_AFTER(at) == TCP_CLOSE && error == 0) error = TCP_GIVEN_UP;
+    tcp_tell(at, sock, error, 0);
     return 0;
+}
+
+int tcp_still_connects(struct bpf_raw_tracepoint_args *at) {
+    return tcp_tell(at, MLBCC_TOLD_KEY(at), TCP_NOT_ANSWERED, MLBCC_GOES_ON);
 }
 
 static __always_inline struct tcp_moment *tcp_thread(u32 thread, u64 now) {

@@ -4,6 +4,8 @@
 //= probe sched:off_cpu completion
 //= raw_tracepoint sched_switch off_cpu_switch
 //= raw_tracepoint sched_waking off_cpu_waking
+//= goes_on off_cpu_threads off_cpu_switch
+//= found_waiting off_cpu_found
 //= offset task_struct.flags
 //= offset task_struct.se
 //= offset sched_entity.sum_exec_runtime
@@ -44,8 +46,7 @@ struct sched_off_cpu {
 //= programs
 struct off_cpu_thread {
     struct wait wait;
-    u64 taken, argument;
-    struct identity id;
+    u64 argument;
     u32 state, waker_pid, waker_tid;
     s32 system_call;
     u32 file, timed;
@@ -93,14 +94,15 @@ static __always_inline void off_cpu_look_at_call(struct off_cpu_thread *left) {
     if (left->system_call >= 0) left->file = off_cpu_open_kind(first);
 }
 
-static __always_inline void off_cpu_arrives(void *ctx, struct off_cpu_thread *it, u64 now) {
+static __always_inline void off_cpu_arrives(struct bpf_raw_tracepoint_args *at,
+                                            struct off_cpu_thread *it, u64 now) {
     struct call call MLBCC_UNSET;
     call.all = mlbcc_accounts();
     if (!call.all) return;
-    call.id = it->id;
+    call.id = it->wait.id;
     call.now = now;
     call.start = it->wait.left;
-    call.taken = it->taken;
+    call.taken = it->wait.taken | (u64)MLBCC_IS_TOLD(at) * MLBCC_GOES_ON;
     struct sched_off_cpu fields = {};
     fields.state = it->state & 0xf;
     fields.waker_pid = it->waker_pid;
@@ -112,15 +114,14 @@ static __always_inline void off_cpu_arrives(void *ctx, struct off_cpu_thread *it
     fields.queued = it->wait.woken ? call.now - it->wait.woken : 0;
     __builtin_memcpy(fields.waker, it->waker, 16);
     u32 thread = call.id.thread;
-    off_cpu_threads.delete(&thread);
-    fire_sched_off_cpu(ctx, &call, &fields);
+    if (off_cpu_threads.delete(&thread) == 0) fire_sched_off_cpu(at, &call, &fields);
 }
 
 #define OFF_CPU_EXITING 4  // PF_EXITING: from the beginning of its end to its last switch
 
 // (bool preempted, struct task_struct *previous, struct task_struct *next, unsigned int state)
 int off_cpu_switch(struct bpf_raw_tracepoint_args *at) {
-    u32 thread = bpf_get_current_pid_tgid();
+    u32 thread = mlbcc_leaves(at);
     struct wait_end end = mlbcc_wait_end(at, off_cpu_threads.lookup(&thread));
     thread = end.thread;
     struct off_cpu_thread *it = off_cpu_threads.lookup(&thread);
@@ -128,13 +129,14 @@ int off_cpu_switch(struct bpf_raw_tracepoint_args *at) {
     u32 flags = 0;
     bpf_probe_read_kernel(&flags, sizeof(flags),
                           (void *)(at->args[1] + MLBCC_OFFSET_task_struct_flags));
+    if (MLBCC_IS_TOLD(at)) return it != 0;
     if (flags & OFF_CPU_EXITING) return 0;  // its slot may be free again: it must not get one
     struct call call MLBCC_UNSET;
     if (!mlbcc_admit(&call)) return 0;
-    struct off_cpu_thread left = {.wait = {call.now, 0, end.ran}, .id = call.id, .state = at->args[3]};
+    struct off_cpu_thread left = {.wait = {call.id, call.now, 0, end.ran}, .state = at->args[3]};
     off_cpu_look_at_call(&left);
-    left.taken = take_stack_sched_off_cpu(at, &call);
-    off_cpu_threads.update(&left.id.thread, &left);
+    left.wait.taken = take_stack_sched_off_cpu(at, &call);
+    off_cpu_threads.update(&left.wait.id.thread, &left);
     return 0;
 }
 
@@ -149,5 +151,15 @@ int off_cpu_waking(struct bpf_raw_tracepoint_args *at) {
     it->waker_pid = waker >> 32;
     it->waker_tid = waker;
     bpf_get_current_comm(&it->waker, sizeof(it->waker));
+    return 0;
+}
+
+int off_cpu_found(struct bpf_raw_tracepoint_args *at) {
+    struct waiter found;
+    if (!mlbcc_found_waiting(at, &found)) return 0;
+    struct off_cpu_thread waits = {.wait = found.wait, .argument = found.arguments[0],
+                                   .state = found.state, .system_call = found.system_call,
+                                   .file = found.file, .timed = found.arguments[3] != 0};
+    off_cpu_threads.insert(&waits.wait.id.thread, &waits);
     return 0;
 }

@@ -109,6 +109,9 @@ struct LoadedProgram {
     uint64_t skipped() const;
 };
 
+// Runs a raw tracepoint's program once, in this thread: what it returns.
+Result<uint32_t> run_once(int program, uint64_t argument);
+
 // ---- dispatch
 
 // The program of each kind that links hold.

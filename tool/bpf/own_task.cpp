@@ -44,14 +44,21 @@ Result<uint32_t> run(std::vector<bpf_insn> code) {
     UniqueFd program(bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "own_task", "GPL", code.data(),
                                    code.size(), nullptr));
     if (!program) return system_error("the kernel refuses a program that reads its own task");
-    LIBBPF_OPTS(bpf_test_run_opts, options);
-    if (bpf_prog_test_run_opts(program.get(), &options) != 0) {
-        return system_error("the kernel does not run a program that reads its own task");
-    }
-    return options.retval;
+    return run_once(program.get(), 0);
 }
 
 }  // namespace
+
+Result<uint32_t> run_once(int program, uint64_t argument) {
+    const uint64_t arguments[12] = {argument};  // a tracepoint has at most so many
+    LIBBPF_OPTS(bpf_test_run_opts, options);
+    options.ctx_in = arguments;
+    options.ctx_size_in = sizeof arguments;
+    if (bpf_prog_test_run_opts(program, &options) != 0) {
+        return system_error("the kernel does not run a program of the tracer's");
+    }
+    return options.retval;
+}
 
 Result<OwnTask> read_own_task(const TaskPlaces& at) {
     const Result<uint32_t> truth = run(own_number());

@@ -128,6 +128,11 @@ std::string numbered(const std::string& source);
 //   //= task_tracepoint raw_syscalls:sys_enter futex_begins
 //                                                raw, or where MLBCC_BY_PERF is 1 perf's: it is in
 //                                                the middle of a thread's own work
+//   //= goes_on futex_waits futex_goes_on         what is not over when the trace ends: a table,
+//   and
+//                                                the program that tells of one, run with its key
+//   //= found_waiting futex_found                 the program that takes in a thread that waited
+//                                                before the trace began
 //   //= offset task_struct.tgid                   MLBCC_OFFSET_task_struct_tgid, from the kernel's
 //   BTF
 //   //= offset block:block_rq_issue.sector        likewise, from the tracepoint's format file
@@ -192,6 +197,17 @@ struct Work {
     uint64_t timed, timed_ns;  // some of them: from the probe's beginning until they were made
     uint64_t unused[3];
 };
+// A thread that a template's program takes in (`//= found_waiting`), as probe_templates/waits.bpf.c
+// has it.
+struct Waiter {
+    uint32_t tgid, thread, pid, tid;  // the kernel's own numbers, and those in our namespace
+    uint64_t since_ns, woken_ns, ran_ns, taken;
+    char comm[16];
+    uint64_t arguments[6];
+    int32_t system_call;  // -1: none
+    uint32_t state, file, unused;
+};
+static_assert(sizeof(Waiter) == 128);
 // The rules that a record is accounted to, as `struct record_rules` has them: so many words.
 size_t record_rules_words(const plan::Plan& plan);
 std::vector<uint64_t> record_rules(const plan::RecordPlan& record, size_t words,

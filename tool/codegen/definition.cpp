@@ -76,6 +76,11 @@ private:
                     what == "task_tracepoint") &&
                    words.size() == 3) {
             made_.programs.push_back({fmt::format("{}:{}", what, words[1]), std::string(words[2])});
+        } else if (what == "goes_on" && words.size() == 3) {
+            made_.goes_on.table = words[1];
+            made_.goes_on.tells = words[2];
+        } else if (what == "found_waiting" && words.size() == 2) {
+            made_.goes_on.finds = words[1];
         } else if (what == "offset" && words.size() == 2) {
             made_.offsets.emplace_back(words[1]);
         } else {
@@ -105,6 +110,20 @@ private:
             error_ = fmt::format("its fields are no `struct {}`", made_.structure());
         } else if (made_.programs.empty()) {
             error_ = "it has no program";
+        } else if (!made_.goes_on.finds.empty() && made_.goes_on.table.empty()) {
+            error_ = "`//= found_waiting` needs `//= goes_on TABLE PROGRAM`";
+        } else if (!made_.goes_on.table.empty() && !made_.completes) {
+            error_ = "a moment does not go on";
+        }
+        for (const std::string& one : {made_.goes_on.tells, made_.goes_on.finds}) add_own(one);
+    }
+
+    // A program that the tracer runs itself; it may be at a tracepoint, too.
+    void add_own(const std::string& function) {
+        if (function.empty()) return;
+        if (std::ranges::find(made_.programs, function,
+                              &rules::ProbeDefinition::Program::function) == made_.programs.end()) {
+            made_.programs.push_back({"raw_tracepoint:", function});
         }
     }
 

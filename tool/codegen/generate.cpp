@@ -14,6 +14,8 @@ namespace mlbcc::codegen {
 namespace {
 
 constexpr Side kSides[] = {Side::user, Side::kernel};
+constexpr std::string_view kGoesOn = "    given->goes_on = given->taken >> 63;\n"
+                                     "    given->taken &= ~MLBCC_GOES_ON;\n";
 
 plan::ProbeKind probe_kind(Side side) {
     return side == Side::user ? plan::ProbeKind::function : plan::ProbeKind::kernel;
@@ -299,6 +301,7 @@ private:
         Source stack = writer.take_stack();
         add("defined.bpf.c", {{"structure", definition.structure()},
                               {"probe", std::to_string(static_cast<uint32_t>(one.example))},
+                              {"goes_on", definition.completes ? kGoesOn : ""},
                               {"take_stack", &stack},
                               {"body", &body}});
         text(definition.structures);

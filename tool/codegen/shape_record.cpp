@@ -124,7 +124,9 @@ void ShapeWriter::record(Writer& w, const plan::RecordPlan& record) {
     w.line(fmt::format("call.hits = hits & {};", mask));
     if (!is_return() || !framed())
         w.line(is_return() ? "call.at_return = 1;" : "call.at_return = 0;");
-    w.line(fmt::format("call.what = {}(hits & {}) << 8;", is_return() ? "1 | " : "", mask));
+    const bool may_go_on = is_return() && probe_.kind == plan::ProbeKind::defined;
+    w.line(fmt::format("call.what = {}{}(hits & {}) << 8;", is_return() ? "1 | " : "",
+                       may_go_on ? "call.goes_on << 7 | " : "", mask));
     if (record.argument_words) {
         w.line(is_syscall() ? "mlbcc_submit_syscall(&call);" : "mlbcc_submit_arguments(&call);");
     } else if (!ends_apart_ && fits_on_stack(plan_, probe_.kind, record)) {

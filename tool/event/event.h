@@ -61,6 +61,7 @@ struct Event {
     uint64_t time_ns = 0;                   // CLOCK_MONOTONIC; of an X its beginning
     uint64_t duration_ns = 0;               // E and X
     bool has_duration = true;               // false: it is not known, and 0
+    bool goes_on = false;                   // X: not over; the duration is until the trace's end
     std::optional<uint64_t> begin, parent;  // ids of events
     uint32_t pid = 0, tid = 0, cpu = 0;
     std::string_view comm;

@@ -255,6 +255,7 @@ void Pipeline::whole_calls(Current& current) {
         Event event = event_of(current, call, Phase::complete);
         event.parent = current.thread.parent_at(current.item.time_ns);
         add_duration(event, current.item.time_ns, current.record.header.time_ns, current);
+        event.goes_on = current.record.goes_on();
         give(event);
     }
 }

@@ -33,6 +33,8 @@ struct Record {
 
     plan::RecordKind kind() const { return static_cast<plan::RecordKind>(header.what & 0x7f); }
     bool is_tail_call() const { return (header.what & plan::kTailCall) != 0; }
+    // Only of a return record.
+    bool goes_on() const { return (header.what & plan::kGoesOn) != 0; }
     uint32_t hits() const { return header.what >> 8; }
     std::string_view comm() const {
         return text_at(bytes, offsetof(plan::RecordHeader, comm), sizeof header.comm);

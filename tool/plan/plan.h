@@ -41,7 +41,7 @@ enum class RecordKind : uint8_t { entry = 0, ret = 1, process = 2 };
 struct RecordHeader {
     uint64_t time_ns;   // CLOCK_MONOTONIC, when the record was made
     uint32_t probe;     // ProbeId; for process records a ProcessChange
-    uint32_t what;      // RecordKind in the low 7 bits, kTailCall, hits in the upper 24
+    uint32_t what;      // RecordKind in the low 7 bits, kTailCall or kGoesOn, hits in the upper 24
     uint32_t pid, tid;  // as the tracer's pid namespace sees them
     char comm[16];
     uint64_t sp;  // at the call's beginning: what lies below it on the stack is over
@@ -50,6 +50,8 @@ static_assert(sizeof(RecordHeader) == 48);
 // At entry the return address is the kernel's own: a function that has a return probe has jumped
 // here and goes on being open, though the stack pointer is the same.
 inline constexpr uint32_t kTailCall = 0x80;
+// Of a return record: it is not over, and told of because the trace ends.
+inline constexpr uint32_t kGoesOn = 0x80;
 inline constexpr uint32_t kMaxHits = 24;  // rules on one probe that write records
 
 // Behind the header of a return record: when the call began.

@@ -127,6 +127,11 @@ bool has(const Json& object, const char* name) {
     return member(object, name) != nullptr;
 }
 
+bool is_true(const Json& object, const char* name) {
+    const Json* value = member(object, name);
+    return value != nullptr && value->IsTrue();
+}
+
 uint64_t nanoseconds_of(const Json& object, const char* name, double factor) {
     constexpr double kLargest = 9e18;
     double value = number_of(object, name) * factor;

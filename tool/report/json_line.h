@@ -48,6 +48,7 @@ std::vector<std::string> texts_of(const Json& object, const char* name);
 double number_of(const Json& object, const char* name);
 const Json* list_of(const Json& object, const char* name);  // nullptr for an empty list
 bool has(const Json& object, const char* name);
+bool is_true(const Json& object, const char* name);
 
 // Seconds or microseconds, `factor` nanoseconds each, as nanoseconds; 0 if negative.
 uint64_t nanoseconds_of(const Json& object, const char* name, double factor);

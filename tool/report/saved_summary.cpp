@@ -17,11 +17,6 @@ rules::Unit unit_of(const Json& object, const char* name = "unit") {
     return unit == "bytes" ? rules::Unit::bytes : rules::Unit::none;
 }
 
-bool is_true(const Json& object, const char* name) {
-    auto member = object.FindMember(name);
-    return member != object.MemberEnd() && member->value.IsTrue();
-}
-
 sink::Group group_of(const Json& object, const char* name = "by") {
     sink::Group group;
     auto by = object.FindMember(name);
@@ -107,6 +102,17 @@ void read(const Json& json, sink::FunctionTime& time) {
     time.max_ns = unsigned_of(json, "max_ns");
 }
 
+std::vector<std::pair<std::string, uint64_t>> numbers_of(const Json& json, const char* name) {
+    std::vector<std::pair<std::string, uint64_t>> all;
+    auto found = json.FindMember(name);
+    if (found == json.MemberEnd() || !found->value.IsObject()) return all;
+    for (const auto& one : found->value.GetObject()) {
+        uint64_t number = 0;
+        if (as_unsigned(one.value, number)) all.emplace_back(as_text(one.name), number);
+    }
+    return all;
+}
+
 void read(const Json& json, sink::NestedTime& time) {
     time.function = string_of(json, "function");
     time.library = string_of(json, "library");
@@ -114,12 +120,7 @@ void read(const Json& json, sink::NestedTime& time) {
     time.calls = unsigned_of(json, "calls");
     time.total_ns = unsigned_of(json, "total_ns");
     time.itself_ns = unsigned_of(json, "itself_ns");
-    auto inside = json.FindMember("inside");
-    if (inside == json.MemberEnd() || !inside->value.IsObject()) return;
-    for (const auto& one : inside->value.GetObject()) {
-        uint64_t ns = 0;
-        if (as_unsigned(one.value, ns)) time.inside.emplace_back(as_text(one.name), ns);
-    }
+    time.inside = numbers_of(json, "inside");
 }
 
 void read(const Json& json, sink::Layer& layer) {
@@ -263,6 +264,7 @@ sink::TraceEnd saved_end(const Json& summary) {
     end.metrics.coverage = read_all<sink::LibraryCoverage>(summary, "coverage");
     end.metrics.left_out = read_all<target::LeftOut>(summary, "left_out");
     end.metrics.addresses = read_all<sink::GivenAddresses>(summary, "addresses");
+    end.metrics.going_on = numbers_of(summary, "going_on");
     end.metrics.cost = cost_of(summary);
     spread_signs(end.metrics.stats);
     spread_signs(end.metrics.hists);

@@ -312,6 +312,11 @@ struct ProbeDefinition {
         std::string point, function;  // "raw_tracepoint:sched_switch", the C function
     };
     std::vector<Program> programs;
+    // What is not over when the trace ends is told for each key of `table` by `tells`; threads that
+    // have not run since it began are taken in by `finds`. All are C names; "" where there is none.
+    struct GoesOn {
+        std::string table, tells, finds;
+    } goes_on;
     // "block:block_rq_issue.sector", "task_struct.tgid": offsets that its C text needs.
     std::vector<std::string> offsets;
     std::string fields;         // C: `struct GROUP_NAME { ... }`, and what it needs

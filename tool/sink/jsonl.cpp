@@ -16,7 +16,8 @@ class ThreadTexts {
 public:
     std::string_view text(uint32_t pid, uint32_t tid, std::string_view comm) {
         Entry& entry = entries_[tid % entries_.size()];
-        if (entry.tid != tid || entry.pid != pid || entry.comm != comm) fill(entry, pid, tid, comm);
+        const bool is_that = entry.tid == tid && entry.pid == pid && entry.comm == comm;
+        if (!is_that || entry.text.empty()) fill(entry, pid, tid, comm);
         return entry.text;
     }
 
@@ -99,6 +100,7 @@ void Jsonl::event(const event::Event& event) {
     bool has_end = event.phase == event::Phase::end || event.phase == event::Phase::complete;
     if (has_end && event.has_duration) write_duration(event.duration_ns);
     if (has_end && !event.has_duration) out_.append(R"(,"duration_us":null)");
+    if (event.goes_on) out_.append(R"(,"goes_on":true)");
     if (event.ret) {
         out_.append(R"(,"ret":)");
         write_value(out_, *event.ret);

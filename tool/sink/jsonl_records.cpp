@@ -2,72 +2,10 @@
 
 #include <map>
 
-#include <rapidjson/stringbuffer.h>
-#include <rapidjson/writer.h>
-
-#include "sink/json.h"
+#include "sink/json_members.h"
 
 namespace mlbcc::sink {
 namespace {
-
-using Writer = rapidjson::Writer<rapidjson::StringBuffer>;
-
-// RapidJSON has no form for bytes that are not UTF-8, nor for our large integers: ours is put in.
-void raw(Writer& json, std::string_view text, rapidjson::Type type = rapidjson::kStringType) {
-    json.RawValue(text.data(), text.size(), type);
-}
-void text(Writer& json, std::string_view value) {
-    raw(json, quoted(value));
-}
-void number(Writer& json, uint64_t value) {
-    Buffer out(32);
-    write_unsigned(out, value);
-    raw(json, out.view(), rapidjson::kNumberType);
-}
-void signed_number(Writer& json, int64_t value) {
-    Buffer out(32);
-    write_signed(out, value);
-    raw(json, out.view(), rapidjson::kNumberType);
-}
-void number(Writer& json, uint64_t bits, bool is_signed) {
-    is_signed ? signed_number(json, static_cast<int64_t>(bits)) : number(json, bits);
-}
-void member(Writer& json, const char* name, std::string_view value) {
-    json.Key(name);
-    text(json, value);
-}
-void member(Writer& json, const char* name, uint64_t value) {
-    json.Key(name);
-    number(json, value);
-}
-void member(Writer& json, const char* name, const std::vector<std::string>& values) {
-    json.Key(name);
-    json.StartArray();
-    for (const std::string& value : values) text(json, value);
-    json.EndArray();
-}
-
-void unit_value(Writer& json, rules::Unit unit) {
-    switch (unit) {
-    case rules::Unit::none: json.Null(); break;
-    case rules::Unit::nanoseconds: json.String("ns"); break;
-    case rules::Unit::bytes: json.String("bytes"); break;
-    }
-}
-void unit_member(Writer& json, rules::Unit unit) {
-    json.Key("unit");
-    unit_value(json, unit);
-}
-
-void by_member(Writer& json, const Group& by) {
-    json.Key("by");
-    json.StartObject();
-    for (const auto& [name, value] : by) {
-        raw(json, quoted(name));
-        raw(json, value);
-    }
-    json.EndObject();
-}
 
 void write(Writer& json, const Stat& stat) {
     bool is_sum = stat.kind == plan::AggregateKind::sum;
@@ -206,10 +144,7 @@ void write(Writer& json, const NestedTime& time) {
     member(json, "calls", time.calls);
     member(json, "total_ns", time.total_ns);
     member(json, "itself_ns", time.itself_ns);
-    json.Key("inside");
-    json.StartObject();
-    for (const auto& [layer, ns] : time.inside) member(json, layer.c_str(), ns);
-    json.EndObject();
+    members(json, "inside", time.inside);
 }
 
 void write(Writer& json, const Layer& layer) {
@@ -307,6 +242,7 @@ void summary(Writer& json, const TraceEnd& end, const std::vector<Layer>& layers
     if (!end.metrics.coverage.empty()) list(json, "coverage", end.metrics.coverage);
     if (!end.metrics.left_out.empty()) list(json, "left_out", end.metrics.left_out);
     if (!end.metrics.addresses.empty()) list(json, "addresses", end.metrics.addresses);
+    if (!end.metrics.going_on.empty()) members(json, "going_on", end.metrics.going_on);
     if (end.metrics.cost) cost_member(json, *end.metrics.cost);
     list(json, "layers", layers);
     member(json, "late", end.late);

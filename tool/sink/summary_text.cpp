@@ -136,6 +136,11 @@ std::string notes_text(const TraceEnd& end, size_t width) {
                               "`reload` lines",
                               plural(end.reloads, "time")));
     }
+    for (const auto& [probe, count] : end.metrics.going_on) {
+        rows.line(fmt::format("  {} of {} {} not over when the trace ended: counted with the time "
+                              "until then",
+                              grouped(count), probe, count == 1 ? "was" : "were"));
+    }
     note(end.late, "event", "written out of order: long calls, or threads preempted in a probe");
     note(end.missed, "hit", "of probes missed by the kernel, in all processes: no program ran");
     note(end.malformed, "record", "not understood");

@@ -54,26 +54,30 @@ constexpr int kFirstBehindParent = 5, kChildrenUserTime = 16, kChildrenSystemTim
 
 // /proc/PID/stat: `70 (any (name) at all) S 1 70 ...`
 struct Stat {
+    std::string comm;
     char state = '?';
     int parent = 0;
     uint64_t children_ticks = 0;  // of CPU time, of those that it has waited for
 };
-std::optional<Stat> stat_of(int pid) {
-    const Result<std::string> read = read_file(fmt::format("/proc/{}/stat", pid), kMaxBytes);
+std::optional<Stat> read_stat(const std::string& folder) {
+    const Result<std::string> read = read_file(folder + "/stat", kMaxBytes);
     if (!read) return std::nullopt;
     const std::string_view text = *read;
-    const size_t close = text.rfind(')');
-    if (close == std::string_view::npos) return std::nullopt;
+    const size_t open = text.find('('), close = text.rfind(')');
+    if (open == std::string_view::npos || close == std::string_view::npos) return std::nullopt;
     std::string_view rest = text.substr(std::min(close + 2, text.size()));
     const std::string_view state = take_until(rest, ' ');
     const auto parent = to_number<int>(take_until(rest, ' '));
     if (state.empty() || !parent) return std::nullopt;
-    Stat stat{state.front(), *parent};
+    Stat stat{std::string(text.substr(open + 1, close - open - 1)), state.front(), *parent};
     for (int column = kFirstBehindParent; column <= kChildrenSystemTime; ++column) {
         const auto value = to_number<uint64_t>(take_until(rest, ' '));
         if (column >= kChildrenUserTime) stat.children_ticks += value.value_or(0);
     }
     return stat;
+}
+std::optional<Stat> stat_of(int pid) {
+    return read_stat(fmt::format("/proc/{}", pid));
 }
 
 // A new line in a path is written as \012; nothing else is.
@@ -116,6 +120,24 @@ std::optional<Mapping> parse_mapping(std::string_view line) {
     mapping.executable = permissions[2] == 'x';
     set_path(mapping, line);
     return mapping;
+}
+
+// Of the call in /proc/PID/task/TID/syscall: `202 0x7f12 0x80 0x0 0x0 0x0 0x0 0x7ffc 0x7f12`.
+void read_call(const std::string& folder, SleepingThread& thread) {
+    const Result<std::string> read = read_file(folder + "/syscall", kMaxBytes);
+    if (!read) return;
+    std::string_view text = *read;
+    const auto number = to_number<int>(take_until(text, ' '));
+    if (!number || *number < 0) return;
+    thread.system_call = *number;
+    for (uint64_t& argument : thread.arguments) {
+        std::string_view digits = take_until(text, ' ');
+        digits.remove_prefix(std::min<size_t>(2, digits.size()));
+        argument = to_number<uint64_t>(digits, 16).value_or(0);
+    }
+    struct stat status;
+    const std::string file = fmt::format("{}/fd/{}", folder, thread.arguments[0]);
+    if (stat(file.c_str(), &status) == 0) thread.file = status.st_mode & S_IFMT;
 }
 
 }  // namespace
@@ -179,6 +201,16 @@ bool is_alive(int pid) {
     if (stat->state != 'Z') return true;
     const Result<std::vector<int>> threads = threads_of(pid);
     return threads && threads->size() > 1;
+}
+
+std::optional<SleepingThread> sleeping_thread(int pid, int tid) {
+    const std::string folder = fmt::format("/proc/{}/task/{}", pid, tid);
+    const std::optional<Stat> stat = read_stat(folder);
+    if (!stat || std::string_view("SDTt").find(stat->state) == std::string_view::npos)
+        return std::nullopt;
+    SleepingThread thread{stat->comm, stat->state};
+    read_call(folder, thread);
+    return thread;
 }
 
 std::string cpu_model() {

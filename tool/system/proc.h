@@ -2,6 +2,7 @@
 // belong to it. Process ids are those of the pid namespace that /proc was mounted in.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -41,6 +42,16 @@ std::optional<int> process_of(int tid);  // the process that a thread belongs to
 // CPU time of all its threads, ended ones too, and of children that it has waited for (of these in
 // ticks of 10 ms), nanoseconds. None where there is no such process any more.
 std::optional<uint64_t> cpu_time_of(int pid);
+
+// A thread that does not run, nor waits to run.
+struct SleepingThread {
+    std::string comm;
+    char state = '?';      // as in /proc/PID/stat: S, D, T, t
+    int system_call = -1;  // its number; -1: it is in none, or it cannot be read which
+    std::array<uint64_t, 6> arguments{};
+    uint32_t file = 0;  // what the first argument is open on, S_IFMT of stat(2); 0: nothing
+};
+std::optional<SleepingThread> sleeping_thread(int pid, int tid);
 
 std::string cpu_model();  // of the first CPU; "" where the kernel has no name for it
 

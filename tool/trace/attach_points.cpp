@@ -49,6 +49,7 @@ private:
     Result<void> attach(const codegen::Function& function) {
         int program = loaded_.kernel.program(function.name);
         if (function.kind == ProgramKind::raw_tracepoint) {
+            if (function.point.empty()) return {};  // the tracer runs it itself
             return keep(bpf::Attachment::raw_tracepoint(
                 program, function.point.substr(function.point.find(':') + 1)));
         }

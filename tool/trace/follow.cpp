@@ -7,6 +7,7 @@
 
 #include "event/record.h"
 #include "system/proc.h"
+#include "trace/clock.h"
 
 namespace mlbcc::trace {
 namespace {
@@ -55,6 +56,7 @@ Result<void> Follower::set(uint32_t what, uint32_t value) {
 }
 
 Result<void> Follower::arm() {
+    armed_ns_ = monotonic_ns();
     if (auto done = set(codegen::kFunctions, codegen::Control::take); !done) return done;
     return set(codegen::kOthers, codegen::Control::take);
 }

@@ -18,7 +18,8 @@ public:
 
     Result<void> add(int pid);  // with its threads
     Result<void> add_with_children(int pid);
-    Result<void> arm();  // nothing is recorded before
+    Result<void> arm();                              // nothing is recorded before
+    uint64_t armed_ns() const { return armed_ns_; }  // when that was, CLOCK_MONOTONIC
     void disarm();
     // Whoever `other` follows, from now on both; this one's programs are in place.
     Result<void> join(const Follower& other);
@@ -52,6 +53,7 @@ private:
 
     bpf::LoadedProgram& loaded_;
     bool everyone_;
+    uint64_t armed_ns_ = 0;
     std::vector<int> roots_;
     std::vector<int> children_;  // that /proc tells of, in a pid namespace
     std::vector<Ending> ending_;

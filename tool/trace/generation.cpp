@@ -13,8 +13,8 @@ Generation::Generation(const TraceOptions& options, const bpf::Map& threads, Ste
     : frontend(options.rules, steps), loader(frontend, steps), keeping(options, frontend, loader),
       pythons(loaded.kernel, options.verbosity), follower(loaded.kernel, options.everyone),
       metrics(frontend.plan, loaded.kernel), sums(frontend.plan, metrics), coverage(frontend.plan),
-      cost(frontend.plan, loaded), learning(frontend, loaded, steps), options_(options),
-      threads_(threads), steps_(steps) {
+      cost(frontend.plan, loaded), learning(frontend, loaded, steps),
+      going_on(frontend.plan, loaded.kernel), options_(options), threads_(threads), steps_(steps) {
     frontend.run_by = fmt::format("{} {}", options.everyone, options.buffer_bytes);
 }
 
@@ -143,6 +143,16 @@ void Generation::take_given(const std::function<void()>& grown) {
     grown();
 }
 
+void Generation::disarm() {
+    follower.disarm();
+    tell_going_on();
+}
+
+void Generation::tell_going_on() {
+    going_on.tell(follower.armed_ns(),
+                  options_.pids.empty() ? std::vector<int>() : follower.processes());
+}
+
 void Generation::detach() {
     learning.detach();
     loaded.detach();
@@ -157,6 +167,7 @@ sink::MetricSnapshot Generation::metrics_of(const event::Pipeline& pipeline) {
     for (const bpf::Refusal& one : loaded.refused) refused.push_back(one.probe);
     made.coverage = coverage.libraries(refused, made.losses);
     made.left_out = frontend.left_out;
+    made.going_on = going_on.told();
     made.cost = cost.cost();
     return made;
 }

@@ -25,6 +25,7 @@
 #include "trace/follow.h"
 #include "trace/frontend.h"
 #include "trace/given.h"
+#include "trace/going_on.h"
 #include "trace/keep.h"
 #include "trace/late.h"
 #include "trace/learning_probes.h"
@@ -61,6 +62,8 @@ public:
     void look_at(std::span<const std::byte> record);
     void take_late(const std::function<void()>& grown);   // whoever opened it waits until this ends
     void take_given(const std::function<void()>& grown);  // functions by address
+    void disarm();
+    void tell_going_on();  // once nothing more is taken
     void detach();
     // Of all that was recorded; the pipeline must have had it.
     sink::MetricSnapshot metrics_of(const event::Pipeline& pipeline);
@@ -81,6 +84,7 @@ public:
     std::optional<LateLibraries> late;
     std::optional<GivenFunctions> given;  // where some rule has a `trace`
     LearningProbes learning;
+    GoingOn going_on;
 
 private:
     const TraceOptions& options_;

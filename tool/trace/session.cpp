@@ -191,8 +191,7 @@ void Session::periodically(uint64_t now_ns) {
     last_check_ns_ = now_ns;
     now_->follower.clean_up();
     if (now_->cost.is_due(now_ns)) attend_cost(now_ns);
-    bool by_pid = !command_ && !options_.everyone;
-    roots_ended_ = by_pid && now_->follower.running_roots() == 0;
+    roots_ended_ = !command_ && !options_.everyone && now_->follower.running_roots() == 0;
     add_losses(now_ns);
 }
 
@@ -276,10 +275,11 @@ void Session::use_realtime() {
 void Session::give_up_rights() {
     if (options_.reloadable) return;
     const Generation& all = *now_;
+    Work work = work_to_come(all.frontend.plan, command_.has_value(),
+                             all.late || all.given || all.learning.may_attach(), all.loaded.mode);
+    work.processes |= !options_.pids.empty() && all.going_on.finds_threads();
     trace::give_up_rights(
-        work_to_come(all.frontend.plan, command_.has_value(),
-                     all.late || all.given || all.learning.may_attach(), all.loaded.mode),
-        steps_, [&] { return all.follower.reads_maps(); },
+        work, steps_, [&] { return all.follower.reads_maps(); },
         [&] { return all.follower.sees_roots(); });
 }
 
@@ -327,7 +327,7 @@ Result<void> Session::finish(End end) {
     }
     if (auto note = now_->looks->note()) tell_note(options_.verbosity, *note);
     now_->cost.look(monotonic_ns(), now_->follower.processes());
-    now_->follower.disarm();
+    now_->disarm();
     missed_ += now_->loaded.missed();
     now_->detach();
     if (mappings_) mappings_->sweep();

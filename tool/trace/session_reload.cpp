@@ -90,14 +90,14 @@ Result<void> Session::begin_change(Prepared prepared) {
 }
 
 // All that was decided before the change has ended long ago: the new programs need not ask any
-// more. What of the old ones' calls is open now is not waited for.
+// more. What of the old ones' calls is open now is not waited for; of their waits, it is told.
 void Session::begin_leaving() {
     Follower& now = now_->follower;
     Follower& coming = change_->coming->follower;
     (void)now.set(kFunctions, Control::pass);
-    (void)coming.set(kFunctions, Control::take);
-    (void)coming.set(kOthers, Control::take);
+    (void)coming.arm();
     (void)now.set(kOthers, Control::pass);
+    now_->tell_going_on();
     missed_ += now_->loaded.missed();
     change_->leaving = on_a_thread([old = now_.get()] { old->detach(); });
 }

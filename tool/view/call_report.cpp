@@ -48,7 +48,7 @@ public:
         CallTable::Id id = table_.id_of(slice.call->type, slice.call->name);
         table_.count(id);
         ++chosen_;
-        if (slice.missing != Missing::nothing) return;
+        if (slice.missing != Missing::nothing && !slice.call->goes_on) return;
         table_.time(id, slice.end_ns - slice.begin_ns);
         keep_if_slow(slice);
     }

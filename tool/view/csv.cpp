@@ -89,7 +89,8 @@ void Csv::arguments(const Slice& slice) {
 void Csv::row(std::string_view kind, const Slice& slice) {
     const Record& call = *slice.call;
     const Record& last = slice.end != nullptr ? *slice.end : call;
-    bool has_duration = kind == "call" && slice.missing != Missing::still_open && last.has_duration;
+    const bool ended = slice.missing != Missing::still_open || last.goes_on;
+    const bool has_duration = kind == "call" && ended && last.has_duration;
     text_.append(kind);
     time(slice.begin_ns, 1'000'000'000, 9);
     has_duration ? time(slice.end_ns - slice.begin_ns, 1000, 3) : text_.append(',');

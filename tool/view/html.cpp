@@ -96,7 +96,8 @@ void Html::add(const Slice& slice, uint32_t kind, uint32_t call) {
 void Html::slice(const Slice& slice) {
     ++calls_;
     uint32_t call = table_.id_of(slice.call->type, slice.call->name);
-    bool is_timed = slice.missing == Missing::nothing || slice.missing == Missing::begin;
+    const bool is_timed =
+        slice.missing == Missing::nothing || slice.missing == Missing::begin || slice.call->goes_on;
     if (is_timed) table_.time(call, slice.end_ns - slice.begin_ns);
     add(slice, static_cast<uint32_t>(slice.missing), call);
 }

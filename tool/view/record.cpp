@@ -74,6 +74,7 @@ const Record* RecordReader::read(const Json& line) {
     record_.duration_ns = report::nanoseconds_of(line, "duration_us", 1e3);
     const auto duration = line.FindMember("duration_us");
     record_.has_duration = duration == line.MemberEnd() || !duration->value.IsNull();
+    record_.goes_on = report::is_true(line, "goes_on");
     record_.pid = small("pid");
     record_.tid = small("tid");
     record_.cpu = small("cpu");

@@ -32,6 +32,7 @@ struct Record {
     uint64_t time_ns = 0;                   // since the trace began; of an X its beginning
     uint64_t duration_ns = 0;               // E and X
     bool has_duration = true;               // false: it is not known
+    bool goes_on = false;                   // X: not over; the duration is until the trace's end
     uint32_t pid = 0, tid = 0, cpu = 0;
     std::string_view comm, type, name;  // "cuLaunchKernel (1 in 64)" of a rule with `sample`
     std::string_view function, symbol;  // "" where they are the name

@@ -50,6 +50,7 @@ size_t Spans::around_of(const Lane& lane, std::string_view type) {
 }
 
 Missing Spans::missing_of(const Record& end) {
+    if (end.goes_on) return Missing::still_open;
     return end.has_duration ? Missing::nothing : Missing::begin;
 }
 

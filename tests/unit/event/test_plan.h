@@ -183,6 +183,7 @@ public:
         std::memcpy(bytes_.data() + offsetof(plan::RecordHeader, sp), &value, sizeof value);
         return *this;
     }
+    Wire& goes_on() { return tail_call(); }  // of a return record; it is the same bit
     Wire& tail_call() {
         bytes_[offsetof(plan::RecordHeader, what)] |= std::byte{plan::kTailCall};
         return *this;

@@ -179,6 +179,22 @@ TEST_F(Jsonls, ATimeBeforeTheStartIsNegative) {
         R"({"event_id":1,"ts":-0.000001500,"type":"call","name":"f","function":"f","phase":"X","pid":70,"tid":70,"comm":"python3","cpu":2,"duration_us":2.000})");
 }
 
+TEST_F(Jsonls, WhatGoesOnSaysSo) {
+    plan::ProbeId wait = t.probe("off_cpu");
+    t.event(wait, End::ret, "sched", "");
+    EXPECT_EQ(
+        line_of(Wire::ret(wait, kStart, kStart + 2000).goes_on()),
+        R"({"event_id":1,"ts":0.000000000,"type":"sched","name":"off_cpu","function":"off_cpu","phase":"X","pid":70,"tid":70,"comm":"python3","cpu":2,"duration_us":2.000,"goes_on":true})");
+}
+
+TEST_F(Jsonls, AThreadWithoutANumberOrANameHasItsMembers) {
+    plan::ProbeId call = t.probe("f");
+    t.event(call, End::entry, "call", "");
+    EXPECT_EQ(
+        line_of(Wire::entry(call, kStart).thread(0, 0, std::string(16, 0))),
+        R"({"event_id":1,"ts":0.000000000,"type":"call","name":"f","function":"f","phase":"i","pid":0,"tid":0,"comm":"","cpu":2})");
+}
+
 TEST_F(Jsonls, CommandsNeedNotBeUtf8) {
     info.command = {"./x\xff", "\"q\""};
     auto sink = open_jsonl(path, info, t.plan);

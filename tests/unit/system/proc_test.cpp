@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <ctime>
 #include <mutex>
@@ -99,6 +101,33 @@ TEST(Threads, AreListedAndKnowTheirProcess) {
     EXPECT_EQ(process_of(getpid()), getpid());
     EXPECT_EQ(process_of(0x3fffffff), std::nullopt);
     EXPECT_FALSE(threads_of(0x3fffffff));
+}
+
+TEST(SleepingThreads, SayWhatTheyWaitFor) {
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    std::atomic<int> tid = 0;
+    std::thread thread([&] {
+        ::prctl(PR_SET_NAME, "a (b) c");
+        tid = static_cast<int>(syscall(SYS_gettid));
+        char byte = 0;
+        EXPECT_EQ(::read(ends[0], &byte, 1), 1);
+    });
+    while (tid == 0 || !sleeping_thread(getpid(), tid)) ::usleep(1000);
+    const auto found = sleeping_thread(getpid(), tid);
+    EXPECT_FALSE(sleeping_thread(getpid(), getpid())) << "it runs";
+    EXPECT_EQ(::write(ends[1], "x", 1), 1);
+    thread.join();
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->comm, "a (b) c");
+    EXPECT_EQ(found->state, 'S');
+    EXPECT_EQ(found->system_call, SYS_read);
+    EXPECT_EQ(found->arguments[0], static_cast<uint64_t>(ends[0]));
+    EXPECT_EQ(found->arguments[2], 1u);
+    EXPECT_EQ(found->file, uint32_t{S_IFIFO});
+    EXPECT_FALSE(sleeping_thread(getpid(), 0x3fffffff));
+    ::close(ends[0]);
+    ::close(ends[1]);
 }
 
 TEST(Descendants, AreChildrenAndTheirChildren) {
