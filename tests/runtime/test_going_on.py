@@ -36,6 +36,28 @@ for one in kept:
     one.connect_ex(("127.0.0.1", int(sys.argv[1])))
 time.sleep(3)
 """
+# Its answers: at once, never, and only after long work.
+SERVER = """
+import hashlib, http.server, socketserver, threading, time
+never = threading.Lock()
+never.acquire()
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        if self.path == "/hang":
+            never.acquire()
+        end = time.monotonic() + 10
+        while self.path == "/compute" and time.monotonic() < end:
+            hashlib.sha256(bytes(1 << 20)).digest()
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+    def log_message(self, *arguments): pass
+class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
+    daemon_threads = True
+server = Server(("127.0.0.1", 0), Handler)
+print(server.server_address[1], flush=True)
+server.serve_forever()
+"""
 
 
 class GoingOn(TracerCase):
@@ -144,6 +166,38 @@ class GoingOn(TracerCase):
         for thread in off["thread_stats"].values():
             self.assertEqual(thread["reasons_ns"], {"lock": thread["total_time_ns"]})
             self.assertGreater(thread["total_time_ns"], 0.9e9)
+
+    def test_a_request_that_is_not_answered(self):
+        """One waits for a lock that nobody gives, another computes; the rest are as ever."""
+        server = subprocess.Popen([PYTHON, "-c", SERVER], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(server.stdout.close)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        port = int(server.stdout.readline())
+        live = subprocess.Popen([MLBCC, "serve", "--pid", str(server.pid), "-d", "3s", "--json", self.dir / "serve.json"],
+                                stderr=subprocess.PIPE, text=True, cwd=self.dir)
+        live.stderr.readline()  # it traces
+        asked = []
+        for path in ("/short", "/hang", "/compute"):
+            asked.append(socket.create_connection(("127.0.0.1", port)))
+            asked[-1].sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            time.sleep(0.2)
+        said = live.communicate()[1]
+        for one in asked:
+            one.close()
+        self.assertRegex(said, r"not answered when the trace ended\n.*GET /(hang|compute)")
+        report = json.loads((self.dir / "serve.json").read_text())
+        self.assertEqual((report["waiting"], report["overdue"]), (2, 0))
+        use = {one["endpoint"]: one for one in report["endpoints"]}
+        self.assertNotIn("open", use["GET /short"])
+        for name, part in (("GET /hang", "lock"), ("GET /compute", "cpu")):
+            self.assertEqual((use[name]["requests"], use[name]["open"]), (0, 1))
+            longest, = use[name]["longest_open"]
+            self.assertGreater(longest["duration_ns"], 1e9)
+            self.assertEqual(sum(longest["parts_ns"].values()), longest["duration_ns"])
+            busy = longest["parts_ns"].get(part, 0) + longest["parts_ns"].get("run queue", 0) + longest["parts_ns"].get("GIL", 0)
+            self.assertGreater(busy, 0.95 * longest["duration_ns"], longest)
+            self.assertGreater(longest["parts_ns"][part], 0.1 * longest["duration_ns"], longest)
 
     def test_the_rules_change_meanwhile(self):
         """Each set of rules has its part of the wait."""

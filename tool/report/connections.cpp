@@ -47,11 +47,23 @@ void Connections::add(const ServeEvent& one) {
     }
 }
 
-void Connections::finish() {
+void Connections::finish(uint64_t now_ns) {
     for (auto& [place, on] : connections_) {
         while (!on.requests.empty() && on.requests.front()->answered) end_first(on);
     }
-    for (auto& [tid, thread] : threads_) thread.finish();
+    for (auto& [tid, thread] : threads_) thread.finish(now_ns);
+    take_open(now_ns);
+}
+
+void Connections::take_open(uint64_t now_ns) {
+    for (const auto& [place, on] : connections_) {
+        for (const auto& request : on.requests) {
+            if (request->answered || now_ns <= request->begin_ns) continue;
+            Request one = *request;
+            one.end_ns = now_ns;
+            take_.request(one, RequestEnd::open);
+        }
+    }
 }
 
 OpenRequests Connections::open(uint64_t now_ns, uint64_t limit_ns) const {

@@ -33,8 +33,9 @@ public:
 
     // In the order of their ends.
     void add(const ServeEvent& one);
-    // When no more comes: answers that may have gone on are over.
-    void finish();
+    // When no more comes: answers that may have gone on are over, and requests without one are
+    // taken as they are at `now_ns`.
+    void finish(uint64_t now_ns = 0);
     OpenRequests open(uint64_t now_ns, uint64_t limit_ns) const;
     const Parts& parts() const { return parts_; }
     // Of which it is not known for which endpoint they were.
@@ -85,6 +86,7 @@ private:
     bool send_head(Connection& on, const ServeEvent& one, uint64_t& at);
     void sent(Connection& on, const ServeEvent& one);
     void end_first(Connection& on);
+    void take_open(uint64_t now_ns);
 
     bool reads_http_;
     TakeRequest& take_;

@@ -38,6 +38,10 @@ void EndpointUse::add(const Request& one, RequestEnd end) {
         ++unanswered;
         return;
     }
+    if (end == RequestEnd::open) {
+        ++open;
+        return keep_slowest(longest_open, one);
+    }
     ++requests;
     client_errors += one.status >= 400 && one.status < 500 ? 1 : 0;
     server_errors += one.status >= 500 ? 1 : 0;

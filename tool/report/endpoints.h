@@ -25,9 +25,11 @@ struct EndpointUse {
     static constexpr size_t kSlowest = 3, kPlaces = 100;
 
     std::string name;
-    uint64_t requests = 0;  // answered; all of the following are of these, but for `unanswered`
+    uint64_t requests = 0;  // answered; all of the following are of these, if it does not say else
     uint64_t client_errors = 0, server_errors = 0;  // status 4xx, 5xx
     uint64_t unanswered = 0;                        // closed without an answer
+    uint64_t open = 0;                              // without an answer when the trace ended
+    std::vector<SlowRequest> longest_open;          // of these; as `slowest`
     uint64_t bytes_in = 0, bytes_out = 0, time_ns = 0;
     Latency latency;
     Latency work;  // of those that the server has marked, without what they were queued for before

@@ -72,8 +72,8 @@ struct Request {
     uint64_t work_ns() const { return end_ns - std::clamp(marked_ns, begin_ns, end_ns); }
 };
 
-// Why a request is over.
-enum class RequestEnd { answered, closed };  // closed: without an answer
+// Why a request is over. closed: without an answer; open: it is not, but no more is known.
+enum class RequestEnd { answered, closed, open };
 
 class TakeRequest {
 public:

@@ -11,6 +11,7 @@ Requests::Requests(const RequestOptions& options)
       order_([this](const ServeEvent& one) { connections_.add(one); }) {}
 
 void Requests::add(const Happening& one) {
+    last_ns_ = std::max(last_ns_, one.time_ns + one.duration_ns);
     std::optional<ServeEvent> event = serve_event(one);
     if (!event) return;
     order_.add(std::move(*event));
@@ -18,7 +19,7 @@ void Requests::add(const Happening& one) {
 
 void Requests::finish() {
     order_.finish();
-    connections_.finish();
+    connections_.finish(last_ns_);
 }
 
 Result<std::optional<SavedRequests>> read_requests(TraceFile& file, Requests& requests) {

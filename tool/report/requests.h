@@ -52,6 +52,7 @@ private:
     FinishedRequests finished_{endpoints_};
     Connections connections_;
     EndOrder order_;
+    uint64_t last_ns_ = 0;  // until then all is known
 };
 
 struct SavedRequests {

@@ -53,10 +53,11 @@ void write_places(ProfileWriter& json, const WaitPlaces& places, const Parts& pa
     json.EndArray();
 }
 
-void write_slowest(ProfileWriter& json, const EndpointUse& use, const Parts& parts) {
-    json.Key("slowest");
+void write_requests(ProfileWriter& json, const char* name, const std::vector<SlowRequest>& all,
+                    const Parts& parts) {
+    json.Key(name);
     json.StartArray();
-    for (const SlowRequest& one : use.slowest) {
+    for (const SlowRequest& one : all) {
         json.StartObject();
         member(json, "begin_ns", one.begin_ns);
         member(json, "duration_ns", one.duration_ns);
@@ -84,7 +85,11 @@ void write_endpoint(ProfileWriter& json, const EndpointUse& use, const Parts& pa
     if (use.work.count() > 0) write_latency(json, "work_latency_ns", use.work);
     write_parts(json, use.parts, parts);
     write_calls(json, use.calls);
-    write_slowest(json, use, parts);
+    write_requests(json, "slowest", use.slowest, parts);
+    if (use.open > 0) {
+        member(json, "open", use.open);
+        write_requests(json, "longest_open", use.longest_open, parts);
+    }
     write_places(json, use.places, parts);
     if (use.waits_elsewhere > 0) member(json, "waits_elsewhere", use.waits_elsewhere);
     if (use.requests > 0) {

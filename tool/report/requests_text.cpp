@@ -57,6 +57,16 @@ std::string slowest(const EndpointUse& use, const Parts& parts, size_t width) {
                        shares(one.parts, one.duration_ns, parts));
 }
 
+// "2, the longest for 2.61 s, since 1.203 s, by thread 1234: lock 99.8 %, cpu 0.2 %"
+std::string still_open(const EndpointUse& use, const Parts& parts, size_t width) {
+    if (use.longest_open.empty()) return {};
+    const SlowRequest& one = use.longest_open[0];
+    return fmt::format("{:<{}} {}, the longest for {}, since {:.6f} s, by thread {}: {}\n",
+                       use.name, width, use.open, duration(one.duration_ns),
+                       static_cast<double>(one.begin_ns) / 1e9, one.tid,
+                       shares(one.parts, one.duration_ns, parts));
+}
+
 // "lock 81.2 %: acquire < app.py:predict < ...": of the time of its requests. Places that look
 // alike are one.
 std::string places_of(const EndpointUse& use, const Parts& parts, size_t width) {
@@ -125,6 +135,10 @@ std::string Requests::text(uint64_t time_ns) const {
     for (const EndpointUse* use : all) text += where(*use, connections_.parts(), width);
     text += fmt::format("\n{:<{}} the slowest request\n", "", width);
     for (const EndpointUse* use : all) text += slowest(*use, connections_.parts(), width);
+    std::string open_ones;
+    for (const EndpointUse* use : all) open_ones += still_open(*use, connections_.parts(), width);
+    if (!open_ones.empty())
+        text += fmt::format("\n{:<{}} not answered when the trace ended\n{}", "", width, open_ones);
     std::string places;
     for (const EndpointUse* use : all) places += places_of(*use, connections_.parts(), width);
     if (!places.empty()) text += fmt::format("\n{:<{}} where it waited\n{}", "", width, places);

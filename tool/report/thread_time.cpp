@@ -210,9 +210,10 @@ void ThreadTime::worker_exits(uint32_t worker, uint64_t now_ns) {
     });
 }
 
-void ThreadTime::finish() {
-    uint64_t end = swept_ns_;
+void ThreadTime::finish(uint64_t now_ns) {
+    uint64_t end = std::max(swept_ns_, now_ns);
     for (const auto& one : ended_) end = std::max(end, one->end_ns);
+    line_.pass(now_ns, Parts::cpu);  // all waits are told by then
     sweep(end);
     drop_ended();
 }

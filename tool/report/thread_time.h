@@ -34,8 +34,8 @@ public:
     // It said which request it works for, by a number of the server's own; 0: none.
     void mark(uint64_t now_ns, uint64_t request);
     bool knows_mark(uint64_t request) const { return marks_.contains(request); }
-    // When no more comes.
-    void finish();
+    // When no more comes. Until `now_ns`, requests that are not answered go on.
+    void finish(uint64_t now_ns = 0);
     bool is_idle() const { return open_.empty() && ended_.empty(); }
 
     // A thread that may work for it, from then on.
