@@ -147,6 +147,30 @@ static __always_inline int mlbcc_let_go(struct call *call, int skip) {
     return skip;
 }
 
+// A pointer that is a member of what a pointer of the kernel's points to; 0 where that is 0. BCC would
+// make a call of it.
+#define MLBCC_POINTER_IN(pointer, offset)                                                          \
+    ({                                                                                             \
+        void *member_;                                                                             \
+        asm("%0 = *(u64 *)(%1 + %2)" : "=r"(member_) : "r"(pointer), "i"(offset));                 \
+        member_;                                                                                   \
+    })
+
+// For a call whose end is wanted. Of a thread the kernel awaits so many at a time, and of those that
+// begin within them none (MAX_URETPROBE_DEPTH, kernel/events/uprobes.c).
+#define MLBCC_MOST_AWAITED 64
+static __always_inline void mlbcc_await_end(struct call *call) {
+#ifdef MLBCC_AWAITED
+    if (call->in_kernel || call->sp <= MLBCC_SYSCALL_SP) return;
+    u32 awaited = 0;
+    void *uprobes = MLBCC_POINTER_IN(bpf_get_current_task_btf(), MLBCC_TASK_UPROBES);
+    asm("%0 = *(u32 *)(%1 + %2)" : "=r"(awaited) : "r"(uprobes), "i"(MLBCC_AWAITED));
+    if (awaited < MLBCC_MOST_AWAITED) return;
+    struct work *mine = mlbcc_work(call->probe);
+    if (mine) __sync_fetch_and_add(&mine->too_deep, 1);
+#endif
+}
+
 // One record in 32 is timed: the clock's last bits, which any granularity leaves to chance, say which.
 // Where it takes longer than any program does, something else ran in between.
 #define MLBCC_PREEMPTED_NS 65536
@@ -232,15 +256,6 @@ static __always_inline u64 mlbcc_account(struct call *call, u64 lost) {
     MLBCC_ACCOUNT_FOUR(20)
     return 0;
 }
-
-// A pointer that is a member of what a pointer of the kernel's points to; 0 where that is 0. BCC would
-// make a call of it.
-#define MLBCC_POINTER_IN(pointer, offset)                                                          \
-    ({                                                                                             \
-        void *member_;                                                                             \
-        asm("%0 = *(u64 *)(%1 + %2)" : "=r"(member_) : "r"(pointer), "i"(offset));                 \
-        member_;                                                                                   \
-    })
 
 // Whether the function returns to a trampoline, which the kernel has put there for another probe.
 static __always_inline u64 mlbcc_returns_to_trampoline(struct call *call) {

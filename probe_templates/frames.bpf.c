@@ -32,6 +32,7 @@ static __always_inline struct call_frame *mlbcc_frame(struct thread_state *threa
 // longjmp left, if there are any: more than one push adds.
 MLBCC_COMMON u64 common_push(struct call *call) {
     u64 sp = call->sp;
+    mlbcc_await_end(call);
 #if MLBCC_SESSION
     u64 *kept = 0;
     if (call->session) {

@@ -33,10 +33,11 @@ struct record_rules {
 BPF_ARRAY(record_rules, struct record_rules, MLBCC_RECORDS);
 // What a probe makes of its thread's time (tool/trace/tracing_cost.h): how often it was hit, how many
 // of these calls were let go, so that no probe awaits their end; its records, and, of some of them,
-// the time from the probe's beginning until its record was made. In parts that CPUs use in turn, each
+// the time from the probe's beginning until its record was made. And how many calls were too deep for
+// the kernel to await their end. In parts that CPUs use in turn, each
 // of which has cache lines of its own.
 struct work {
-    u64 hits, let_go, records, timed, timed_ns, unused[3];
+    u64 hits, let_go, records, timed, timed_ns, too_deep, unused[2];
 };
 struct all_work {
     struct work parts[MLBCC_WORK_PARTS];

@@ -70,6 +70,24 @@ class Depth(TracerCase):
         self.assertEqual(len(begins), 600)
         self.assertEqual(trace.loss("unmatched_begin"), 600 - len(trace.pairs("down")))
         self.assertGreaterEqual(len(trace.pairs("down")), 3 * 60)
+        self.assertEqual(trace.summary["too_deep"], {"down": 600 - len(trace.pairs("down"))})
+
+    def test_calls_that_are_too_deep_are_counted(self):
+        """The kernel awaits the ends of 64 calls of a thread: so many of each descent are seen, whatever the clause."""
+        clauses = ('hist duration as "h"', 'where ret > 1  count as "c"', "event a.b(ret)", 'count as "bare"  hist ret as "r"')
+        for way in attach_ways():
+            for clause in clauses:
+                with self.subTest(way=way, clause=clause):
+                    trace = self.trace(f"""int down(int depth);
+                        on "{target('deep')}":down {{ {clause} }}""", target("deep"), "100", "10", options=("--attach", way))
+                    self.assertEqual(trace.summary["too_deep"], {"down": 10 * 36})
+                    seen = [h["count"] for h in trace.summary["hists"]] + [s["value"] for s in trace.summary["stats"]]
+                    self.assertLessEqual(set(seen + [len(trace.named("down", "X"))]), {640, 1000, 0})
+                    note = "360 calls of down: their ends were not seen"
+                    self.assertIn(note, self.last.stderr)
+                    self.assertIn(note, self.mlbcc("report", self.out).stdout)
+        trace = self.trace(f"""on "{target('deep')}":down {{ count }}""", target("deep"), "100", "10")
+        self.assertNotIn("too_deep", trace.summary)
 
     def test_more_open_calls_than_a_thread_has_frames(self):
         """Each frame holds 240 bytes of text here: there are 32. Many rules share programs."""

@@ -31,8 +31,9 @@ struct KernelTypes {  // what the kernel's BTF says
     std::optional<uint32_t> task_pid_offset, task_stack_offset, task_fsbase_offset;
     // Likewise of `seccomp.mode`, `pending.signal` and `start_time`.
     std::optional<uint32_t> task_seccomp_offset, task_pending_offset, task_start_offset;
-    // Of `utask` there, and of `return_instances` in what it points to, struct uprobe_task.
-    std::optional<uint32_t> task_uprobes_offset, return_instances_offset;
+    // Of `utask` there, and of `return_instances` and `depth` in what it points to, struct
+    // uprobe_task.
+    std::optional<uint32_t> task_uprobes_offset, return_instances_offset, awaited_offset;
     // Where a thread's count of reasons not to be preempted is: the BTF id of x86-64's variable of
     // the CPU, or bytes in struct task_struct. Neither: the kernel never preempts its own work.
     std::optional<uint32_t> preempt_count, task_preempt_offset;

@@ -56,6 +56,7 @@ struct Options {
     // Where `utask` is there, and `return_instances` in what it points to: a thread that no return
     // probe awaits anywhere need not be asked where its functions return to.
     std::optional<uint32_t> task_uprobes_offset, return_instances_offset;
+    std::optional<uint32_t> awaited_offset;  // of `depth` there: how many ends are awaited
     // Where `seccomp.mode` and `pending.signal` are there: system calls that a filter answers are
     // followed, of which the kernel tells the end alone.
     std::optional<uint32_t> task_seccomp_offset, task_pending_offset;
@@ -195,7 +196,8 @@ struct Work {
     uint64_t hits, let_go;     // let_go: calls whose end a session was told not to await
     uint64_t records;          // of both ends, lost ones too
     uint64_t timed, timed_ns;  // some of them: from the probe's beginning until they were made
-    uint64_t unused[3];
+    uint64_t too_deep;         // calls whose end is not awaited, since those of too many are
+    uint64_t unused[2];
 };
 // A thread that a template's program takes in (`//= found_waiting`), as probe_templates/waits.bpf.c
 // has it.

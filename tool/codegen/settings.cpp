@@ -138,6 +138,8 @@ std::string settings(const plan::Plan& plan, const Options& options, bool frames
     if (options.task_uprobes_offset && options.return_instances_offset) {
         out += fmt::format("#define MLBCC_TASK_UPROBES {}\n#define MLBCC_RETURN_INSTANCES {}\n",
                            *options.task_uprobes_offset, *options.return_instances_offset);
+        if (options.awaited_offset)
+            out += fmt::format("#define MLBCC_AWAITED {}\n", *options.awaited_offset);
     }
     out += fmt::format("#define MLBCC_NAMESPACE {}\n", options.namespace_ ? 1 : 0);
     if (options.namespace_) {

@@ -135,6 +135,7 @@ void ShapeWriter::begin_call(Writer& w) {
     if (framed()) {
         save(w);
     } else {
+        w.line("mlbcc_await_end(&call);");
         w.line("MLBCC_BEGIN(call.now);");
     }
     w.line("return 0;");

@@ -152,6 +152,8 @@ struct MetricSnapshot {
     std::optional<TracingCost> cost;  // none where it is not known
     // What was not over when the trace ended, and is counted with its time until then: by probe.
     std::vector<std::pair<std::string, uint64_t>> going_on;
+    // Calls whose end the kernel did not await, by function (docs/events.md).
+    std::vector<std::pair<std::string, uint64_t>> too_deep;
 };
 // What counts, sums and histograms gained since the last look at them (the `sums` record): only
 // what did. A histogram's `min` and `max` are those of all it has seen so far.

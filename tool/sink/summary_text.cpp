@@ -141,6 +141,12 @@ std::string notes_text(const TraceEnd& end, size_t width) {
                               "until then",
                               grouped(count), probe, count == 1 ? "was" : "were"));
     }
+    for (const auto& [function, calls] : end.metrics.too_deep) {
+        rows.line(
+            fmt::format("  {} of {}: their ends were not seen, since 64 calls of the thread were "
+                        "open already",
+                        plural(calls, "call"), function));
+    }
     note(end.late, "event", "written out of order: long calls, or threads preempted in a probe");
     note(end.missed, "hit", "of probes missed by the kernel, in all processes: no program ran");
     note(end.malformed, "record", "not understood");

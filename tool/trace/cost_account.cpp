@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <string>
 
 #include <fmt/format.h>
@@ -38,6 +39,7 @@ codegen::Work sum_of(const std::vector<std::byte>& parts) {
         all.records += one.records;
         all.timed += one.timed;
         all.timed_ns += one.timed_ns;
+        all.too_deep += one.too_deep;
     }
     return all;
 }
@@ -99,10 +101,10 @@ void CostAccount::ended(int pid, uint64_t cpu_ns) {
     if (root != roots_.end()) root->ns = std::max(root->before_ns, cpu_ns);
 }
 
-std::optional<sink::TracingCost> CostAccount::cost() const {
-    bpf::Map* map = loaded_.kernel.map(codegen::maps::kWork);
-    if (!hit_ || map == nullptr) return std::nullopt;
+std::vector<WorkOf> CostAccount::works() const {
     std::vector<WorkOf> all;
+    bpf::Map* map = loaded_.kernel.map(codegen::maps::kWork);
+    if (map == nullptr) return all;
     for (const plan::ProbePlan& probe : plan_.probes) {
         const auto id = static_cast<uint32_t>(probe.id);
         const auto parts = map->lookup(&id);
@@ -112,12 +114,25 @@ std::optional<sink::TracingCost> CostAccount::cost() const {
             loaded_.mode_of(codegen::side_of(probe.kind)) == codegen::AttachMode::session;
         all.push_back({&probe, sum_of(*parts), in_session});
     }
+    return all;
+}
+
+std::vector<std::pair<std::string, uint64_t>> CostAccount::too_deep() const {
+    std::map<std::string, uint64_t> calls;
+    for (const WorkOf& one : works()) {
+        if (one.work.too_deep > 0) calls[one.probe->function] += one.work.too_deep;
+    }
+    return {calls.begin(), calls.end()};
+}
+
+std::optional<sink::TracingCost> CostAccount::cost() const {
+    if (!hit_ || loaded_.kernel.map(codegen::maps::kWork) == nullptr) return std::nullopt;
     std::optional<uint64_t> cpu_ns;
     if (begun_) {
         cpu_ns = others_ns_;
         for (const Root& one : roots_) *cpu_ns += one.ns - one.before_ns;
     }
-    return tracing_cost(all, *hit_, cpu_ns);
+    return tracing_cost(works(), *hit_, cpu_ns);
 }
 
 std::optional<std::string> CostAccount::warning() {

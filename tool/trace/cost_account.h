@@ -11,6 +11,7 @@
 #include <future>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -19,6 +20,7 @@
 #include "plan/plan.h"
 #include "sink/sink.h"
 #include "trace/loader.h"
+#include "trace/tracing_cost.h"
 
 namespace mlbcc::trace {
 
@@ -40,6 +42,8 @@ public:
 
     // None where the cost of a hit could not be measured.
     std::optional<sink::TracingCost> cost() const;
+    // Calls that the kernel did not await the end of, for too many were open: by function.
+    std::vector<std::pair<std::string, uint64_t>> too_deep() const;
     // For the user, once, where tracing takes much of the threads' time.
     std::optional<std::string> warning();
 
@@ -49,6 +53,7 @@ private:
         uint64_t before_ns = 0, ns = 0;
     };
     static constexpr uint64_t kPeriodNs = 1'000'000'000;
+    std::vector<WorkOf> works() const;
 
     const plan::Plan& plan_;
     Loaded& loaded_;

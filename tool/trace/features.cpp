@@ -47,9 +47,11 @@ bpf::KernelTypes kernel_types() {
         // x86-64 has one
         types.task_fsbase_offset = offset_of(*task->image, task->id, {"thread", "fsbase"});
     }
-    if (const auto uprobes = btf->type("uprobe_task"))
+    if (const auto uprobes = btf->type("uprobe_task")) {
         types.return_instances_offset =
             offset_of(*uprobes->image, uprobes->id, {"return_instances"});
+        types.awaited_offset = offset_of(*uprobes->image, uprobes->id, {"depth"});
+    }
     find_preempt_count(*btf, types);
     types.session_cookie = callable_with_context(*btf, "bpf_session_cookie");
     types.session_is_return = callable_with_context(*btf, "bpf_session_is_return");

@@ -168,6 +168,7 @@ sink::MetricSnapshot Generation::metrics_of(const event::Pipeline& pipeline) {
     made.coverage = coverage.libraries(refused, made.losses);
     made.left_out = frontend.left_out;
     made.going_on = going_on.told();
+    made.too_deep = cost.too_deep();
     made.cost = cost.cost();
     return made;
 }
