@@ -146,8 +146,11 @@ class Convert(InferenceCase):
         rows = list(csv.DictReader(io.StringIO(self.convert("csv"), newline="")))
         calls = Counter((int(r["pid"]), int(r["tid"]), microseconds(Decimal(r["start_s"])),
                          Decimal(r["duration_us"]), r["type"], r["name"])
-                        for r in rows if r["kind"] == "call")
+                        for r in rows if r["kind"] in ("call", "event"))
         self.assertEqual(calls, calls_of(trace))
+        distinct = {e["event_id"] for e in trace.distinct()}
+        self.assertEqual({int(r["event_id"]): r["kind"] for r in rows if r["kind"] in ("call", "event")},
+                         {begin["event_id"]: "call" if begin["event_id"] in distinct else "event" for begin, _ in trace.calls()})
         by_id = {int(row["event_id"]): row for row in rows}
         for event in trace.events:
             if event["phase"] == "E":

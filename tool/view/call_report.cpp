@@ -42,22 +42,23 @@ public:
     explicit Report(CallSelection wanted) : wanted_(std::move(wanted)), gaps_(wanted_.from_ns) {}
 
     void slice(const Slice& slice) override {
-        ++all_;
+        if (slice.call->same == nullptr) ++all_;
         look_for_gaps(*slice.call, slice.begin_ns, slice.end_ns);
         if (!is_wanted(*slice.call, slice.begin_ns)) return;
         CallTable::Id id = table_.id_of(slice.call->type, slice.call->name);
         table_.count(id);
-        ++chosen_;
+        const bool again = chosen_calls_.has(*slice.call);
+        if (!again) ++chosen_;
         if (slice.missing != Missing::nothing && !slice.call->goes_on) return;
         table_.time(id, slice.end_ns - slice.begin_ns);
-        keep_if_slow(slice);
+        if (!again) keep_if_slow(slice);
     }
     void instant(const Record& record) override {
-        ++all_;
+        if (record.same == nullptr) ++all_;
         look_for_gaps(record, record.time_ns, record.time_ns);
         if (!is_wanted(record, record.time_ns)) return;
         table_.count(table_.id_of(record.type, record.name));
-        ++chosen_;
+        if (!chosen_calls_.has(record)) ++chosen_;
     }
     void lost(const Lost&) override {}
     bool failed() const override { return false; }
@@ -91,6 +92,7 @@ private:
     std::string gap_json() const;  // a list's elements
 
     CallSelection wanted_;
+    ChosenCalls chosen_calls_{wanted_};
     CallTable table_;
     std::vector<Slow> slow_;  // a heap, the shortest first; sorted at the end
     Gaps gaps_;
@@ -276,6 +278,17 @@ bool is_chosen(const CallSelection& wanted, const Record& record) {
     if (!wanted.types.empty() && std::ranges::none_of(wanted.types, is_its)) return false;
     return wanted.name.empty() || glob_match(wanted.name, record.name) ||
            glob_match(wanted.name, record.function);
+}
+
+bool ChosenCalls::has(const Record& record) {
+    if (record.same == nullptr) return false;
+    if (is_chosen(wanted_, *record.same)) return true;
+    const bool is_last =
+        record.tid == tid_ && record.time_ns == time_ns_ && record.traced() == function_;
+    tid_ = record.tid;
+    time_ns_ = record.time_ns;
+    function_ = record.traced();
+    return is_last;
 }
 
 std::unique_ptr<CallReport> report_calls(const CallSelection& wanted) {

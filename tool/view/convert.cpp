@@ -26,7 +26,8 @@ public:
 
     // False when nothing more can be written.
     bool take(const Json& line) {
-        if (const Record* record = reader_.read(line)) {
+        if (Record* record = reader_.read(line)) {
+            record->same = spans_.same_call(*record);
             uint64_t end_ns = record->time_ns;
             if (record->phase == event::Phase::complete) end_ns += record->duration_ns;
             ending_.time_ns = std::max(ending_.time_ns, end_ns);

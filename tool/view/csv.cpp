@@ -15,7 +15,9 @@ class Csv : public Writer {
 public:
     explicit Csv(sink::OutputFile file) : output_(std::move(file)) { text_.append(kColumns); }
 
-    void slice(const Slice& slice) override { row("call", slice); }
+    void slice(const Slice& slice) override {
+        row(slice.call->same == nullptr ? "call" : "event", slice);
+    }
     void instant(const Record& record) override {
         row(is_counter(record) ? "counter" : "instant", moment_of(record));
     }
@@ -90,7 +92,7 @@ void Csv::row(std::string_view kind, const Slice& slice) {
     const Record& call = *slice.call;
     const Record& last = slice.end != nullptr ? *slice.end : call;
     const bool ended = slice.missing != Missing::still_open || last.goes_on;
-    const bool has_duration = kind == "call" && ended && last.has_duration;
+    const bool has_duration = (kind == "call" || kind == "event") && ended && last.has_duration;
     text_.append(kind);
     time(slice.begin_ns, 1'000'000'000, 9);
     has_duration ? time(slice.end_ns - slice.begin_ns, 1000, 3) : text_.append(',');

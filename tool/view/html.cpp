@@ -94,7 +94,7 @@ void Html::add(const Slice& slice, uint32_t kind, uint32_t call) {
 }
 
 void Html::slice(const Slice& slice) {
-    ++calls_;
+    if (slice.call->same == nullptr) ++calls_;
     uint32_t call = table_.id_of(slice.call->type, slice.call->name);
     const bool is_timed =
         slice.missing == Missing::nothing || slice.missing == Missing::begin || slice.call->goes_on;
@@ -103,7 +103,7 @@ void Html::slice(const Slice& slice) {
 }
 
 void Html::instant(const Record& record) {
-    ++instants_;
+    if (record.same == nullptr) ++instants_;
     if (const Record* one = counters_.of(record)) return series_.add(*one);
     add(moment_of(record), Marks::kInstant, table_.id_of(record.type, record.name));
 }

@@ -37,12 +37,14 @@ void RecordReader::read_names(const Json& line) {
     record_.comm = report::text_of(line, "comm");
     record_.type = report::text_of(line, "type");
     record_.name = report::text_of(line, "name");
+    record_.added = 0;
     record_.function = report::text_of(line, "function");
     if (record_.function == record_.name) record_.function = {};
     record_.symbol = report::text_of(line, "symbol");
     const uint64_t sample = report::unsigned_of(line, "sample");
     if (sample <= 1) return;
     name_ = fmt::format("{} (1 in {})", record_.name, sample);
+    record_.added = name_.size() - record_.name.size();
     record_.name = name_;
 }
 
@@ -58,7 +60,7 @@ void RecordReader::read_values(const Json& line) {
     }
 }
 
-const Record* RecordReader::read(const Json& line) {
+Record* RecordReader::read(const Json& line) {
     auto natural = [&](const char* name) -> std::optional<uint64_t> {
         if (!report::has(line, name)) return std::nullopt;
         return report::unsigned_of(line, name);

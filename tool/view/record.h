@@ -39,6 +39,13 @@ struct Record {
     std::vector<Argument> arguments;
     std::optional<Value> ret;
     std::vector<std::string_view> stack;  // innermost first
+    // Another one of the same call that came before, as of a span and an event of one function: a
+    // call is counted once. Its numbers, type, name and function are there.
+    const Record* same = nullptr;
+    size_t added = 0;  // bytes of the name that `sample` added
+    std::string_view traced() const {
+        return function.empty() ? name.substr(0, name.size() - added) : function;
+    }
 };
 
 struct Lost {
@@ -50,7 +57,7 @@ struct Lost {
 class RecordReader {
 public:
     // Valid until the next call; null where the line is no event.
-    const Record* read(const report::Json& line);
+    Record* read(const report::Json& line);
 
 private:
     bool read_phase(std::string_view phase);

@@ -69,6 +69,39 @@ void Spans::end(const Record& record) {
            lane.around[at - 1]});
 }
 
+void Spans::Lane::remember(const Record& record) {
+    type = record.type;
+    name = record.name;
+    function = record.traced();
+    last = {.phase = record.phase,
+            .time_ns = record.time_ns,
+            .duration_ns = record.duration_ns,
+            .type = type,
+            .name = name,
+            .function = function};
+}
+
+const Record* Spans::same_call(const Record& record) {
+    if (record.phase == event::Phase::end || record.tid == 0) return nullptr;
+    Lane& lane = lane_of(record);
+    auto is_same = [&](const Record& other) {
+        return other.time_ns == record.time_ns && other.traced() == record.traced();
+    };
+    const Record* found = nullptr;
+    for (size_t at = lane.depth; record.parent && at > 0 && found == nullptr; --at) {
+        const Record& span = lane.open[at - 1].get();
+        if (span.id == *record.parent) found = &span;
+    }
+    if (found != nullptr && !is_same(*found)) found = nullptr;
+    if (record.phase == event::Phase::begin) return found;
+    const Record& last = lane.last;
+    const bool is_other_event =
+        last.phase == record.phase && last.duration_ns == record.duration_ns;
+    if (found == nullptr && is_other_event && is_same(last)) return &last;
+    lane.remember(record);
+    return found;
+}
+
 void Spans::add(const Record& record) {
     switch (record.phase) {
     case event::Phase::begin: return begin(record);

@@ -7,7 +7,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -39,14 +41,21 @@ public:
     explicit Spans(Take take) : take_(std::move(take)) {}
 
     void add(const Record& record);  // B, E or X
+    // What was told before of the call that a record is of, as long as the next of its thread has
+    // not come: null where that is nothing.
+    const Record* same_call(const Record& record);
     // What is open still is given, the outer ones of a thread first.
     void finish(uint64_t end_ns);
 
 private:
     struct Lane {
-        std::vector<KeptRecord> open;  // outermost first; behind `depth` for use again
-        std::vector<size_t> around;    // of each: calls of its type that it is in
+        std::deque<KeptRecord> open;  // outermost first; behind `depth` for use again
+        std::vector<size_t> around;   // of each: calls of its type that it is in
         size_t depth = 0;
+        // The last that is no B, without what it holds.
+        Record last;
+        std::string type, name, function;
+        void remember(const Record& record);
     };
     static constexpr size_t kLanes = 4096;  // more: those of idle threads are forgotten
 

@@ -25,8 +25,9 @@ void TimeCell::add(const TimeCell& other) {
 
 TimeColumns::TimeColumns(uint64_t from_ns, uint64_t to_ns)
     : from_ns_(from_ns), to_ns_(to_ns), cell_ns_(kFirstCell) {
-    if (to_ns != UINT64_MAX) cell_ns_ = (to_ns - from_ns + kCells - 1) / kCells;
-    cell_ns_ = std::max<uint64_t>(cell_ns_, 1);
+    const uint64_t length = to_ns - from_ns;
+    if (length < kFirstCell * kCells)
+        cell_ns_ = std::max<uint64_t>((length + kCells - 1) / kCells, 1);
 }
 
 bool TimeColumns::reach(uint64_t time_ns) {

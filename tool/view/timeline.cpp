@@ -40,17 +40,18 @@ public:
         const CallTable::Id name = data_.table.id_of(call.type, call.name);
         data_.table.count(name);
         data_.table.time(name, end_ns - begin_ns);
-        ++data_.calls;
+        const bool again = chosen_calls_.has(call);
+        if (!again) ++data_.calls;
         TimeRow* row = row_of(slice);
         if (row == nullptr) return;
         row->add_call(data_.columns, begin_ns, end_ns, ++last_call_, name);
-        if (is_launch(call.name)) ++row->at(data_.columns, begin_ns).launches;
+        if (is_launch(call.name) && !again) ++row->at(data_.columns, begin_ns).launches;
     }
     void instant(const Record& record) override {
         if (is_counter(record) || !is_chosen(data_.wanted, record)) return;
         if (!data_.columns.reach(record.time_ns)) return;
         data_.table.count(data_.table.id_of(record.type, record.name));
-        ++data_.moments;
+        if (!chosen_calls_.has(record)) ++data_.moments;
         if (TimeRow* row = row_of(moment_of(record)))
             ++row->at(data_.columns, record.time_ns).moments;
     }
@@ -78,6 +79,7 @@ private:
     TimeRow* row_of(const Slice& slice);
 
     TimelineData data_;
+    ChosenCalls chosen_calls_{data_.wanted};
     uint64_t last_call_ = 0;
     size_t rows_ = 0;
 };

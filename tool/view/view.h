@@ -59,6 +59,19 @@ struct CallSelection {
 };
 bool is_chosen(const CallSelection& wanted, const Record& record);  // by type and name
 
+// Of records that are chosen, one by one: whether the call has another one that is.
+class ChosenCalls {
+public:
+    explicit ChosenCalls(const CallSelection& wanted) : wanted_(wanted) {}
+    bool has(const Record& record);
+
+private:
+    const CallSelection& wanted_;
+    uint32_t tid_ = 0;  // of the last call whose first record is not chosen
+    uint64_t time_ns_ = UINT64_MAX;
+    std::string function_;
+};
+
 // Of calls and instants: how many of each name, how long they took, and the longest ones.
 class CallReport : public Writer {
 public:

@@ -70,6 +70,14 @@ class Trace:
             elif event["phase"] == "E" and "begin" in event:
                 yield self.by_id[event["begin"]], event
 
+    def distinct(self, records=None):
+        """Of beginnings, calls and instants, the first of each call: a span and an event of one function are two records."""
+        first = {}
+        for one in self.events if records is None else records:
+            if one["phase"] != "E":
+                first.setdefault((one["tid"], one["ts"], one.get("function", one["name"])), one)
+        return list(first.values())
+
     def args(self, name, phase):
         """The args of each event of this name."""
         return [e.get("args", {}) for e in self.named(name, phase)]

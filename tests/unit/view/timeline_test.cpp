@@ -104,6 +104,14 @@ TEST(Timeline, AWindowOfIt) {
     EXPECT_EQ(text.find("behind"), text.npos);
 }
 
+TEST(Timeline, AWindowThatEndsBehindTheTrace) {
+    CallSelection wanted;
+    wanted.to_ns = 100'000 * kMs;
+    Trace trace(wanted), whole;
+    for (Trace* one : {&trace, &whole}) one->call("u", "short", 10, 20);
+    EXPECT_EQ(trace.text(100), whole.text(100));
+}
+
 TEST(Timeline, TheTraceIsLongerThanItsCalls) {
     Trace trace;
     trace.call("u", "early", 0, 100);

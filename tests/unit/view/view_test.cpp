@@ -185,6 +185,52 @@ TEST(Spans, WhatIsOpenAtTheEndIsGivenOutermostFirst) {
               "a 1-9 open\nb 2-9 open\n");
 }
 
+// A span of f, of which two rules have an event and one an instant; a call of g within it; an event
+// without a span, twice; and a call that begins when f's event was.
+const std::string kSameCalls =
+    line(1, 0.001, "f", "B") +
+    line(2, 0.001, "f (once)", "X", R"(,"function":"f","parent":1,"duration_us":8000.000)") +
+    line(3, 0.001, "f (twice)", "X", R"(,"function":"f","parent":1,"duration_us":8000.000)") +
+    line(4, 0.001, "f (thrice)", "i", R"(,"function":"f","parent":1)") +
+    line(5, 0.002, "g", "B", R"(,"parent":1,"sample":8)") +
+    line(6, 0.002, "seen", "X", R"(,"function":"g","parent":5,"duration_us":1000.000)") +
+    line(7, 0.002, "h", "X", R"(,"parent":5,"duration_us":500.000)") +
+    line(8, 0.003, "g", "E", R"(,"begin":5,"duration_us":1000.000)") +
+    line(9, 0.009, "f", "E", R"(,"begin":1,"duration_us":8000.000)") +
+    line(10, 0.010, "k", "X", R"(,"duration_us":100.000)") +
+    line(11, 0.010, "again", "X", R"(,"function":"k","duration_us":100.000)") +
+    line(12, 0.010, "k", "X", R"(,"duration_us":100.001)");
+
+TEST(Spans, RecordsOfOneCallAreKnown) {
+    std::string kinds;
+    std::istringstream rows(csv_of(kMeta + kSameCalls + kSummary).substr(csv_of(kMeta).size()));
+    for (std::string row; std::getline(rows, row);) {
+        kinds += row.substr(0, row.find(',')) +
+                 row.substr(row.rfind(','), row.size() - 1 - row.rfind(',')) + " ";
+    }
+    EXPECT_EQ(kinds,
+              "event,2 event,3 instant,4 event,6 call,7 call,5 call,1 call,10 event,11 call,12 ");
+}
+
+TEST(CallReport, ACallIsCountedOnce) {
+    auto report = [](CallSelection wanted) {
+        TestFile from(kMeta + kSameCalls + kSummary);
+        auto calls = report_calls(wanted);
+        Result<report::TraceFile> trace = report::TraceFile::open(from.path);
+        EXPECT_TRUE(trace && convert(*trace, *calls));
+        return calls->text();
+    };
+    CallSelection all;
+    all.top = 20;
+    const std::string text = report(all);
+    EXPECT_NE(text.find("5 of 5 calls"), text.npos) << text;
+    EXPECT_NE(text.find("t  f (once)"), text.npos) << text;
+    EXPECT_EQ(text.find("python3  f (once)"), text.npos) << text;
+    CallSelection some;
+    some.name = "f (*";
+    EXPECT_NE(report(some).find("1 of 5 calls"), text.npos) << report(some);
+}
+
 TEST(Chrome, IncompleteCallsAreShownSo) {
     std::string text =
         chrome_of(kMeta + line(1, 0.001, "a", "B") + line(2, 0.002, "b", "B", R"(,"parent":1)") +
