@@ -45,7 +45,7 @@ class Page(InferenceCase):
         self.assertEqual(seen["tiles"]["events"], summary["events"])
         self.assertEqual(seen["tiles"]["lost"], summary["lost"])
         self.assertEqual(seen["tiles"]["duration"], round(summary["ts"] * 1000000000))
-        self.assertEqual(seen["tiles"]["processes"], len({e["pid"] for e in trace.events}))
+        self.assertEqual(seen["tiles"]["processes"], summary["processes"])
         calls = Counter((end["name"], end["type"]) for _, end in trace.calls())
         distinct = {e["event_id"] for e in trace.distinct()}
         self.assertEqual(seen["tiles"]["calls"], sum(begin["event_id"] in distinct for begin, _ in trace.calls()))

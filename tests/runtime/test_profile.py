@@ -52,7 +52,10 @@ class Processes(ProfileCase):
         self.assertTrue(all(p["ended"] for p in profile["processes"]))
         self.assertGreaterEqual(sleep["duration_ns"], 200_000_000)
         self.assertGreaterEqual(shell["duration_ns"], sleep["duration_ns"] + ls["duration_ns"])
-        self.assertLessEqual(shell["end_ns"], profile["duration_ns"])
+        lives = profile["processes"]
+        self.assertEqual(max(one["end_ns"] for one in lives) - min(one["begin_ns"] for one in lives), profile["duration_ns"])
+        for one in lives:
+            self.assertLessEqual(one["cpu_ns"], one["duration_ns"] * len(one["threads"]))
         self.assertIn("/bin/sleep 0.2", self.text)
         self.assertIn("exit status 3", self.text)
 

@@ -56,7 +56,9 @@ void ProcessTree::add_exec(State& state, const Happening& one) {
     run.path = one.text("path");
     state.life.programs.push_back(std::move(run));
     state.peak_before = one.natural("peak_before");
-    if (!state.exec_ns) state.exec_ns = one.time_ns;
+    if (state.exec_ns) return;
+    state.exec_ns = one.time_ns;
+    state.cpu_before = one.natural("cpu_before");
 }
 
 void ProcessTree::add_memory(State& state, const Happening& one) {
@@ -67,6 +69,7 @@ void ProcessTree::add_memory(State& state, const Happening& one) {
 void ProcessTree::add_exit(State& state, const Happening& one) {
     ThreadLife thread{one.tid, std::string(one.comm), before(one.time_ns, one.natural("age")),
                       one.time_ns, one.natural("cpu")};
+    thread.is_older = one.natural("age") > one.time_ns;
     state.peak = std::max(state.peak, one.natural("peak_resident"));
     if (one.pid == one.tid) {
         state.life.ended = true;
@@ -86,6 +89,9 @@ ProcessLife ProcessTree::life_of(const State& state, uint64_t end_ns) {
     for (ThreadLife& thread : life.threads) {
         if (state.was_cloned && thread.tid == life.pid) {
             life.begin_ns = std::min(life.begin_ns, thread.begin_ns);
+        } else if (thread.tid == life.pid && state.exec_ns) {
+            thread.is_older = false;
+            thread.cpu_ns -= std::min(thread.cpu_ns, state.cpu_before);
         }
         life.cpu_ns += thread.cpu_ns;
     }

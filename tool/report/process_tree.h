@@ -28,8 +28,9 @@ struct ThreadLife {
     uint32_t tid = 0;
     std::string name;  // at its end
     uint64_t begin_ns = 0, end_ns = 0;
-    uint64_t cpu_ns = 0;  // as the kernel accounts it: it may lack the last milliseconds
-    bool idle = false;    // it slept from its beginning to its end (time_shares.h)
+    uint64_t cpu_ns = 0;    // as the kernel accounts it: it may lack the last milliseconds
+    bool is_older = false;  // than the trace
+    bool idle = false;      // it slept from its beginning to its end (time_shares.h)
 };
 
 struct ProcessLife {
@@ -58,6 +59,7 @@ private:
         std::optional<uint64_t> first_seen_ns, exec_ns;
         ProgramRun asked;  // by execve(), which may fail
         uint64_t peak_before = 0, peak = 0;
+        uint64_t cpu_before = 0;            // of its main thread, when its first program began
         std::optional<uint64_t> peak_seen;  // by looks, of the program that runs
         bool was_cloned = false;
     };

@@ -75,18 +75,29 @@ static void share_out(const SumHistory& sums, Profile& profile) {
     for (size_t i = 0; i < report.phases.size(); ++i) report.phases[i].sums = std::move(shared[i]);
 }
 
+// From the beginning of the first to the end of the last.
+static uint64_t duration_of(const std::vector<ProcessLife>& lives) {
+    uint64_t begin = UINT64_MAX, end = 0;
+    for (const ProcessLife& life : lives) {
+        begin = std::min(begin, life.begin_ns);
+        end = std::max(end, life.end_ns);
+    }
+    return end - std::min(begin, end);
+}
+
 Profile ProfileMaker::make(const sink::TraceEnd& end, const Surroundings& surroundings) const {
     Profile profile;
-    profile.duration_ns = end.time_ns == 0 ? last_ns_ : end.time_ns;
+    const uint64_t end_ns = end.time_ns == 0 ? last_ns_ : end.time_ns;
     profile.events = end.events;
     profile.lost = end.lost;
     profile.end_reason = end.end_reason;
-    profile.processes = processes_.lives(profile.duration_ns);
+    profile.processes = processes_.lives(end_ns);
+    profile.duration_ns = duration_of(profile.processes);
     // A trace that was cut ends with its last look.
     const sink::MetricSnapshot metrics = end.end_reason.empty() ? sums_.whole() : end.metrics;
     profile.files = files_.report(end.metrics);
     profile.memory = memory_.report();
-    profile.phases = phases_.report(profile.duration_ns, gpu_.launches_ns());
+    profile.phases = phases_.report(end_ns, gpu_.launches_ns());
     profile.security = findings_.report(profile.processes, surroundings);
     profile.gpu = gpu_.report(metrics);
     PhaseReport& phases = profile.phases;
@@ -95,6 +106,7 @@ Profile ProfileMaker::make(const sink::TraceEnd& end, const Surroundings& surrou
     profile.long_waits = long_waits_.report();
     profile.calls = call_report(metrics, CallsOf::system);
     profile.off_cpu = off_cpu_report(metrics);
+    bound_cpu_time(profile.processes, profile.off_cpu);
     leave_out(mark_idle(profile.processes, profile.off_cpu), profile.off_cpu);
     profile.time = time_report(profile.processes, profile.off_cpu);
     profile.cost = end.metrics.cost;

@@ -31,7 +31,7 @@ struct Profile {
     std::vector<std::string> command;      // empty where running processes were traced
     std::vector<std::string> environment;  // names of its variables
     std::string start;                     // wall clock: "2026-11-20T12:00:00.000000Z"
-    uint64_t duration_ns = 0;              // of the trace
+    uint64_t duration_ns = 0;              // of the job: of its processes
     uint64_t events = 0, lost = 0;         // of the trace
     std::string end_reason;                // "" where the trace was cut
     std::vector<ProcessLife> processes;

@@ -88,6 +88,20 @@ std::string_view name_of(Bound bound) {
     return "";
 }
 
+void bound_cpu_time(std::vector<ProcessLife>& lives, const OffCpuReport& off_cpu) {
+    for (ProcessLife& life : lives) {
+        for (ThreadLife& thread : life.threads) {
+            uint64_t most = thread.end_ns - std::min(thread.begin_ns, thread.end_ns);
+            auto found = off_cpu.threads.find({life.pid, thread.tid});
+            if (thread.is_older && found != off_cpu.threads.end())
+                most -= std::min(most, found->second.time.total_ns);
+            if (thread.cpu_ns <= most) continue;
+            life.cpu_ns -= thread.cpu_ns - most;
+            thread.cpu_ns = most;
+        }
+    }
+}
+
 std::set<ThreadId> mark_idle(std::vector<ProcessLife>& lives, const OffCpuReport& off_cpu) {
     std::set<ThreadId> idle;
     for (ProcessLife& life : lives) {

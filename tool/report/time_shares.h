@@ -47,6 +47,10 @@ void add_thread(TimeShares& shares, uint64_t life_ns,
 // Marks the threads that are idle, as pools of libraries have them: no main threads, there until
 // the process ends, 90 % of their lives or more in one wait for a lock or in a poll and 5 % at most
 // on the CPU; or 99 % in many, and 1 %.
+// No thread runs for longer than it lives: the kernel's account of its beginning lags by some
+// milliseconds. Of one that is older than the trace it is that of all its life: in the trace it ran
+// when it was not off the CPU.
+void bound_cpu_time(std::vector<ProcessLife>& lives, const OffCpuReport& off_cpu);
 std::set<ThreadId> mark_idle(std::vector<ProcessLife>& lives, const OffCpuReport& off_cpu);
 
 TimeReport time_report(const std::vector<ProcessLife>& lives, const OffCpuReport& off_cpu);

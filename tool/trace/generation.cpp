@@ -143,6 +143,14 @@ void Generation::take_given(const std::function<void()>& grown) {
     grown();
 }
 
+void Generation::stop_waiting() {
+    if (!late) return;
+    for (const std::string& title : late->never_came()) {
+        tell_note(options_.verbosity, fmt::format("library {} never came", title));
+    }
+    late.reset();
+}
+
 void Generation::disarm() {
     follower.disarm();
     tell_going_on();

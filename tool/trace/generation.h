@@ -62,6 +62,7 @@ public:
     void look_at(std::span<const std::byte> record);
     void take_late(const std::function<void()>& grown);   // whoever opened it waits until this ends
     void take_given(const std::function<void()>& grown);  // functions by address
+    void stop_waiting();                                  // for libraries
     void disarm();
     void tell_going_on();  // once nothing more is taken
     void detach();

@@ -319,22 +319,18 @@ int Session::run() {
 Result<void> Session::finish(End end) {
     signals_->let_through(interrupts_ == 0);  // a first Ctrl-C may come just as the trace ends
     end_change();
-    if (now_->late) {
-        for (const std::string& title : now_->late->never_came()) {
-            tell_note(options_.verbosity, fmt::format("library {} never came", title));
-        }
-        now_->late.reset();  // nobody waits any more
-    }
+    now_->stop_waiting();
     if (auto note = now_->looks->note()) tell_note(options_.verbosity, *note);
     now_->cost.look(monotonic_ns(), now_->follower.processes());
     now_->disarm();
+    const uint64_t end_ns = monotonic_ns();
     missed_ += now_->loaded.missed();
     now_->detach();
     if (mappings_) mappings_->sweep();
     now_->stream->sweep();
-    add_losses(monotonic_ns());
+    add_losses(end_ns);
     pipeline_.finish();
-    give(now_->sums.last(monotonic_ns(), pipeline_));
+    give(now_->sums.last(end_ns, pipeline_));
     steps_.done("detach and drain");
     if (failure_) return *failure_;
     if (uint64_t lost = now_->metrics.lost_process_records(); lost > 0) {
@@ -344,7 +340,7 @@ Result<void> Session::finish(End end) {
                         "may stay open longer than their threads",
                         lost));
     }
-    sink::TraceEnd totals = trace_end(end);
+    sink::TraceEnd totals = trace_end(end, end_ns);
     uint64_t id = pipeline_.take_event_id();
     Result<void> result;
     for (auto& sink : sinks_) {
@@ -366,9 +362,9 @@ const char* Session::reason(End end) {
     return "";
 }
 
-sink::TraceEnd Session::trace_end(End end) {
+sink::TraceEnd Session::trace_end(End end, uint64_t time_ns) {
     sink::TraceEnd made;
-    made.time_ns = monotonic_ns();
+    made.time_ns = time_ns;
     made.end_reason = reason(end);
     made.reloads = reloads_;
     made.missed = missed_;

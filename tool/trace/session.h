@@ -11,6 +11,7 @@
 #include "event/pipeline.h"
 #include "sink/sink.h"
 #include "system/process.h"
+#include "trace/clock.h"
 #include "trace/export_page.h"
 #include "trace/exporter.h"
 #include "trace/generation.h"
@@ -68,7 +69,7 @@ private:
     void leave_screen();
     bool command_ended();
     Result<void> finish(End end);
-    sink::TraceEnd trace_end(End end);
+    sink::TraceEnd trace_end(End end, uint64_t time_ns = monotonic_ns());
     static const char* reason(End end);
     int status(End end);
     void use_realtime();

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <unordered_set>
 
 #include "view/view.h"
 
@@ -32,6 +33,7 @@ public:
             if (record->phase == event::Phase::complete) end_ns += record->duration_ns;
             ending_.time_ns = std::max(ending_.time_ns, end_ns);
             ++ending_.events;
+            if (processes_.insert(record->pid).second && !ending_.has_summary) ++ending_.processes;
             record->phase == event::Phase::instant ? writer_.instant(*record) : spans_.add(*record);
         } else if (std::optional<Lost> lost = read_lost(line)) {
             ending_.time_ns = std::max(ending_.time_ns, lost->time_ns);
@@ -41,6 +43,7 @@ public:
             ending_.time_ns = std::max(ending_.time_ns, report::nanoseconds_of(line, "ts", 1e9));
             ending_.lost = std::max(ending_.lost, report::unsigned_of(line, "lost"));
             ending_.events = report::unsigned_of(line, "events");
+            ending_.processes = report::unsigned_of(line, "processes");
             ending_.has_summary = true;
             ending_.summary = report::json_text(line);
         }
@@ -57,6 +60,7 @@ private:
     RecordReader reader_;
     Spans spans_{[this](const Slice& slice) { writer_.slice(slice); }};
     Ending ending_;
+    std::unordered_set<uint32_t> processes_;
 };
 
 }  // namespace

@@ -2,8 +2,6 @@
 // JSON in which `<` is escaped, so that none of them can end the element that holds it.
 #include <fmt/format.h>
 
-#include <set>
-
 #include "sink/folded.h"
 #include "sink/json.h"
 #include "view/call_table.h"
@@ -79,15 +77,13 @@ private:
     Counters counters_;
     Series series_;
     sink::FoldedStacks stacks_{kStackBytes};
-    std::set<uint32_t> processes_;
     uint64_t calls_ = 0, instants_ = 0;
     std::string_view page_ = kPage;
 };
 
 void Html::add(const Slice& slice, uint32_t kind, uint32_t call) {
     table_.count(call);
-    processes_.insert(slice.call->pid);
-    marks_.add(slice, kind, call);
+    if (has_mark(*slice.call)) marks_.add(slice, kind, call);
     const std::vector<std::string_view>& stack = stack_of(slice);
     if (stack.empty()) return;
     if (auto id = stacks_.id_of(slice.call->comm, stack, slice.call->name)) stacks_.add(*id, 1);
@@ -138,7 +134,7 @@ void Html::write_about(const Ending& ending) {
     json_.append(fmt::format(
         ",\"duration_ns\":{},\"events\":{},\"lost\":{},\"complete\":{},\"processes\":{},"
         "\"calls_seen\":{},\"instants\":{},",
-        ending.time_ns, ending.events, ending.lost, ending.has_summary, processes_.size(), calls_,
+        ending.time_ns, ending.events, ending.lost, ending.has_summary, ending.processes, calls_,
         instants_));
 }
 

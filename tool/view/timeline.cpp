@@ -3,6 +3,7 @@
 
 #include "base/glob.h"
 #include "view/timeline_data.h"
+#include "view/values.h"
 
 namespace mlbcc::view {
 namespace {
@@ -42,7 +43,7 @@ public:
         data_.table.time(name, end_ns - begin_ns);
         const bool again = chosen_calls_.has(call);
         if (!again) ++data_.calls;
-        TimeRow* row = row_of(slice);
+        TimeRow* row = has_mark(call) ? row_of(slice) : nullptr;
         if (row == nullptr) return;
         row->add_call(data_.columns, begin_ns, end_ns, ++last_call_, name);
         if (is_launch(call.name) && !again) ++row->at(data_.columns, begin_ns).launches;
@@ -52,6 +53,7 @@ public:
         if (!data_.columns.reach(record.time_ns)) return;
         data_.table.count(data_.table.id_of(record.type, record.name));
         if (!chosen_calls_.has(record)) ++data_.moments;
+        if (!has_mark(record)) return;
         if (TimeRow* row = row_of(moment_of(record)))
             ++row->at(data_.columns, record.time_ns).moments;
     }

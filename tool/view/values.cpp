@@ -1,8 +1,18 @@
 #include "view/values.h"
 
+#include <algorithm>
+
 #include "sink/json.h"
 
 namespace mlbcc::view {
+
+bool has_mark(const Record& record) {
+    if (record.type != "finding") return true;
+    return std::ranges::none_of(record.arguments, [](const Record::Argument& one) {
+        const auto* text = std::get_if<std::string_view>(&one.value);
+        return one.name == "severity" && text != nullptr && *text == "info";
+    });
+}
 
 std::string_view text_of(Missing missing) {
     switch (missing) {

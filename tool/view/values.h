@@ -11,6 +11,9 @@
 namespace mlbcc::view {
 
 void write_json(sink::Buffer& out, const Value& value);
+// What is of no interest by itself has no place on a lane: findings of the level `info`.
+bool has_mark(const Record& record);
+
 std::string_view text_of(Missing missing);  // "" for nothing
 void write_list(sink::Buffer& out, std::span<const std::string_view> texts);
 

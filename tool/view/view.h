@@ -19,6 +19,7 @@ struct Ending {  // what is known when all has been given
     uint64_t time_ns = 0;
     uint64_t lost = 0;
     uint64_t events = 0;       // that the summary tells of; without one those that were read
+    uint64_t processes = 0;    // likewise
     bool has_summary = false;  // else the trace was cut
     std::string summary;       // its line, JSON; "" where there is none
 };

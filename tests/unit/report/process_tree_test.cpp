@@ -42,6 +42,28 @@ TEST(ProcessTree, the_command_begins_with_its_program) {
     EXPECT_EQ(life.threads[0].begin_ns, 100u);
 }
 
+TEST(ProcessTree, what_was_used_before_is_not_its_own) {
+    ProcessTree tree;
+    tree.add(happening("process", "exec", 100, 10, 10,
+                       {{"path", "/bin/sh"}, {"cpu_before", int64_t{3}}}));
+    tree.add(happening("process", "exec", 200, 10, 10,
+                       {{"path", "/bin/a"}, {"cpu_before", int64_t{5}}}));
+    tree.add(exit_of(500, 10, 10, 450));
+    tree.add(happening("process", "clone", 210, 10, 10, {{"child", int64_t{20}}}));
+    tree.add(happening("process", "exec", 220, 20, 20,
+                       {{"path", "/bin/b"}, {"cpu_before", int64_t{4}}}));
+    tree.add(exit_of(400, 20, 20, 190));
+    tree.add(exit_of(450, 30, 31, 451));
+    std::vector<ProcessLife> lives = tree.lives(600);
+    ASSERT_EQ(lives.size(), 3u);
+    EXPECT_EQ(lives[0].pid, 30u);
+    EXPECT_TRUE(lives[0].threads[0].is_older);
+    EXPECT_EQ(lives[1].pid, 10u);
+    EXPECT_EQ(lives[1].cpu_ns, 4u) << "from the first program on";
+    EXPECT_FALSE(lives[1].threads[0].is_older);
+    EXPECT_EQ(lives[2].cpu_ns, 7u) << "all of it: it was made in the trace";
+}
+
 TEST(ProcessTree, a_peak_below_that_of_the_program_before_is_the_one_that_was_seen) {
     ProcessTree tree;
     tree.add(happening("process", "exec", 100, 10, 10,

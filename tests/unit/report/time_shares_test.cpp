@@ -94,6 +94,24 @@ TEST(TimeShares, time_off_the_CPU_is_at_most_the_life) {
 }
 
 // No main thread is idle, nor who slept again and again, nor who worked.
+TEST(TimeShares, a_thread_runs_for_no_longer_than_it_lives) {
+    ProcessLife life;
+    life.pid = 10;
+    life.begin_ns = 0;
+    life.end_ns = 1000;
+    // Of the tracer's own start a little; and of 5000 ns before the trace.
+    life.threads = {
+        {10, "main", 200, 1000, 950}, {12, "old", 0, 1000, 5500}, {13, "plain", 0, 1000, 70}};
+    life.threads[1].is_older = true;
+    life.cpu_ns = 950 + 5500 + 70;
+    std::vector<ProcessLife> lives{life};
+    bound_cpu_time(lives, off_cpu_report(measured()));
+    EXPECT_EQ(lives[0].threads[0].cpu_ns, 800u);
+    EXPECT_EQ(lives[0].threads[1].cpu_ns, 100u);
+    EXPECT_EQ(lives[0].threads[2].cpu_ns, 70u);
+    EXPECT_EQ(lives[0].cpu_ns, 970u);
+}
+
 TEST(TimeShares, idle_threads_are_told_apart) {
     sink::MetricSnapshot metrics;
     metrics.hists = {off("10", "10", 1, 9900, 9900, 9900), off("10", "11", 2, 9900, 50, 9850),
