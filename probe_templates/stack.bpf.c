@@ -15,10 +15,25 @@ static __always_inline int mlbcc_caller(struct call *call, struct user_stack *st
     return 1;
 }
 
+// Stacks are large: they leave the last quarter of a buffer to records that say what happened.
+#define MLBCC_NO_ROOM 1  // in `bytes`, where `ip` is 0
+static __always_inline u64 mlbcc_is_short_of_room(void) {
+    int cpu = bpf_get_smp_processor_id();
+    void *ring = rings.lookup(&cpu);
+    if (!ring) return 0;
+    u64 size = bpf_ringbuf_query(ring, BPF_RB_RING_SIZE);
+    return MLBCC_LESS(size - size / 4, bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA));
+}
+
 // The bytes of call->stack that are to be submitted: less than all near the stack's upper end.
 MLBCC_COMMON u64 common_copy_stack(struct call *call) {
     struct user_stack *stack = call->stack;
     stack->bytes = 0;
+    if (mlbcc_is_short_of_room()) {
+        stack->ip = 0;
+        stack->bytes = MLBCC_NO_ROOM;
+        return __builtin_offsetof(struct user_stack, data);
+    }
     if (!mlbcc_caller(call, stack)) return __builtin_offsetof(struct user_stack, data);
     void *from = (void *)stack->sp;
     if (bpf_probe_read_user(stack->data, 4088, from) == 0) stack->bytes = 4088;

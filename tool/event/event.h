@@ -139,7 +139,8 @@ struct LargestEntry {
 };
 
 struct RuleCounts {
-    uint64_t received = 0;  // records whose hits name the rule
+    uint64_t received = 0;       // records whose hits name the rule
+    uint64_t without_stack = 0;  // of these, for which there was no room
     uint64_t unmatched_begin = 0, unmatched_end = 0;
 };
 

@@ -57,7 +57,7 @@ void Pipeline::add(uint32_t cpu, std::span<const std::byte> bytes) {
         ++malformed_;
         return;
     }
-    count_received(record, *meaning);
+    count(record.hits(), *meaning, rules_->received);
     Merger::Key keys[2];
     size_t count = 0;
     uint64_t time = record.header.time_ns;
@@ -75,11 +75,11 @@ void Pipeline::add_look(const Look& look) {
     if (!record.empty()) add(look.cpu, record);
 }
 
-void Pipeline::count_received(const Record& record, const RecordMeaning& meaning) {
+void Pipeline::count(uint32_t hits, const RecordMeaning& meaning, std::vector<uint64_t>& by_rule) {
     const std::vector<plan::RuleId>& rules = meaning.record->rules;
-    uint32_t known = rules.size() >= 32 ? ~0u : (1u << rules.size()) - 1;
-    for (uint32_t hits = record.hits() & known; hits != 0; hits &= hits - 1) {
-        ++rules_->received[static_cast<uint32_t>(rules[static_cast<size_t>(__builtin_ctz(hits))])];
+    hits &= rules.size() >= 32 ? ~0u : (1u << rules.size()) - 1;
+    for (; hits != 0; hits &= hits - 1) {
+        ++by_rule[static_cast<uint32_t>(rules[static_cast<size_t>(__builtin_ctz(hits))])];
     }
 }
 
@@ -89,6 +89,8 @@ std::optional<UserStackCopy> Pipeline::user_stack(const Record& record,
     size_t at = meaning.record->layout.stack->offset;
     if (record.bytes.size() < at + sizeof(plan::UserStack)) return std::nullopt;
     auto from = read_at<plan::UserStack>(record.bytes, at);
+    if (from.ip == 0 && from.bytes == plan::kNoRoom)
+        count(record.hits() & meaning.stack_mask, meaning, rules_->without_stack);
     if (from.ip == 0) return std::nullopt;
     std::span<const std::byte> memory = record.bytes.subspan(at + sizeof from);
     return UserStackCopy{from, memory.first(std::min<uint64_t>(from.bytes, memory.size()))};
@@ -195,7 +197,9 @@ Totals Pipeline::totals() const {
 
 RuleCounts Pipeline::counts(plan::RuleId rule) const {
     const SpanTracker::Unmatched& unmatched = tracker_.unmatched(rule);
-    return {rules_->received[static_cast<uint32_t>(rule)], unmatched.begins, unmatched.ends};
+    const auto index = static_cast<uint32_t>(rule);
+    return {rules_->received[index], rules_->without_stack[index], unmatched.begins,
+            unmatched.ends};
 }
 
 // A function with a span and an event has two clauses for the same calls.

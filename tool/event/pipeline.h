@@ -100,23 +100,22 @@ private:
     struct OfRules {
         OfRules(const plan::Plan& own, const Tables& tables, const Gauges& gauges)
             : plan(own), decoder(own, tables, gauges), tallies(own), largest(own), looks(own),
-              received(own.rules.size()) {}
+              received(own.rules.size()), without_stack(own.rules.size()) {}
         const plan::Plan& plan;
         Decoder decoder;
         Tallies tallies;
         Largest largest;
         Looks looks;
         std::vector<Clause> clauses;
-        std::vector<ClauseTime> times;   // by ClauseId
-        std::vector<uint64_t> received;  // by RuleId
+        std::vector<ClauseTime> times;                  // by ClauseId
+        std::vector<uint64_t> received, without_stack;  // by RuleId
     };
     struct Current;  // the record being turned into events
 
     void add_process(uint32_t cpu, const Record& record);
-    void count_received(const Record& record, const RecordMeaning& meaning);
+    static void count(uint32_t hits, const RecordMeaning& meaning, std::vector<uint64_t>& by_rule);
     Stack* stack_of(const Record& record, const RecordMeaning& meaning);
-    static std::optional<UserStackCopy> user_stack(const Record& record,
-                                                   const RecordMeaning& meaning);
+    std::optional<UserStackCopy> user_stack(const Record& record, const RecordMeaning& meaning);
     static plan::PythonStack python_stack(const Record& record, const RecordMeaning& meaning);
     static plan::KernelStack kernel_stack(const Record& record, const RecordMeaning& meaning);
 

@@ -78,11 +78,12 @@ struct Field {
 // kernel's own walk would end after one frame. The registers are the caller's, as they are when the
 // call has returned. The record is submitted only as long as it is filled.
 struct UserStack {
-    uint64_t bytes;              // of the copy
+    uint64_t bytes;              // of the copy; kNoRoom where `ip` is 0: it was left out for that
     uint64_t ip, sp, saved[14];  // x86-64: bp bx r12 r13 r14 r15; arm64: x29 x30 x19 ... x28
     // `bytes` of memory from sp upward follow
 };
 inline constexpr uint32_t kMaxStackBytes = 4096;
+inline constexpr uint64_t kNoRoom = 1;
 struct StackField {
     uint32_t offset = 0;  // of the UserStack
 };

@@ -35,6 +35,10 @@ bool as_bits(const Json& value, bool is_signed, uint64_t& out) {
     return is_number;
 }
 
+sink::Lost lost_of(const Json& json) {
+    return {false, unsigned_of(json, "lost"), unsigned_of(json, "submitted")};
+}
+
 void read(const Json& json, sink::Stat& stat) {
     bool is_sum = text_of(json, "kind") == "sum";
     stat.rule = string_of(json, "rule");
@@ -48,6 +52,7 @@ void read(const Json& json, sink::Stat& stat) {
     stat.calls = is_sum ? unsigned_of(json, "calls") : stat.value;
     stat.over_ns = unsigned_of(json, "over_ns");
     stat.is_named = is_true(json, "named");
+    stat.lost = lost_of(json);
 }
 
 void read(const Json& json, sink::Hist& hist) {
@@ -65,6 +70,7 @@ void read(const Json& json, sink::Hist& hist) {
     hist.sum = bits("sum");
     hist.min = bits("min");
     hist.max = bits("max");
+    hist.lost = lost_of(json);
     const Json* buckets = list_of(json, "buckets");
     if (buckets == nullptr) return;
     for (const Json& one : buckets->GetArray()) {
@@ -88,6 +94,7 @@ void read(const Json& json, sink::RuleLoss& loss) {
     loss.submitted = unsigned_of(json, "submitted");
     loss.lost = unsigned_of(json, "lost");
     loss.received = unsigned_of(json, "received");
+    loss.without_stack = unsigned_of(json, "without_stack");
     loss.unmatched_begin = unsigned_of(json, "unmatched_begin");
     loss.unmatched_end = unsigned_of(json, "unmatched_end");
     loss.sample = std::max(1u, static_cast<uint32_t>(unsigned_of(json, "sample")));
@@ -184,6 +191,7 @@ void read(const Json& json, sink::Gauge& gauge) {
                      texts_of(json, "peak_stack")};
     gauge.held = read_all<sink::Gauge::Held>(json, "held");
     gauge.held_count = std::max<uint64_t>(gauge.held.size(), unsigned_of(json, "held_count"));
+    gauge.lost = lost_of(json);
 }
 
 void read(const Json& json, sink::Largest::Entry& entry) {
@@ -213,6 +221,7 @@ void read(const Json& json, sink::Largest& list) {
             if (has_units) field.unit = unit_of(units->value, field.name.c_str());
         }
     }
+    list.lost = lost_of(json);
 }
 
 // A line shows signs, not types: of a clause with one negative group all are signed.

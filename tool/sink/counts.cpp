@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "sink/layers.h"
@@ -38,6 +39,7 @@ Largest largest_of(const event::Pipeline& pipeline, const plan::Plan& plan, plan
     const plan::LargestList& list = plan.lists[static_cast<uint32_t>(id)];
     Largest out{plan.rules[static_cast<uint32_t>(list.rule)].place, list.title, list.by, list.unit};
     out.calls = pipeline.largest().calls(id);
+    out.lost.by_records = true;
     plan::ValueType type;
     if (list.is_signed) type.kind = plan::ValueType::Kind::signed_int;
     for (const event::LargestEntry& one : pipeline.largest().entries(id)) {
@@ -81,9 +83,73 @@ void add_rule_counts(const event::Pipeline& pipeline, const plan::Plan& plan,
         from = std::next(found);
         event::RuleCounts counts = pipeline.counts(static_cast<plan::RuleId>(i));
         found->received = counts.received;
+        found->without_stack = counts.without_stack;
         found->unmatched_begin = counts.unmatched_begin;
         found->unmatched_end = counts.unmatched_end;
         found->sample = rule.sample;
+    }
+}
+
+class Losses {
+public:
+    explicit Losses(const std::vector<RuleLoss>& rules) {
+        for (const RuleLoss& one : rules) {
+            Lost& lost = by_rule_[one.rule];
+            lost.lost += one.lost;
+            lost.submitted += one.submitted;
+        }
+    }
+    Lost of(const std::set<std::string>& rules) const {
+        Lost all{true};
+        for (const std::string& rule : rules) {
+            auto found = by_rule_.find(rule);
+            if (found == by_rule_.end()) continue;
+            all.lost += found->second.lost;
+            all.submitted += found->second.submitted;
+        }
+        return all;
+    }
+    template <class T> void touch(std::vector<T>& numbers) const {
+        for (T& one : numbers) {
+            if (one.lost.by_records) one.lost = of({one.rule});
+        }
+    }
+
+private:
+    std::map<std::string, Lost> by_rule_;  // by its place
+};
+
+// By gauge, the places of the rules that change it.
+std::map<std::string, std::set<std::string>> rules_of_gauges(const plan::Plan& plan) {
+    std::map<std::string, std::set<std::string>> all;
+    auto add = [&](const std::optional<plan::RecordPlan>& record) {
+        if (!record) return;
+        for (const plan::Emit& emit : record->emits) {
+            const auto* gauge = std::get_if<plan::GaugeEmit>(&emit.what);
+            for (size_t i = 0; gauge != nullptr && i < record->rules.size(); ++i) {
+                if ((emit.mask >> i & 1) == 0) continue;
+                all[gauge->name].insert(plan.rules[static_cast<uint32_t>(record->rules[i])].place);
+            }
+        }
+    };
+    for (const plan::ProbePlan& probe : plan.probes) {
+        add(probe.entry);
+        add(probe.ret);
+    }
+    return all;
+}
+
+void add_losses(const plan::Plan& plan, MetricSnapshot& metrics) {
+    const bool any = std::ranges::any_of(metrics.losses, [](auto& one) { return one.lost > 0; });
+    if (!any) return;
+    const Losses losses(metrics.losses);
+    losses.touch(metrics.stats);
+    losses.touch(metrics.hists);
+    losses.touch(metrics.largest);
+    const auto rules = rules_of_gauges(plan);
+    for (Gauge& gauge : metrics.gauges) {
+        if (auto found = rules.find(gauge.name); found != rules.end())
+            gauge.lost = losses.of(found->second);
     }
 }
 
@@ -113,6 +179,7 @@ void add_counts(TraceEnd& end, const event::Pipeline& pipeline, const plan::Plan
     }
     end.metrics.functions = functions_of(pipeline);
     add_rule_counts(pipeline, plan, end.metrics.losses);
+    add_losses(plan, end.metrics);
 }
 
 }  // namespace mlbcc::sink

@@ -7,6 +7,12 @@
 namespace mlbcc::sink {
 namespace {
 
+void lost_members(Writer& json, const Lost& lost) {
+    if (lost.lost == 0) return;
+    member(json, "lost", lost.lost);
+    member(json, "submitted", lost.submitted);
+}
+
 void write(Writer& json, const Stat& stat) {
     bool is_sum = stat.kind == plan::AggregateKind::sum;
     member(json, "rule", stat.rule);
@@ -18,6 +24,7 @@ void write(Writer& json, const Stat& stat) {
     number(json, stat.value, stat.is_signed);
     if (is_sum) member(json, "calls", stat.calls);
     if (stat.over_ns > 0) member(json, "over_ns", stat.over_ns);
+    lost_members(json, stat.lost);
     if (!stat.is_named) return;
     json.Key("named");
     json.Bool(true);
@@ -43,6 +50,7 @@ void write(Writer& json, const Hist& hist) {
         json.EndArray();
     }
     json.EndArray();
+    lost_members(json, hist.lost);
 }
 
 void seconds_member(Writer& json, const char* name, uint64_t time_ns) {
@@ -82,6 +90,7 @@ void write(Writer& json, const Gauge& gauge) {
     }
     json.EndArray();
     if (gauge.held_count > gauge.held.size()) member(json, "held_count", gauge.held_count);
+    lost_members(json, gauge.lost);
 }
 
 void write(Writer& json, const Largest::Entry& entry) {
@@ -123,6 +132,7 @@ void write(Writer& json, const RuleLoss& loss) {
     member(json, "submitted", loss.submitted);
     member(json, "lost", loss.lost);
     member(json, "received", loss.received);
+    if (loss.without_stack > 0) member(json, "without_stack", loss.without_stack);
     member(json, "unmatched_begin", loss.unmatched_begin);
     member(json, "unmatched_end", loss.unmatched_end);
     if (loss.sample > 1) member(json, "sample", loss.sample);
@@ -205,6 +215,7 @@ void write(Writer& json, const Largest& largest) {
     member(json, "by", largest.by);
     unit_member(json, largest.unit);
     member(json, "calls", largest.calls);
+    lost_members(json, largest.lost);
     units_member(json, largest);
     list(json, "entries", largest.entries);
 }

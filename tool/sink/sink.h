@@ -29,6 +29,12 @@ struct TraceInfo {      // the `meta` line
 
 using Group = std::vector<std::pair<std::string, std::string>>;  // by: name to JSON value text
 
+// Of the records that a number is made of, which events are, too. What programs in the kernel count
+// needs none: nothing is lost then.
+struct Lost {
+    bool by_records = false;
+    uint64_t lost = 0, submitted = 0;  // of the rules that change it
+};
 struct Stat {
     std::string rule;
     plan::AggregateKind kind{};  // count or sum
@@ -40,6 +46,7 @@ struct Stat {
     bool is_signed = false;
     uint64_t over_ns = 0;   // the time that the sum took, where its rule says it: else 0
     bool is_named = false;  // the label is the rule's own: with others of this label it is one
+    Lost lost;              // of its clause
 };
 struct Hist {
     std::string rule, label;
@@ -52,6 +59,7 @@ struct Hist {
     };
     std::vector<Bucket> buckets;  // in the order of the values
     bool is_signed = false;
+    Lost lost;
 };
 struct Gauge {
     std::string rule, name;
@@ -71,6 +79,7 @@ struct Gauge {
         std::string function;
         std::vector<std::string> stack;
     } at_peak;
+    Lost lost;
 };
 // The largest of what one clause saw, the largest first; values are signed as JSON has them.
 struct Largest {
@@ -90,11 +99,13 @@ struct Largest {
         std::vector<std::string> stack;
     };
     std::vector<Entry> entries;
+    Lost lost;
 };
 struct RuleLoss {
     std::string rule;
     uint64_t submitted = 0, lost = 0, received = 0, unmatched_begin = 0, unmatched_end = 0;
     uint32_t sample = 1;
+    uint64_t without_stack = 0;  // events, of those received: for their stack there was no room
 };
 // How long the calls of a function took, all its forms together.
 struct FunctionTime {

@@ -97,7 +97,7 @@ void add_bars(Rows& rows, const Hist& hist) {
 void add_hist(Rows& rows, const std::vector<const Hist*>& groups) {
     const Hist& first = *groups[0];
     if (first.by.empty()) {
-        rows.add(2, first.label, {grouped(first.count), ""}, spread(first));
+        rows.add(2, first.label, {grouped(first.count), ""}, spread(first) + lost_text(first.lost));
         return add_bars(rows, first);
     }
     Hist all = first;
@@ -108,7 +108,7 @@ void add_hist(Rows& rows, const std::vector<const Hist*>& groups) {
         all.min = order(std::min(order(all.min), order(groups[i]->min)));
         all.max = order(std::max(order(all.max), order(groups[i]->max)));
     }
-    rows.add(2, first.label, {grouped(all.count), ""}, spread(all));
+    rows.add(2, first.label, {grouped(all.count), ""}, spread(all) + lost_text(first.lost));
     std::vector<const Hist*> ordered = groups;
     std::ranges::stable_sort(ordered, std::greater{}, &Hist::count);
     for (size_t i = 0; i < std::min(ordered.size(), kShownGroups); ++i) {

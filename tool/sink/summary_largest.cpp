@@ -156,7 +156,7 @@ void add_stacks(Rows& rows, const Largest::Entry& entry) {
 //     30.1 ms   0  relu        0.031 s  python3 70
 //         off_in: libc.so.6:nanosleep < app:idle
 void add_largest(Rows& rows, const Largest& list) {
-    rows.add(2, list.title, {grouped(list.calls), ""});
+    rows.add(2, list.title, {grouped(list.calls), ""}, lost_text(list.lost));
     if (list.entries.empty()) return;
     const std::vector<Line> table = table_of(list);
     std::vector<size_t> widths(table[0].size());

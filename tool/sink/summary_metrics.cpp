@@ -95,7 +95,8 @@ std::string held_text(const Gauge& gauge) {
 
 void add_stat(Rows& rows, const ClauseOf<Stat>& clause, const std::string& behind) {
     std::vector<Stat> all = summed(clause.groups);
-    rows.add(2, all[0].label, number_of(all[0], all[0].value), calls_of(all[0]) + behind);
+    rows.add(2, all[0].label, number_of(all[0], all[0].value),
+             calls_of(all[0]) + behind + lost_text(all[0].lost));
     std::stable_sort(all.begin() + 1, all.end(), larger);
     size_t groups = all.size() - 1;
     for (size_t i = 1; i <= std::min(groups, kShownGroups); ++i) {
@@ -130,7 +131,8 @@ void add_gauge(Rows& rows, const std::vector<const Gauge*>& gauges) {
             label += fmt::format(" ({} {})", gauge.by[0].first, group_label(gauge.by));
         }
         if (gauges.size() > 1) label += fmt::format(" (pid {})", gauge.pid);
-        rows.add(2, label, amount(gauge.value, gauge.unit), held_text(gauge));
+        rows.add(2, label, amount(gauge.value, gauge.unit),
+                 held_text(gauge) + lost_text(gauge.lost));
     }
     if (ordered.size() > kShownGroups)
         rows.line(fmt::format("    and {} more", grouped(ordered.size() - kShownGroups)));
@@ -144,13 +146,21 @@ std::string take_gauge(const Stat& stat, std::vector<std::vector<const Gauge*>>&
         gauges, [&](const auto& same) { return same.size() == 1 && same[0]->rule == stat.rule; });
     if (found == gauges.end()) return {};
     const Gauge& gauge = *(*found)[0];
-    std::string text = "; " + amount(gauge.value, gauge.unit).text() + held_text(gauge);
+    std::string text =
+        "; " + amount(gauge.value, gauge.unit).text() + held_text(gauge) + lost_text(gauge.lost);
     add_held(held, *found);
     gauges.erase(found);
     return text;
 }
 
 }  // namespace
+
+std::string lost_text(const Lost& lost) {
+    if (lost.lost == 0) return {};
+    const double share = 100.0 * static_cast<double>(lost.lost) /
+                         static_cast<double>(std::max(lost.submitted, lost.lost));
+    return fmt::format("; {:.2g} % of its records were lost", share);
+}
 
 std::string group_label(const Group& by) {
     std::string label;

@@ -121,6 +121,10 @@ void add_rule_notes(Rows& rows, const RuleLoss& rule) {
         parts.push_back(plural(rule.unmatched_begin, "begin") + " without an end");
     if (rule.unmatched_end > 0)
         parts.push_back(plural(rule.unmatched_end, "end") + " without a begin");
+    if (rule.without_stack > 0)
+        parts.push_back(
+            fmt::format("{} of {} without a stack, for want of room in the buffer (--buffer)",
+                        grouped(rule.without_stack), grouped(rule.received)));
     if (rule.sample > 1) parts.push_back(fmt::format("kept 1 call in {}", grouped(rule.sample)));
     if (!parts.empty()) rows.line(fmt::format("  {}: {}", rule.rule, fmt::join(parts, ", ")));
 }

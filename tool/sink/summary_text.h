@@ -41,6 +41,8 @@ void add_largest(Rows& rows, const Largest& list);
 // Where what gauges of one name still hold came from, the most first.
 void add_held(Rows& rows, const std::vector<const Gauge*>& gauges);
 
+// "; 16 % of its records were lost", or "".
+std::string lost_text(const Lost& lost);
 std::string group_label(const Group& by);  // {"function": "\"cuInit\"", "cpu": "1"} -> "cuInit, 1"
 
 }  // namespace mlbcc::sink

@@ -28,6 +28,7 @@ sink::Hist hist_of(const plan::Aggregate& aggregate, const std::string& rule,
     const codegen::AggregateValue& v = group.value;
     sink::Hist hist{rule, aggregate.label, aggregate.unit, std::move(group.by), v.count, v.sum};
     hist.is_signed = aggregate.is_signed;
+    hist.lost.by_records = aggregate.in_tracer;
     if (v.count > 0) {
         hist.min = buckets::ordered(~v.inverse_min, aggregate.is_signed);
         hist.max = buckets::ordered(v.max, aggregate.is_signed);
@@ -126,9 +127,17 @@ void Metrics::show(const plan::Aggregate& aggregate, std::vector<Group> groups,
         const codegen::AggregateValue& v = group.value;
         if (aggregate.kind != plan::AggregateKind::hist) {
             bool count = aggregate.kind == plan::AggregateKind::count;
-            stats.push_back({rule, aggregate.kind, aggregate.label, aggregate.unit,
-                             std::move(group.by), count ? v.count : v.sum, v.count,
-                             aggregate.is_signed, group.over_ns, aggregate.is_named});
+            stats.push_back({rule,
+                             aggregate.kind,
+                             aggregate.label,
+                             aggregate.unit,
+                             std::move(group.by),
+                             count ? v.count : v.sum,
+                             v.count,
+                             aggregate.is_signed,
+                             group.over_ns,
+                             aggregate.is_named,
+                             {aggregate.in_tracer}});
         } else {
             hists.push_back(hist_of(aggregate, rule, std::move(group)));
         }

@@ -1,0 +1,97 @@
+"""What a full buffer leaves out: stacks first, then records; and which numbers that touches."""
+
+import os
+import signal
+import subprocess
+import time
+
+from harness import TracerCase
+from harness.machine import MLBCC
+from harness.trace import Trace
+
+LIBRARY = """
+library c = "libc.so.6"
+void *malloc(size_t size);
+void free(void *block);
+int getppid();
+"""
+# Does its work when it is told to, and ends when it is told to.
+WORK = """
+import ctypes, sys
+c = ctypes.CDLL(None)
+c.malloc.restype, c.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+sys.stdin.readline()
+{work}
+print("done", flush=True)
+sys.stdin.readline()
+"""
+# Each of 900 blocks is given back but for the last 10, of 5000 bytes each.
+BLOCKS = """
+for i in range(900):
+    block = c.malloc(5000 if i >= 890 else 4000)
+    if i < 890:
+        c.free(block)
+"""
+
+
+class Losses(TracerCase):
+    def while_the_tracer_sleeps(self, rules, work, buffer):
+        """Nobody reads the buffers while the program works."""
+        program = subprocess.Popen(["/usr/bin/python3", "-c", WORK.format(work=work)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(program.wait)
+        self.addCleanup(program.kill)
+        self.addCleanup(program.stdout.close)
+        live = subprocess.Popen([MLBCC, "--rules", self.rules(LIBRARY + rules), "-o", self.out, "--buffer", buffer, "--pid", str(program.pid)],
+                                cwd=self.dir, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(live.kill)
+        self.assertIn("tracing", live.stderr.readline())
+        time.sleep(0.1)
+        os.kill(live.pid, signal.SIGSTOP)
+        program.stdin.write("\n")
+        program.stdin.flush()
+        self.assertEqual(program.stdout.readline(), "done\n")
+        os.kill(live.pid, signal.SIGCONT)
+        program.stdin.write("\n")
+        program.stdin.close()
+        self.said = live.communicate()[1]
+        return Trace(self.out)
+
+    def test_stacks_are_left_out_before_records(self):
+        """There is room for some 180 of 900 stacks, and for all records."""
+        trace = self.while_the_tracer_sleeps("""
+            on c:malloc     { where size == 4000 || size == 5000   gauge held[ret] = size   stack user }
+            on entry c:free { gauge held[block] = 0 }
+            """, BLOCKS, "1MiB")
+        self.assertEqual(trace.loss("lost"), 0)
+        held, = trace.summary["gauges"]
+        self.assertEqual((held["value"], len(held["held"])), (50_000, 10))
+        self.assertNotIn("lost", held)
+        malloc = trace.summary["losses"][0]
+        self.assertEqual(malloc["received"], 900)
+        self.assertGreater(malloc["without_stack"], 600)
+        self.assertLess(malloc["without_stack"], 890)
+        note = f"{malloc['without_stack']} of 900 without a stack, for want of room in the buffer"
+        self.assertIn(note, self.said)
+        self.assertIn(note, self.mlbcc("report", self.out).stdout)
+
+    def test_a_number_says_whether_a_loss_touches_it(self):
+        """What the kernel counts is right, what records are for is not."""
+        trace = self.while_the_tracer_sleeps("""
+            on c:getppid { count as "counted"  hist duration as "timed" }
+            on c:getppid { where ret > 0   gauge calls += 1 }
+            on c:getppid { largest 3 by duration as "Long ones" (ret) }
+            on interval:100ms { gauge memory = resident }
+            """, "for i in range(200000): c.getppid()", "256KiB")
+        self.assertEqual(trace.stats("counted"), {(): 200000})
+        timed, = trace.summary["hists"]
+        self.assertEqual(timed["count"], 200000)
+        calls, = [one for one in trace.summary["gauges"] if one["name"] == "calls"]
+        memory, = [one for one in trace.summary["gauges"] if one["name"] == "memory"]
+        longest, = trace.summary["largest"]
+        for one, touched in ((calls, True), (longest, True), (memory, False), (timed, False), (trace.summary["stats"][0], False)):
+            self.assertEqual("lost" in one, touched, one)
+        for one, seen in ((calls, calls["value"]), (longest, longest["calls"])):
+            self.assertEqual((one["submitted"], one["submitted"] - one["lost"]), (200000, seen))
+        for text in (self.said, self.mlbcc("report", self.out).stdout):
+            lines = [line for line in text.splitlines() if "% of its records were lost" in line]
+            self.assertEqual(sorted(line.split()[0] for line in lines), ["Long", "calls"], text)
