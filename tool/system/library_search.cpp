@@ -115,8 +115,23 @@ void LibrarySearcher::find_path(std::string_view path, std::string_view director
         } else if (auto real = canonical_path(root, full)) {
             found.paths.push_back(std::move(*real));
         }
+        add_running(full, found);
         if (!found.paths.empty()) return;
         found.searched.push_back(root + full);
+    }
+}
+
+// What a process has mapped from there, where another file has its place by now: an upgrade renames
+// the new one over it.
+void LibrarySearcher::add_running(const std::string& full, Found& found) const {
+    const std::optional<std::string> real = canonical_path(view_.root, full);
+    for (const Mapping& mapping : view_.mapped) {
+        const bool is_its =
+            glob_match(full, mapping.path) || (real && view_.root + mapping.path == *real);
+        if (!is_its) continue;
+        std::string path = path_of_mapping(view_, mapping);
+        const bool is_known = std::ranges::find(found.paths, path) != found.paths.end();
+        if (!is_known && elf_machine(path) == machine_) found.paths.push_back(std::move(path));
     }
 }
 

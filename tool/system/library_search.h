@@ -35,6 +35,7 @@ private:
 
     std::vector<Place> places_of_path(std::string_view path, std::string_view directory) const;
     void find_path(std::string_view path, std::string_view directory, Found& found) const;
+    void add_running(const std::string& full, Found& found) const;
     // The places of a soname, in the loader's order: the first that has it is taken. A glob takes
     // what it matches in all of them.
     void find_soname(std::string_view name, Found& found);

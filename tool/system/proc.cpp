@@ -244,6 +244,26 @@ std::optional<int> process_of(int tid) {
     return to_number<int>(take_until(rest, '\n'));
 }
 
+int64_t clock_offset_ns(std::string_view text) {
+    constexpr std::string_view kName = "monotonic";
+    constexpr int64_t kSecond = 1'000'000'000;
+    const size_t at = text.find(kName);
+    if (at == std::string_view::npos) return 0;
+    text.remove_prefix(at + kName.size());
+    std::string_view line = take_until(text, '\n');
+    const auto next = [&line] {
+        line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+        return to_number<int64_t>(take_until(line, ' ')).value_or(0);
+    };
+    const int64_t seconds = next();
+    return seconds * kSecond + next();
+}
+
+int64_t own_clock_offset_ns() {
+    const Result<std::string> text = read_file("/proc/self/timens_offsets", kMaxBytes);
+    return text ? clock_offset_ns(*text) : 0;
+}
+
 Result<PidNamespace> own_pid_namespace() {
     struct stat status;
     if (stat("/proc/self/ns/pid", &status) != 0) {

@@ -55,6 +55,11 @@ std::optional<SleepingThread> sleeping_thread(int pid, int tid);
 
 std::string cpu_model();  // of the first CPU; "" where the kernel has no name for it
 
+// What our time namespace adds to CLOCK_MONOTONIC: of the text of /proc/self/timens_offsets,
+// seconds and nanoseconds, `monotonic  86400  0`.
+int64_t clock_offset_ns(std::string_view text);
+int64_t own_clock_offset_ns();  // 0 where there are no such namespaces
+
 // What bpf_get_ns_current_pid_tgid() wants to know of the namespace our process ids are in.
 struct PidNamespace {
     uint64_t device = 0, inode = 0;  // st_dev and st_ino of /proc/self/ns/pid

@@ -136,6 +136,12 @@ Result<ProcessView> view_of_process(int pid) {
                      "run as root; a container needs --cap-add SYS_PTRACE, and under AppArmor "
                      "--security-opt apparmor=unconfined"};
     }
+    if (const auto process = process_of(pid); process && *process != pid) {
+        return Error{fmt::format("{} is a thread of process {}", pid, *process), 0,
+                     fmt::format("--pid {} traces all threads of it; a rule with `where tid == {}` "
+                                 "keeps this one",
+                                 *process, pid)};
+    }
     const Result<std::string> environment =
         read_file(fmt::format("/proc/{}/environ", pid), kMaxEnvironment);
     ProcessView view = view_of_command(

@@ -2,15 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <ctime>
 
 namespace mlbcc::trace {
 
-inline uint64_t monotonic_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
+// CLOCK_MONOTONIC as programs in the kernel have it: without what a time namespace adds to it.
+uint64_t monotonic_ns();
 
 // Until then, at most `most_ms`; 0 if it is past.
 inline int ms_until(uint64_t then_ns, uint64_t now_ns, int most_ms) {

@@ -15,19 +15,14 @@
 #include "trace/loader.h"
 #include "trace/messages.h"
 #include "trace/rehearsal.h"
+#include "trace/views.h"
 
 namespace mlbcc::trace {
 namespace {
 
-std::vector<system::ProcessView> own_view() {
-    std::vector<std::string> environment;
-    for (char** one = environ; *one != nullptr; ++one) environment.emplace_back(*one);
-    return {system::view_of_command(environment, std::filesystem::current_path().string())};
-}
-
 // The rules, types and plan of `options`; a status to exit with where that fails.
 int prepare(Frontend& frontend, Verbosity verbosity) {
-    if (auto done = frontend.up_to_plan(own_view()); !done) return tell(done.error());
+    if (auto done = frontend.up_to_plan({own_view()}); !done) return tell(done.error());
     return tell(frontend.diagnostics, verbosity, true) ? kExitUsage : 0;
 }
 
@@ -82,7 +77,7 @@ bool selected(const plan::ProbePlan& probe, const std::string& pattern) {
 int list_library(const std::string& pattern) {
     size_t colon = pattern.find(':');
     std::string library = pattern.substr(0, colon), glob = pattern.substr(colon + 1);
-    system::LiveHost host(own_view());
+    system::LiveHost host({own_view()});
     target::LibrarySearch found =
         host.find_library(library, std::filesystem::current_path().string());
     if (found.paths.empty()) {

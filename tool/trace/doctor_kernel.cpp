@@ -15,10 +15,10 @@ bool is_refused(int code) {
     return code == EPERM || code == EACCES;
 }
 
-enum class Use { none, helps, needed };  // to these rules
+enum class Need { none, helps, needed };  // to these rules
 
 struct Wanted {
-    Use use = Use::none;
+    Need need = Need::none;
     const char* without = "";  // what a trace does where it is not needed
     const char* missing = "";  // why a kernel has none, where it refuses nothing
     const char* repair = "";   // of that
@@ -34,10 +34,10 @@ Verdicts tried(const Findings& found, const bpf::Attempt& attempt, const Wanted&
     if (attempt.works) return {ok("works")};
     const bool refused = is_refused(attempt.code);
     const char* word = refused ? "refused" : "none";
-    if (wanted.use == Use::none) return {ok(fmt::format("{}; {}", word, wanted.without))};
+    if (wanted.need == Need::none) return {ok(fmt::format("{}; {}", word, wanted.without))};
     // Where bpf(2) is refused as such, its row says why.
     if (!found.abilities.map.works) return {{State::note, "not tried: bpf(2) is refused", "", ""}};
-    const bool needed = wanted.use == Use::needed;
+    const bool needed = wanted.need == Need::needed;
     const State state = needed ? State::fault : State::note;
     Cause cause{wanted.missing, needed ? wanted.repair : ""};
     if (refused) cause = cause_of_refusal(found, attempt.code);
@@ -46,9 +46,9 @@ Verdicts tried(const Findings& found, const bpf::Attempt& attempt, const Wanted&
 }
 
 // Of functions of the kernel: whether the rules want any, and need this way to them.
-Use kernel_use(const Findings& found, bool other_way) {
-    if (!found.rules.kernel_functions) return Use::none;
-    return found.rules.needs_kernel_functions && !other_way ? Use::needed : Use::helps;
+Need kernel_use(const Findings& found, bool other_way) {
+    if (!found.rules.kernel_functions) return Need::none;
+    return found.rules.needs_kernel_functions && !other_way ? Need::needed : Need::helps;
 }
 
 constexpr const char* kNoKprobes = "this kernel was built without kprobes, or has no such links";
@@ -96,24 +96,24 @@ Verdicts bpf(const Findings& found) {
 
 Verdicts ring_buffer(const Findings& found) {
     return tried(found, found.abilities.ring_buffer,
-                 {Use::needed, "", "events travel in ring buffers, which Linux has since 5.8",
+                 {Need::needed, "", "events travel in ring buffers, which Linux has since 5.8",
                   "boot Linux 5.15 or later"});
 }
 
 Verdicts stack_map(const Findings& found) {
-    return tried(found, found.abilities.stack_map, {Use::none, "mlbcc unwinds stacks itself"});
+    return tried(found, found.abilities.stack_map, {Need::none, "mlbcc unwinds stacks itself"});
 }
 
 Verdicts kernel_memory(const Findings& found) {
     return tried(found, found.abilities.kernel_memory,
-                 {found.rules.works ? Use::none : Use::needed, "these rules do without",
+                 {found.rules.works ? Need::none : Need::needed, "these rules do without",
                   "programs may not read it"});
 }
 
 Verdicts cookies(const Findings& found) {
     const bool any = found.rules.functions || found.rules.kernel_functions;
     return tried(found, found.abilities.cookies,
-                 {any ? Use::needed : Use::none, "these rules probe no functions",
+                 {any ? Need::needed : Need::none, "these rules probe no functions",
                   "programs are told which probe was hit since Linux 5.15",
                   "boot Linux 5.15 or later"});
 }
@@ -121,10 +121,10 @@ Verdicts cookies(const Findings& found) {
 Verdicts uprobe(const Findings& found) {
     const bpf::Abilities& can = found.abilities;
     if (!found.rules.functions)
-        return tried(found, can.uprobe, {Use::none, "these rules probe no functions"});
+        return tried(found, can.uprobe, {Need::none, "these rules probe no functions"});
     const bool other = can.uprobe_multi.works || can.uprobe_session.works;
-    if (other) return tried(found, can.uprobe, {Use::none, "functions are attached another way"});
-    const Wanted wanted{Use::needed, "", "this kernel was built without uprobes",
+    if (other) return tried(found, can.uprobe, {Need::none, "functions are attached another way"});
+    const Wanted wanted{Need::needed, "", "this kernel was built without uprobes",
                         "boot a kernel with CONFIG_UPROBES"};
     Verdicts verdicts = tried(found, can.uprobe, wanted);
     const bool rights = is_refused(can.uprobe.code) && found.abilities.map.works &&
@@ -140,9 +140,9 @@ Verdicts uprobe(const Findings& found) {
 Verdicts uprobe_multi(const Findings& found) {
     if (!found.rules.functions)
         return tried(found, found.abilities.uprobe_multi,
-                     {Use::none, "these rules probe no functions"});
+                     {Need::none, "these rules probe no functions"});
     return tried(found, found.abilities.uprobe_multi,
-                 {Use::helps,
+                 {Need::helps,
                   "functions are attached one by one, and the end of a trace takes 0.1 s for each",
                   "Linux has it since 6.6"});
 }
@@ -151,40 +151,40 @@ Verdicts uprobe_session(const Findings& found) {
     if (found.abilities.uprobe_session.works && found.btf)
         return {{State::note, "works, but is not used", "it needs the kernel's BTF, too", ""}};
     return tried(found, found.abilities.uprobe_session,
-                 {Use::none, "calls are paired with their returns in a map"});
+                 {Need::none, "calls are paired with their returns in a map"});
 }
 
 constexpr const char* kNoKernelFunctions = "these rules want no functions of the kernel";
 
 Verdicts kprobe(const Findings& found) {
-    const Use use = kernel_use(found, found.abilities.kprobe_multi.works);
+    const Need need = kernel_use(found, found.abilities.kprobe_multi.works);
     return tried(found, found.abilities.kprobe,
-                 {use,
-                  use == Use::none ? kNoKernelFunctions : "they are left out, or attached in one",
+                 {need,
+                  need == Need::none ? kNoKernelFunctions : "they are left out, or attached in one",
                   kNoKprobes, "boot a kernel with CONFIG_KPROBES"});
 }
 
 Verdicts kprobe_multi(const Findings& found) {
-    const Use use = kernel_use(found, true);
-    return tried(
-        found, found.abilities.kprobe_multi,
-        {use, use == Use::none ? kNoKernelFunctions : "they are attached one by one", kNoKprobes});
+    const Need need = kernel_use(found, true);
+    return tried(found, found.abilities.kprobe_multi,
+                 {need, need == Need::none ? kNoKernelFunctions : "they are attached one by one",
+                  kNoKprobes});
 }
 
 Verdicts kprobe_session(const Findings& found) {
     return tried(found, found.abilities.kprobe_session,
-                 {Use::none, found.rules.kernel_functions
-                                 ? "calls are paired with their returns in a map"
-                                 : kNoKernelFunctions});
+                 {Need::none, found.rules.kernel_functions
+                                  ? "calls are paired with their returns in a map"
+                                  : kNoKernelFunctions});
 }
 
 Verdicts fentry(const Findings& found) {
-    return tried(found, found.abilities.fentry, {Use::none, "mlbcc does not use it"});
+    return tried(found, found.abilities.fentry, {Need::none, "mlbcc does not use it"});
 }
 
 Verdicts raw_tracepoint(const Findings& found) {
     return tried(found, found.abilities.raw_tracepoint,
-                 {Use::needed, "", "the processes of a trace are followed by tracepoints",
+                 {Need::needed, "", "the processes of a trace are followed by tracepoints",
                   "boot a kernel with CONFIG_BPF_EVENTS"});
 }
 

@@ -1,5 +1,7 @@
 #include "trace/views.h"
 
+#include <unistd.h>
+
 #include <filesystem>
 
 namespace mlbcc::trace {
@@ -16,7 +18,18 @@ Result<void> add_command(const TraceOptions& options, std::vector<system::Proces
     return {};
 }
 
+// Where programs that are not known look for libraries is what we would do.
+void add_everyone(const TraceOptions& options, std::vector<system::ProcessView>& views) {
+    if (options.everyone) views.push_back(own_view());
+}
+
 }  // namespace
+
+system::ProcessView own_view() {
+    std::vector<std::string> environment;
+    for (char** one = environ; *one != nullptr; ++one) environment.emplace_back(*one);
+    return system::view_of_command(environment, std::filesystem::current_path().string());
+}
 
 system::LaunchOptions launch_options(const TraceOptions& options) {
     system::LaunchOptions launch;
@@ -33,6 +46,7 @@ Result<std::vector<system::ProcessView>> views_of(const TraceOptions& options) {
         if (!view) return view.error();
         views.push_back(std::move(*view));
     }
+    add_everyone(options, views);
     if (auto done = add_command(options, views); !done) return done.error();
     return views;
 }
@@ -44,6 +58,7 @@ Result<std::vector<system::ProcessView>> views_of(const TraceOptions& options,
         if (views.size() == kMaxViews) break;
         if (auto view = system::view_of_process(pid)) views.push_back(std::move(*view));
     }
+    add_everyone(options, views);
     if (auto done = add_command(options, views); !done) return done.error();
     return views;
 }

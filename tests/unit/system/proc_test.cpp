@@ -221,6 +221,16 @@ TEST(PidNamespace, OfAContainerIsNotTheInitialOne) {
     EXPECT_EQ(result, 0);
 }
 
+TEST(ClockOffset, IsWhatATimeNamespaceAdds) {
+    EXPECT_EQ(clock_offset_ns("monotonic           0         0\nboottime            0         0\n"),
+              0);
+    EXPECT_EQ(clock_offset_ns("monotonic     1000000         7\nboottime     5         0\n"),
+              1'000'000'000'000'007);
+    EXPECT_EQ(clock_offset_ns("monotonic         -10 500000000\n"), -9'500'000'000);
+    EXPECT_EQ(clock_offset_ns(""), 0);
+    EXPECT_EQ(clock_offset_ns("monotonic"), 0);
+}
+
 TEST(CpuTime, IsThatOfAllThreads) {
     const uint64_t before = cpu_time_of(::getpid()).value_or(0);
     std::thread([] {
