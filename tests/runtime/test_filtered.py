@@ -58,7 +58,7 @@ class Filtered(TracerCase):
         with open(self.dir / "calls.csv", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
         cells = collections.Counter((row["duration_us"] != "", row["incomplete"]) for row in rows if row["kind"] == "call" and row["name"] == "mkdirat")
-        self.assertEqual(cells, {(True, ""): 2, (False, "begin"): 20})
+        self.assertEqual(cells, {(True, ""): 1, (False, "begin"): 10})
 
     def test_where_a_signal_comes_in_the_place_of_the_call(self):
         """The number of the call, which the kernel leaves for the result, is none."""

@@ -113,7 +113,7 @@ struct GaugeState {
     uint64_t held_count = 0;  // of all
 };
 
-// How long calls of a function took, by its E or X events, whichever there are more of.
+// How long calls of a function took, of those whose end spans or events tell.
 struct FunctionTime {
     const plan::ProbePlan* probe = nullptr;
     uint64_t calls = 0, total_ns = 0, max_ns = 0;

@@ -1,6 +1,7 @@
 #include "event/pipeline.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace mlbcc::event {
@@ -20,11 +21,8 @@ Pipeline::Pipeline(const plan::Plan& plan, EventConsumer& consumer, PipelineOpti
 
 void Pipeline::grow() {
     rules_->decoder.grow();
-    size_t before = rules_->clauses.size();
-    rules_->clauses = clauses(rules_->plan);
-    rules_->times.resize(rules_->clauses.size());
-    for (size_t i = before; i < rules_->clauses.size(); ++i)
-        rules_->times[i].probe = rules_->clauses[i].probe;
+    while (rules_->times.size() < rules_->plan.probes.size())
+        rules_->times.push_back({&rules_->plan.probes[rules_->times.size()]});
 }
 
 void Pipeline::finish_rules() {
@@ -202,18 +200,10 @@ RuleCounts Pipeline::counts(plan::RuleId rule) const {
             unmatched.ends};
 }
 
-// A function with a span and an event has two clauses for the same calls.
 std::vector<FunctionTime> Pipeline::function_times() const {
     std::vector<FunctionTime> out;
-    for (const ClauseTime& time : rules_->times) {
-        if (time.calls == 0) continue;
-        FunctionTime one{time.probe, time.calls, time.total_ns, time.max_ns};
-        if (out.empty() || out.back().probe != time.probe) {
-            out.push_back(one);
-        } else if (one.calls > out.back().calls) {
-            out.back() = one;
-        }
-    }
+    std::ranges::copy_if(rules_->times, std::back_inserter(out),
+                         [](const FunctionTime& time) { return time.calls > 0; });
     return out;
 }
 

@@ -92,10 +92,6 @@ public:
     }
 
 private:
-    struct ClauseTime {
-        const plan::ProbePlan* probe = nullptr;
-        uint64_t calls = 0, total_ns = 0, max_ns = 0;
-    };
     // What is of one plan.
     struct OfRules {
         OfRules(const plan::Plan& own, const Tables& tables, const Gauges& gauges)
@@ -106,8 +102,7 @@ private:
         Tallies tallies;
         Largest largest;
         Looks looks;
-        std::vector<Clause> clauses;
-        std::vector<ClauseTime> times;                  // by ClauseId
+        std::vector<FunctionTime> times;                // by ProbeId
         std::vector<uint64_t> received, without_stack;  // by RuleId
     };
     struct Current;  // the record being turned into events
@@ -133,6 +128,7 @@ private:
     void whole_calls(Current& current);
     Event event_of(const Current& current, const ClauseMeaning& clause, Phase phase);
     void add_duration(Event& event, uint64_t start_ns, uint64_t end_ns, const Current& current);
+    void time_call(const Current& current);
     void give(Event& event);
     struct Between {  // what comes between records
         uint64_t time_ns = 0;

@@ -41,6 +41,7 @@ void Pipeline::item(const Merger::Item& item) {
         meaning.is_return ? ends(current) : begins(current);
         if (!meaning.gauges.empty()) change_gauges(current);
     }
+    if (item.last && meaning.is_return) time_call(current);
     if (item.last && !meaning.tallies.empty()) tally(current);
     if (item.last && !meaning.largest.empty()) keep_largest(current);
     if (item.last && current.stack != nullptr) StackTable::release(current.stack);
@@ -267,10 +268,20 @@ void Pipeline::add_duration(Event& event, uint64_t start_ns, uint64_t end_ns,
     event.has_duration =
         end_ns != start_ns || current.meaning.probe->kind != plan::ProbeKind::syscall;
     if (current.meaning.ret) event.ret = current.meaning.ret->read(current.context);
-    ClauseTime& time = rules_->times[static_cast<uint32_t>(event.clause)];
+}
+
+// A call is one, whatever clauses tell of it.
+void Pipeline::time_call(const Current& current) {
+    auto applies = [&](const ClauseMeaning& clause) { return clause.applies(current.hits); };
+    if (std::ranges::none_of(current.meaning.spans, applies) &&
+        std::ranges::none_of(current.meaning.events, applies))
+        return;
+    const uint64_t end = current.record.header.time_ns;
+    const uint64_t took = end - std::min(end, current.record.start_ns());
+    FunctionTime& time = rules_->times[static_cast<uint32_t>(current.meaning.probe->id)];
     ++time.calls;
-    time.total_ns += event.duration_ns;
-    time.max_ns = std::max(time.max_ns, event.duration_ns);
+    time.total_ns += took;
+    time.max_ns = std::max(time.max_ns, took);
 }
 
 void Pipeline::give(Event& event) {

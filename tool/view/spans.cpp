@@ -67,15 +67,16 @@ void Spans::end(const Record& record) {
     lane.depth = at - 1;
     take_({&call, &record, call.time_ns, std::max(record.time_ns, call.time_ns), missing_of(record),
            lane.around[at - 1]});
+    lane.remember(call, record.duration_ns);
 }
 
-void Spans::Lane::remember(const Record& record) {
+void Spans::Lane::remember(const Record& record, uint64_t duration_ns) {
     type = record.type;
     name = record.name;
     function = record.traced();
-    last = {.phase = record.phase,
-            .time_ns = record.time_ns,
-            .duration_ns = record.duration_ns,
+    is_moment = record.phase == event::Phase::instant;
+    last = {.time_ns = record.time_ns,
+            .duration_ns = duration_ns,
             .type = type,
             .name = name,
             .function = function};
@@ -94,11 +95,11 @@ const Record* Spans::same_call(const Record& record) {
     }
     if (found != nullptr && !is_same(*found)) found = nullptr;
     if (record.phase == event::Phase::begin) return found;
-    const Record& last = lane.last;
-    const bool is_other_event =
-        last.phase == record.phase && last.duration_ns == record.duration_ns;
-    if (found == nullptr && is_other_event && is_same(last)) return &last;
-    lane.remember(record);
+    const bool is_moment = record.phase == event::Phase::instant;
+    const bool is_as_long = lane.last.duration_ns == record.duration_ns;
+    if (found == nullptr && lane.is_moment == is_moment && is_as_long && is_same(lane.last))
+        return &lane.last;
+    lane.remember(record, record.duration_ns);
     return found;
 }
 

@@ -52,10 +52,11 @@ private:
         std::deque<KeptRecord> open;  // outermost first; behind `depth` for use again
         std::vector<size_t> around;   // of each: calls of its type that it is in
         size_t depth = 0;
-        // The last that is no B, without what it holds.
+        // The last moment, or call that is over, without what it holds.
         Record last;
+        bool is_moment = false;
         std::string type, name, function;
-        void remember(const Record& record);
+        void remember(const Record& record, uint64_t duration_ns);
     };
     static constexpr size_t kLanes = 4096;  // more: those of idle threads are forgotten
 

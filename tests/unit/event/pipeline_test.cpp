@@ -291,6 +291,22 @@ TEST_F(Pipelines, TimesFunctions) {
     EXPECT_EQ(times[1].max_ns, 5u);
 }
 
+TEST_F(Pipelines, ACallIsTimedOnceWhateverIsToldOfIt) {
+    TestPlan two;
+    plan::ProbeId call = two.probe("f");
+    two.span(call, "user");
+    two.event(call, End::ret, "a", "first");
+    two.event(call, End::ret, "a", "second");
+    EventConsumer nobody;
+    Pipeline timed(two.plan, nobody);
+    timed.add(0, Wire::entry(call, 10, 1));
+    timed.add(0, Wire::ret(call, 10, 40, 1));
+    timed.finish();
+    ASSERT_EQ(timed.function_times().size(), 1u);
+    EXPECT_EQ(timed.function_times()[0].calls, 1u);
+    EXPECT_EQ(timed.function_times()[0].total_ns, 30u);
+}
+
 TEST_F(Pipelines, RubbishIsCountedAndSkipped) {
     std::vector<Wire> records{begin(10),
                               Wire::entry(static_cast<plan::ProbeId>(99), 20),

@@ -199,7 +199,9 @@ const std::string kSameCalls =
     line(9, 0.009, "f", "E", R"(,"begin":1,"duration_us":8000.000)") +
     line(10, 0.010, "k", "X", R"(,"duration_us":100.000)") +
     line(11, 0.010, "again", "X", R"(,"function":"k","duration_us":100.000)") +
-    line(12, 0.010, "k", "X", R"(,"duration_us":100.001)");
+    line(12, 0.010, "k", "X", R"(,"duration_us":100.001)") + line(13, 0.011, "m", "B") +
+    line(14, 0.011, "m", "E", R"(,"begin":13,"duration_us":null)") +
+    line(15, 0.011, "seen", "X", R"(,"function":"m","duration_us":null)");
 
 TEST(Spans, RecordsOfOneCallAreKnown) {
     std::string kinds;
@@ -208,8 +210,8 @@ TEST(Spans, RecordsOfOneCallAreKnown) {
         kinds += row.substr(0, row.find(',')) +
                  row.substr(row.rfind(','), row.size() - 1 - row.rfind(',')) + " ";
     }
-    EXPECT_EQ(kinds,
-              "event,2 event,3 instant,4 event,6 call,7 call,5 call,1 call,10 event,11 call,12 ");
+    EXPECT_EQ(kinds, "event,2 event,3 instant,4 event,6 call,7 call,5 call,1 call,10 event,11 "
+                     "call,12 call,13 event,15 ");
 }
 
 TEST(CallReport, ACallIsCountedOnce) {
@@ -223,12 +225,12 @@ TEST(CallReport, ACallIsCountedOnce) {
     CallSelection all;
     all.top = 20;
     const std::string text = report(all);
-    EXPECT_NE(text.find("5 of 5 calls"), text.npos) << text;
+    EXPECT_NE(text.find("6 of 6 calls"), text.npos) << text;
     EXPECT_NE(text.find("t  f (once)"), text.npos) << text;
     EXPECT_EQ(text.find("python3  f (once)"), text.npos) << text;
     CallSelection some;
     some.name = "f (*";
-    EXPECT_NE(report(some).find("1 of 5 calls"), text.npos) << report(some);
+    EXPECT_NE(report(some).find("1 of 6 calls"), text.npos) << report(some);
 }
 
 TEST(Chrome, IncompleteCallsAreShownSo) {
