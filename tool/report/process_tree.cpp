@@ -37,6 +37,8 @@ void ProcessTree::add(const Happening& one) {
     if (one.name != "clone") return;
     // A thread's number is kept, too, and is never that of a process.
     State& child = states_[static_cast<uint32_t>(one.number("child"))];
+    if (child.life.ended && child.life.end_ns < one.time_ns)
+        former_.push_back(std::exchange(child, {}));
     child.life.parent = one.pid;
     child.was_cloned = true;
 }
@@ -106,6 +108,7 @@ ProcessLife ProcessTree::life_of(const State& state, uint64_t end_ns) {
 
 std::vector<ProcessLife> ProcessTree::lives(uint64_t end_ns) const {
     std::vector<ProcessLife> lives;
+    for (const State& state : former_) lives.push_back(life_of(state, end_ns));
     for (const auto& [pid, state] : states_) {
         if (state.first_seen_ns) lives.push_back(life_of(state, end_ns));
     }

@@ -71,6 +71,7 @@ private:
     static ProcessLife life_of(const State& state, uint64_t end_ns);
 
     std::map<uint32_t, State> states_;
+    std::vector<State> former_;  // whose number another process has by now
 };
 
 }  // namespace mlbcc::report

@@ -64,6 +64,37 @@ TEST(ProcessTree, what_was_used_before_is_not_its_own) {
     EXPECT_EQ(lives[2].cpu_ns, 7u) << "all of it: it was made in the trace";
 }
 
+TEST(ProcessTree, a_number_that_is_used_again_is_another_process) {
+    ProcessTree tree;
+    auto clone = [&](uint64_t time, int64_t child) {
+        tree.add(happening("process", "clone", time, 10, 10, {{"child", child}}));
+    };
+    tree.add(happening("process", "exec", 50, 10, 10, {{"path", "/bin/sh"}}));
+    clone(100, 20);
+    tree.add(happening("process", "exec", 110, 20, 20, {{"path", "/bin/a"}}));
+    tree.add(exit_of(200, 20, 20, 95));
+    clone(300, 20);
+    tree.add(happening("process", "exec", 310, 20, 20, {{"path", "/bin/b"}}));
+    tree.add(exit_of(400, 20, 20, 95));
+    clone(500, 20);  // a thread, this time
+    tree.add(exit_of(550, 10, 20, 45));
+    std::vector<ProcessLife> lives = tree.lives(600);
+    ASSERT_EQ(lives.size(), 3u);
+    EXPECT_EQ(lives[0].threads.size(), 1u);
+    for (size_t i : {1, 2}) {
+        EXPECT_EQ(lives[i].pid, 20u);
+        EXPECT_EQ(lives[i].parent, 10u);
+        EXPECT_EQ(lives[i].programs.size(), 1u);
+        EXPECT_EQ(lives[i].threads.size(), 1u);
+        EXPECT_EQ(lives[i].cpu_ns, 7u);
+    }
+    EXPECT_EQ(lives[1].programs[0].path, "/bin/a");
+    EXPECT_EQ(std::pair(lives[1].begin_ns, lives[1].end_ns),
+              std::pair(uint64_t{105}, uint64_t{200}));
+    EXPECT_EQ(std::pair(lives[2].begin_ns, lives[2].end_ns),
+              std::pair(uint64_t{305}, uint64_t{400}));
+}
+
 TEST(ProcessTree, a_peak_below_that_of_the_program_before_is_the_one_that_was_seen) {
     ProcessTree tree;
     tree.add(happening("process", "exec", 100, 10, 10,
