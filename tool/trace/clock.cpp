@@ -7,11 +7,11 @@
 namespace mlbcc::trace {
 
 uint64_t monotonic_ns() {
-    static const int64_t offset_ns = system::own_clock_offset_ns();
+    static const int64_t kOffsetNs = system::own_clock_offset_ns();
     timespec now{};
     clock_gettime(CLOCK_MONOTONIC, &now);
     return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec) -
-           static_cast<uint64_t>(offset_ns);
+           static_cast<uint64_t>(kOffsetNs);
 }
 
 }  // namespace mlbcc::trace
