@@ -135,17 +135,18 @@ std::string Requests::text(uint64_t time_ns) const {
     for (const EndpointUse* use : all) text += where(*use, connections_.parts(), width);
     text += fmt::format("\n{:<{}} the slowest request\n", "", width);
     for (const EndpointUse* use : all) text += slowest(*use, connections_.parts(), width);
-    std::string open_ones;
-    for (const EndpointUse* use : all) open_ones += still_open(*use, connections_.parts(), width);
-    if (!open_ones.empty())
-        text += fmt::format("\n{:<{}} not answered when the trace ended\n{}", "", width, open_ones);
-    std::string places;
-    for (const EndpointUse* use : all) places += places_of(*use, connections_.parts(), width);
-    if (!places.empty()) text += fmt::format("\n{:<{}} where it waited\n{}", "", width, places);
-    std::string calls;
-    for (const EndpointUse* use : all) calls += calls_of(*use, width);
-    if (!calls.empty())
-        text += fmt::format("\n{:<{}} system calls of a request\n{}", "", width, calls);
+    const auto section = [&](std::string_view heading, const auto& line_of) {
+        std::string lines;
+        for (const EndpointUse* use : all) lines += line_of(*use);
+        if (!lines.empty()) text += fmt::format("\n{:<{}} {}\n{}", "", width, heading, lines);
+    };
+    const Parts& parts = connections_.parts();
+    section("not answered when the trace ended",
+            [&](const EndpointUse& use) { return still_open(use, parts, width); });
+    section("where it waited",
+            [&](const EndpointUse& use) { return places_of(use, parts, width); });
+    section("system calls of a request",
+            [&](const EndpointUse& use) { return calls_of(use, width); });
     return text;
 }
 

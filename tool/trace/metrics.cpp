@@ -127,17 +127,10 @@ void Metrics::show(const plan::Aggregate& aggregate, std::vector<Group> groups,
         const codegen::AggregateValue& v = group.value;
         if (aggregate.kind != plan::AggregateKind::hist) {
             bool count = aggregate.kind == plan::AggregateKind::count;
-            stats.push_back({rule,
-                             aggregate.kind,
-                             aggregate.label,
-                             aggregate.unit,
-                             std::move(group.by),
-                             count ? v.count : v.sum,
-                             v.count,
-                             aggregate.is_signed,
-                             group.over_ns,
-                             aggregate.is_named,
-                             {aggregate.in_tracer}});
+            stats.push_back({rule, aggregate.kind, aggregate.label, aggregate.unit,
+                             std::move(group.by), count ? v.count : v.sum, v.count,
+                             aggregate.is_signed, group.over_ns, aggregate.is_named});
+            stats.back().lost.by_records = aggregate.in_tracer;
         } else {
             hists.push_back(hist_of(aggregate, rule, std::move(group)));
         }

@@ -9,18 +9,15 @@ namespace {
 
 constexpr size_t kMaxViews = 64;  // of processes that run
 
-Result<void> add_command(const TraceOptions& options, std::vector<system::ProcessView>& views) {
+// Of programs that do not run yet. Those of everybody look for libraries where ours would.
+Result<void> add_coming(const TraceOptions& options, std::vector<system::ProcessView>& views) {
+    if (options.everyone) views.push_back(own_view());
     if (options.command.empty()) return {};
     auto environment = system::launch_environment(launch_options(options));
     if (!environment) return environment.error();
     views.push_back(system::view_of_command(*environment, std::filesystem::current_path().string(),
                                             options.command.front()));
     return {};
-}
-
-// Where programs that are not known look for libraries is what we would do.
-void add_everyone(const TraceOptions& options, std::vector<system::ProcessView>& views) {
-    if (options.everyone) views.push_back(own_view());
 }
 
 }  // namespace
@@ -46,8 +43,7 @@ Result<std::vector<system::ProcessView>> views_of(const TraceOptions& options) {
         if (!view) return view.error();
         views.push_back(std::move(*view));
     }
-    add_everyone(options, views);
-    if (auto done = add_command(options, views); !done) return done.error();
+    if (auto done = add_coming(options, views); !done) return done.error();
     return views;
 }
 
@@ -58,8 +54,7 @@ Result<std::vector<system::ProcessView>> views_of(const TraceOptions& options,
         if (views.size() == kMaxViews) break;
         if (auto view = system::view_of_process(pid)) views.push_back(std::move(*view));
     }
-    add_everyone(options, views);
-    if (auto done = add_command(options, views); !done) return done.error();
+    if (auto done = add_coming(options, views); !done) return done.error();
     return views;
 }
 
