@@ -229,6 +229,7 @@ struct thread_state {
 #define MLBCC_IN_NO_CALL (1ULL << 32)  // that rules want
 #define MLBCC_ANSWERED (1ULL << 33)    // with its number + 1: at its end, its beginning is told
 #define MLBCC_ANSWER_ENDS (1ULL << 34)  // and now its end
+#define MLBCC_HELD (1ULL << 35)         // with its number + 1: it is one of held_calls
 #endif
 #if MLBCC_USES_FRAMES
     struct call_frame frames[MLBCC_FRAMES];
@@ -256,6 +257,17 @@ BPF_ARRAY(slots, struct thread_state, MLBCC_SLOTS);
 BPF_HASH(claims, u32, u32, MLBCC_SLOTS);
 #if MLBCC_TIMED
 BPF_F_TABLE("hash", u32, u64, starts, 65536, BPF_F_NO_PREALLOC);  // of threads without a slot
+#endif
+#if MLBCC_HOLDS
+// System calls whose beginning is told later, by thread: what they were given is in no memory yet. A
+// program cannot bring it in; the kernel does, in the call.
+struct held_call {
+    u64 since, registers;
+    u32 number, told;  // told: whether it is now
+};
+#define MLBCC_TOLD_WITHIN 1
+#define MLBCC_TOLD_AT_END 2
+BPF_F_TABLE("hash", u32, struct held_call, held_calls, 10240, BPF_F_NO_PREALLOC);
 #endif
 #if MLBCC_USES_FRAMES
 BPF_F_TABLE("hash", u32, struct thread_state, threads, 65536, BPF_F_NO_PREALLOC);
@@ -285,12 +297,17 @@ static __always_inline void mlbcc_name(struct thread_state *state, u32 thread) {
 static __always_inline void mlbcc_claim(u32 thread) {
     u32 index = thread & (MLBCC_SLOTS - 1);
     if (claims.insert(&index, &thread) != 0) return;  // another thread has it
+    void *elsewhere = 0;                              // or had it, while this one's calls began
 #if MLBCC_USES_FRAMES
-    if (threads.lookup(&thread)) {  // or had it, while this one's calls began
+    elsewhere = threads.lookup(&thread);
+#endif
+#if MLBCC_HOLDS
+    if (!elsewhere) elsewhere = held_calls.lookup(&thread);
+#endif
+    if (elsewhere) {
         claims.delete(&index);
         return;
     }
-#endif
     struct thread_state *slot = slots.lookup(&index);
     if (slot) mlbcc_name(slot, thread);
 }
@@ -307,6 +324,9 @@ static __always_inline void mlbcc_release(u32 thread) {
 #endif
 #if MLBCC_TIMED
     starts.delete(&thread);
+#endif
+#if MLBCC_HOLDS
+    held_calls.delete(&thread);
 #endif
 }
 

@@ -19,8 +19,25 @@ static __always_inline u32 mlbcc_number_of_registers(struct bpf_raw_tracepoint_a
 }
 #endif
 
+#if MLBCC_HOLDS
+static __always_inline struct held_call *mlbcc_held(u32 thread) {
+    struct thread_state *slot = mlbcc_slot(thread);
+    if (slot && !(slot->begun & MLBCC_HELD)) return 0;
+    return held_calls.lookup(&thread);
+}
+// Likewise, where its beginning is told now.
+static __always_inline struct held_call *mlbcc_told(void) {
+    struct held_call *held = mlbcc_held(bpf_get_current_pid_tgid());
+    return held && held->told ? held : 0;
+}
+#endif
+
 // Which call begins; this may be told at its end.
 static __always_inline u32 mlbcc_call_number(struct bpf_raw_tracepoint_args *at) {
+#if MLBCC_HOLDS
+    struct held_call *held = mlbcc_told();
+    if (held) return held->number;
+#endif
 #if MLBCC_ANSWERS
     struct thread_state *slot = mlbcc_slot(bpf_get_current_pid_tgid());
     return slot ? (u32)slot->begun - 1 : mlbcc_number_of_registers(at);
@@ -45,20 +62,89 @@ static __always_inline u64 mlbcc_syscall_result(struct bpf_raw_tracepoint_args *
 
 // The program's registers, with the arguments where a function would have them. 0: a call of the
 // 32-bit interface, whose numbers mean others.
-static __always_inline int mlbcc_syscall_registers(struct call *call, struct pt_regs *registers,
-                                                   struct bpf_raw_tracepoint_args *at) {
-    void *from = (void *)MLBCC_SYSCALL_REGISTERS(at);
-    if (bpf_probe_read_kernel(registers, sizeof(*registers), from) != 0) return 0;
+static __always_inline int mlbcc_take_registers(struct call *call, struct pt_regs *registers,
+                                                u64 from) {
+    if (bpf_probe_read_kernel(registers, sizeof(*registers), (void *)from) != 0) return 0;
     MLBCC_ARGUMENTS_OF_SYSCALL(registers);
     call->ctx = registers;
     call->sp = MLBCC_SYSCALL_SP;
     return !MLBCC_IS_32_BIT(registers);
 }
+static __always_inline int mlbcc_syscall_registers(struct call *call, struct pt_regs *registers,
+                                                   struct bpf_raw_tracepoint_args *at) {
+    return mlbcc_take_registers(call, registers, MLBCC_SYSCALL_REGISTERS(at));
+}
+
+#if MLBCC_HOLDS
+// Text of at most `size` bytes.
+BPF_PERCPU_ARRAY(held_text, struct { char text[512]; }, 1);
+static __always_inline u64 mlbcc_is_missing_text(u64 from, u32 size) {
+    char first;
+    if (from < 4096 || (s64)from < 0) return 0;
+    if (bpf_probe_read_user(&first, 1, (void *)from) != 0) return 1;
+    if ((from & 4095) + size <= 4096) return 0;
+    int zero = 0;
+    void *room = held_text.lookup(&zero);
+    return room && bpf_probe_read_user_str(room, size, (void *)from) < 0;
+}
+static __always_inline u64 mlbcc_is_missing(u64 from, u32 size) {
+    u64 room;
+    return from >= 4096 && (s64)from >= 0 && bpf_probe_read_user(&room, size, (void *)from) != 0;
+}
+
+// 1: nothing is told of the call yet. A new program has other memory: before it takes the place of the
+// old one there must be a moment (syscalls_prepare.bpf.c). A filter has answered a call that is told
+// when it ends, and nobody has read what it was given.
+static __always_inline int mlbcc_hold(struct call *call, struct bpf_raw_tracepoint_args *at) {
+    u32 thread = call->id.thread;
+    if (mlbcc_told()) return 0;
+    struct thread_state *slot = mlbcc_slot(thread);
+    if (slot && (slot->begun & MLBCC_ANSWERED)) return 0;
+    struct held_call held = {call->now, MLBCC_SYSCALL_REGISTERS(at), mlbcc_call_number(at)};
+    if (MLBCC_IS_EXEC(held.number) && !MLBCC_PREPARES_EXEC) return 0;
+    if (held_calls.update(&thread, &held) != 0) return 0;
+    if (slot) slot->begun = MLBCC_HELD | ((u64)held.number + 1);
+    return 1;
+}
+
+// The call that was held, as it was when it began.
+static __always_inline int mlbcc_take_held(struct call *call, struct held_call *held) {
+    u32 order = MLBCC_OLDER_FIRST;
+    u32 *state = control.lookup(&order);
+    call->all = mlbcc_accounts();
+    if (!state || *state == MLBCC_PASS || !call->all) return 0;
+    mlbcc_identify(&call->id);
+    call->now = held->since;
+    return 1;
+}
+// The argument that the record's text is behind.
+#define MLBCC_TEXT_ARGUMENT(call, ctx)                                                             \
+    ((call).text == 1   ? MLBCC_ARG0(ctx)                                                          \
+     : (call).text == 2 ? MLBCC_ARG1(ctx)                                                          \
+     : (call).text == 3 ? MLBCC_ARG2(ctx)                                                          \
+     : (call).text == 4 ? MLBCC_ARG3(ctx)                                                          \
+     : (call).text == 5 ? MLBCC_ARG4(ctx)                                                          \
+     : (call).text == 6 ? MLBCC_ARG5(ctx)                                                          \
+                        : 0)
+#define MLBCC_HOLD(missing) ((missing) && mlbcc_hold(&call, at))
+#else
+#define mlbcc_is_missing_text(from, size) 0
+#define mlbcc_is_missing(from, size) 0
+#define MLBCC_HOLD(missing) 0
+#endif
 
 static __always_inline int mlbcc_syscall_begins(struct call *call, struct pt_regs *registers,
                                                 struct bpf_raw_tracepoint_args *at) {
     u64 cookie = mlbcc_syscall_cookie(mlbcc_call_number(at));
     if (!cookie || MLBCC_ENTRY_SHAPE(cookie) == MLBCC_NO_SHAPE) return 0;
+#if MLBCC_HOLDS
+    struct held_call *held = mlbcc_told();
+    if (held) {
+        if (!mlbcc_take_held(call, held)) return 0;
+        mlbcc_take_cookie(call, cookie);
+        return mlbcc_take_registers(call, registers, held->registers);
+    }
+#endif
     if (!mlbcc_admit(call) || !mlbcc_syscall_registers(call, registers, at)) return 0;
     mlbcc_take_cookie(call, cookie);
     return 1;
@@ -209,8 +295,33 @@ static __always_inline u64 mlbcc_is_answered(struct bpf_raw_tracepoint_args *at)
 }
 #endif
 
+#if MLBCC_HOLDS
+// Goes on with the beginning of a call that was held, if the thread is in one.
+static __always_inline void mlbcc_tell_held(struct bpf_raw_tracepoint_args *at, u32 within) {
+    struct held_call *held = mlbcc_held(bpf_get_current_pid_tgid());
+    if (!held) return;
+    held->told = within;
+    mlbcc_syscall_pass(at, mlbcc_syscall_cookie(held->number), 0);
+}
+// Its beginning has been told. 0, or the cookie of a call whose end comes now.
+static __always_inline u64 mlbcc_let_held_go(void) {
+    u32 thread = bpf_get_current_pid_tgid();
+    struct held_call *held = mlbcc_told();
+    if (!held) return 0;
+    u32 number = held->number, told = held->told;
+    held_calls.delete(&thread);
+    struct thread_state *slot = mlbcc_slot(thread);
+    if (slot) slot->begun = told == MLBCC_TOLD_AT_END ? MLBCC_IN_NO_CALL : (u64)number + 1;
+    return told == MLBCC_TOLD_AT_END ? mlbcc_syscall_cookie(number) : 0;
+}
+#endif
+
 // Behind the beginning of a call that is told at its end comes the end.
 static __always_inline int mlbcc_go_to_end(struct bpf_raw_tracepoint_args *at) {
+#if MLBCC_HOLDS
+    u64 held = mlbcc_let_held_go();
+    if (held) return mlbcc_syscall_pass(at, held, 1);
+#endif
 #if MLBCC_ANSWERS
     struct thread_state *slot = mlbcc_slot(bpf_get_current_pid_tgid());
     if (!slot || !(slot->begun & MLBCC_ANSWERED)) return 0;

@@ -34,6 +34,7 @@ struct KernelTypes {  // what the kernel's BTF says
     // Of `utask` there, and of `return_instances` and `depth` in what it points to, struct
     // uprobe_task.
     std::optional<uint32_t> task_uprobes_offset, return_instances_offset, awaited_offset;
+    bool prepares_exec = false;  // the tracepoint sched:sched_prepare_exec is there
     // Where a thread's count of reasons not to be preempted is: the BTF id of x86-64's variable of
     // the CPU, or bytes in struct task_struct. Neither: the kernel never preempts its own work.
     std::optional<uint32_t> preempt_count, task_preempt_offset;

@@ -60,6 +60,8 @@ struct Options {
     // Where `seccomp.mode` and `pending.signal` are there: system calls that a filter answers are
     // followed, of which the kernel tells the end alone.
     std::optional<uint32_t> task_seccomp_offset, task_pending_offset;
+    // Whether the tracepoint sched:sched_prepare_exec is there (Linux 6.10): before a new program.
+    bool prepares_exec = false;
     // Where `start_time` is there: a call's end is its own, and not that of a process made
     // meanwhile.
     std::optional<uint32_t> task_start_offset;

@@ -227,7 +227,6 @@ void Writer::text_to(const std::string& to, uint32_t size, const Typed& value) {
         written = std::min(size, kept->size);
         line(fmt::format("__builtin_memcpy({}, &MLBCC_SAVED(u64, {}), {});", to, kept->offset,
                          written));
-        read_again(to, written, value);
     } else if (const auto* text = std::get_if<rules::TextNode>(&value.node)) {
         written = std::min(size, text->length);
         line(fmt::format("{}({}, {}, {});", read_text(*text), to, written, number(*text->pointer)));
@@ -243,15 +242,6 @@ void Writer::text_to(const std::string& to, uint32_t size, const Typed& value) {
     if (written < size) {
         line(fmt::format("__builtin_memset({} + {}, 0, {});", to, written, size - written));
     }
-}
-
-// Text that nobody has touched yet is in memory once the kernel has read it.
-void Writer::read_again(const std::string& to, uint32_t size, const Typed& value) {
-    const auto* text = std::get_if<rules::TextNode>(&value.node);
-    bool param = text != nullptr && std::holds_alternative<rules::ParamLeaf>(text->pointer->node);
-    if (probe_.kind != plan::ProbeKind::syscall || !param || text->of_file) return;
-    line(fmt::format("if ((u8){0}[0] == 0xff) mlbcc_read_text({0}, {1}, {2});", to, size,
-                     number(*text->pointer)));
 }
 
 void Writer::store(const std::string& to, uint32_t size, const Typed& value, bool as_raw) {

@@ -375,6 +375,10 @@ private:
         const std::string name = end == rules::Stage::ret ? "exit" : "enter";
         add("syscalls_" + name + ".bpf.c");
         program_.functions.push_back({"on_sys_" + name, syscall_kind(), {}, syscall_point(end)});
+        if (end == rules::Stage::entry || !holds_execs(plan_, options_)) return;
+        add("syscalls_prepare.bpf.c");
+        program_.functions.push_back(
+            {"on_prepare_exec", syscall_kind(), {}, "sched:sched_prepare_exec"});
     }
 
     const plan::Plan& plan_;

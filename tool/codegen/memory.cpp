@@ -281,6 +281,21 @@ std::string Writer::part_of(const rules::LoadNode& node, const Typed& value) {
                        part.offset % 8 * 8);
 }
 
+void Writer::look_for_memory(const Typed& value) {
+    rules::for_each_operand(value, [&](const rules::TypedPtr& part) { look_for_memory(*part); });
+    const auto look = [&](const char* kind, const std::string& from, uint32_t bytes) {
+        if (!known_.emplace(fmt::format("sought {}", from), "").second) return;
+        line(fmt::format("missing |= mlbcc_is_missing{}({}, {});", kind, from, bytes));
+    };
+    if (const auto* text = std::get_if<rules::TextNode>(&value.node)) {
+        if (!text->of_file && !rules::is_of_task(*text->pointer))
+            look("_text", number(*text->pointer), text->length);
+    } else if (const auto* node = std::get_if<rules::LoadNode>(&value.node)) {
+        if (!rules::is_of_task(*node->pointer))
+            look("", address(node->pointer, node->index, node->scale, node->offset), node->size);
+    }
+}
+
 std::string Writer::load(const rules::LoadNode& node, const Typed& value) {
     if (std::string part = part_of(node, value); !part.empty()) return loaded(node, value, part);
     std::string from = address(node.pointer, node.index, node.scale, node.offset);

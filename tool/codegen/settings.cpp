@@ -85,6 +85,17 @@ bool follows_answers(const plan::Plan& plan, const Options& options) {
            });
 }
 
+bool holds_calls(const plan::Plan& plan, const Options& options) {
+    return follows_answers(plan, options) && std::ranges::any_of(plan.probes, may_be_held);
+}
+
+bool holds_execs(const plan::Plan& plan, const Options& options) {
+    return options.prepares_exec && holds_calls(plan, options) &&
+           std::ranges::any_of(plan.probes, [](const plan::ProbePlan& probe) {
+               return probe.function.starts_with("execve") && may_be_held(probe);
+           });
+}
+
 bool looks_for_pythons(const plan::Plan& plan, const Options& options) {
     return plan.asks_for_python || walks_python(plan, options);
 }
@@ -115,7 +126,10 @@ std::string settings(const plan::Plan& plan, const Options& options, bool frames
                            kMaxSyscalls, kNoShape, plan.shapes.size(),
                            std::ranges::any_of(plan.probes, timed) ? 1 : 0);
         const bool answers = follows_answers(plan, options);
-        out += fmt::format("#define MLBCC_ANSWERS {}\n", answers ? 1 : 0);
+        out += fmt::format("#define MLBCC_ANSWERS {}\n#define MLBCC_HOLDS {}\n"
+                           "#define MLBCC_PREPARES_EXEC {}\n",
+                           answers ? 1 : 0, holds_calls(plan, options) ? 1 : 0,
+                           holds_execs(plan, options) ? 1 : 0);
         if (answers)
             out += fmt::format("#define MLBCC_TASK_SECCOMP {}\n", *options.task_seccomp_offset);
         if (options.task_pending_offset)

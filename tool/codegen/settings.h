@@ -13,6 +13,9 @@ bool uses_frames(const plan::Plan& plan, const Options& options);
 bool walks_python(const plan::Plan& plan, const Options& options);  // for `stack python`
 // Whether system calls that a filter answers are to be told from others.
 bool follows_answers(const plan::Plan& plan, const Options& options);
+// Whether the beginning of some system call may be told later, and of one that starts a program.
+bool holds_calls(const plan::Plan& plan, const Options& options);
+bool holds_execs(const plan::Plan& plan, const Options& options);
 bool looks_for_pythons(const plan::Plan& plan, const Options& options);
 // "#define MLBCC_OFFSET_task_struct_tgid 1234\n" for "task_struct.tgid".
 std::string offset_define(std::string name, uint32_t offset);

@@ -41,6 +41,7 @@ private:
 
     void decide(Writer& w);
     void sample(Writer& w, const plan::RulePart& part);
+    void hold(Writer& w);
     void read_ahead(Writer& w);
     void begin_call(Writer& w);
     void begin_call_apart(Writer& w);
@@ -107,5 +108,7 @@ std::optional<uint32_t> place_taken(const plan::Plan& plan, const plan::ProbePla
 bool needs_room_between(const plan::Plan& plan);
 uint32_t most_rules(const plan::Plan& plan);  // of one function
 std::string shape_name(plan::ShapeId id);
+// Whether a system call's beginning may have to wait for memory that it reads.
+bool may_be_held(const plan::ProbePlan& probe);
 
 }  // namespace mlbcc::codegen

@@ -29,6 +29,9 @@ public:
     std::string failed(const rules::Typed& value) const;  // empty: it reads none
     uint32_t unread_bit(const plan::Saved& saved) const;  // in its frame
 
+    // Adds to the C variable `missing` whether memory that the value is read from is in no page
+    // yet.
+    void look_for_memory(const rules::Typed& value);
     void read_stack_arguments(const std::vector<rules::TypedPtr>& values);  // of several, at once
     // What was read so: C for a word of the call's stack; empty: it was not.
     std::string known_stack_word(uint32_t index) const;
@@ -55,7 +58,6 @@ private:
     std::string usdt_argument(uint32_t param);
     bool reads_program() const;
     bool is_unsure_duration(const rules::Typed& value) const;
-    void read_again(const std::string& to, uint32_t size, const rules::Typed& value);
     std::string read(const std::string& to, uint32_t size, const std::string& from,
                      bool of_task) const;
     std::string read_text(const rules::TextNode& text) const;  // the function to call

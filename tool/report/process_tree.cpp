@@ -14,6 +14,16 @@ uint64_t before(uint64_t time_ns, uint64_t age_ns) {
     return time_ns > age_ns ? time_ns - age_ns : 0;
 }
 
+std::vector<std::string> arguments_of(const Happening& one) {
+    std::vector<std::string> arguments;
+    for (int i = 0; i < kArguments; ++i) {
+        std::string name = fmt::format("arg{}", i);
+        if (!one.has(name)) break;
+        arguments.emplace_back(one.text(name));
+    }
+    return arguments;
+}
+
 }  // namespace
 
 ProcessTree::State& ProcessTree::state_of(const Happening& one) {
@@ -44,16 +54,16 @@ void ProcessTree::add(const Happening& one) {
 }
 
 void ProcessTree::add_command(State& state, const Happening& one) {
-    state.asked = {one.time_ns, std::string(one.text("path")), {}};
-    for (int i = 0; i < kArguments; ++i) {
-        std::string name = fmt::format("arg{}", i);
-        if (!one.has(name)) break;
-        state.asked.arguments.emplace_back(one.text(name));
-    }
+    state.asked = {one.time_ns, std::string(one.text("path")), arguments_of(one)};
 }
 
+// A script is given its interpreter's arguments, and shown with those that were asked for. Those
+// may have been in no memory yet (docs/language.md).
 void ProcessTree::add_exec(State& state, const Happening& one) {
     ProgramRun run = std::exchange(state.asked, {});
+    std::vector<std::string> given = arguments_of(one);
+    const bool is_same = !run.arguments.empty() && !given.empty() && run.arguments[0] == given[0];
+    if (is_same || run.arguments.empty()) run.arguments = std::move(given);
     run.time_ns = one.time_ns;
     run.path = one.text("path");
     state.life.programs.push_back(std::move(run));

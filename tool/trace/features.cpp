@@ -52,6 +52,9 @@ bpf::KernelTypes kernel_types() {
             offset_of(*uprobes->image, uprobes->id, {"return_instances"});
         types.awaited_offset = offset_of(*uprobes->image, uprobes->id, {"depth"});
     }
+    if (const auto kernel = btf->image(""))
+        types.prepares_exec =
+            (*kernel)->find(BTF_KIND_TYPEDEF, "btf_trace_sched_prepare_exec").has_value();
     find_preempt_count(*btf, types);
     types.session_cookie = callable_with_context(*btf, "bpf_session_cookie");
     types.session_is_return = callable_with_context(*btf, "bpf_session_is_return");

@@ -109,6 +109,7 @@ Result<codegen::Options> generation_options(const TraceOptions& options, const p
     made.task_fsbase_offset = features.task_fsbase_offset;
     made.task_seccomp_offset = features.task_seccomp_offset;
     made.task_pending_offset = features.task_pending_offset;
+    made.prepares_exec = features.prepares_exec;
     made.task_start_offset = features.task_start_offset;
     made.task_uprobes_offset = features.task_uprobes_offset;
     made.return_instances_offset = features.return_instances_offset;

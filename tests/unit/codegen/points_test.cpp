@@ -50,6 +50,36 @@ TEST(GeneratePoints, SystemCallsThatAFilterAnswersAreFollowed) {
     EXPECT_EQ(count_of(made(both_ends, std::nullopt).source, "int on_sys_enter("), 0u);
 }
 
+// What is in no memory when the call begins, the kernel brings in: the call is told then.
+TEST(GeneratePoints, SystemCallsThatReadMemoryMayBeHeld) {
+    const auto made = [](const std::string& rules, bool is_exec = false,
+                         bool prepares_exec = true) {
+        const Planned planned(rules);
+        plan::Plan plan = planned.plan();
+        if (is_exec) plan.probes[0].function = "execve";
+        return codegen::generate(plan, {.task_seccomp_offset = 8,
+                                        .task_pending_offset = 8,
+                                        .prepares_exec = prepares_exec,
+                                        .templates = &shipped_templates()})
+            .value()
+            .source;
+    };
+    const auto holds = [&](const std::string& rules) {
+        return count_of(made(rules), "#define MLBCC_HOLDS 1\n") == 1;
+    };
+    const std::string both_ends = "on syscall:openat { span file(args) }\n";
+    EXPECT_TRUE(holds(both_ends));
+    EXPECT_TRUE(holds("on syscall:openat { event file(filename) }\n"));
+    EXPECT_TRUE(holds("on entry syscall:openat { count by filename }\n"));
+    EXPECT_TRUE(holds("on syscall:openat { where filename == \"a\"   count by ret }\n"));
+    EXPECT_FALSE(holds("on syscall:openat { span file(flags) }\n"));
+    EXPECT_FALSE(holds("on syscall:openat { event file(flags)   count by comm }\n"));
+
+    EXPECT_EQ(count_of(made(both_ends, true), "int on_prepare_exec("), 1u);
+    EXPECT_EQ(count_of(made(both_ends, true, false), "int on_prepare_exec("), 0u);
+    EXPECT_EQ(count_of(made(both_ends), "int on_prepare_exec("), 0u);
+}
+
 TEST(GeneratePoints, PythonFunctionsOfManySystemCallsAreFoundByOneProgram) {
     const std::string few = "on syscall:openat { event a(filename)   stack python }\n"
                             "on syscall:openat { event a(flags) }\n";

@@ -42,6 +42,30 @@ TEST(ProcessTree, the_command_begins_with_its_program) {
     EXPECT_EQ(life.threads[0].begin_ns, 100u);
 }
 
+// Those of the new program's own stack, but of a script, where they are its interpreter's.
+TEST(ProcessTree, arguments_are_known_that_could_not_be_read_when_they_were_asked_for) {
+    using Texts = std::vector<std::string>;
+    const auto arguments = [](const Happening& command, const Happening& exec) {
+        ProcessTree tree;
+        tree.add(command);
+        tree.add(exec);
+        return tree.lives(600).at(0).programs.at(0).arguments;
+    };
+    const auto command = [](const Arguments& more) {
+        return happening("process", "command", 90, 10, 10, more);
+    };
+    const auto exec = [](const Arguments& more) {
+        return happening("process", "exec", 100, 10, 10, more);
+    };
+    EXPECT_EQ(arguments(command({}), exec({{"arg0", "a"}, {"arg1", "5"}})), (Texts{"a", "5"}));
+    EXPECT_EQ(arguments(command({{"arg0", "a"}}), exec({{"arg0", "a"}, {"arg1", "5"}})),
+              (Texts{"a", "5"}));
+    EXPECT_EQ(arguments(command({{"arg0", "./job"}, {"arg1", "5"}}),
+                        exec({{"arg0", "/bin/sh"}, {"arg1", "./job"}, {"arg2", "5"}})),
+              (Texts{"./job", "5"}));
+    EXPECT_EQ(arguments(command({{"arg0", "a"}, {"arg1", "5"}}), exec({})), (Texts{"a", "5"}));
+}
+
 TEST(ProcessTree, what_was_used_before_is_not_its_own) {
     ProcessTree tree;
     tree.add(happening("process", "exec", 100, 10, 10,
