@@ -6,7 +6,7 @@ import re
 import struct
 import subprocess
 
-from harness import ROOT, TracerCase, target
+from harness import ROOT, TracerCase, machine, target
 from harness.machine import need_tool
 from test_profile import ProfileCase
 
@@ -148,3 +148,29 @@ class Profiles(ProfileCase, Pages):
         os.chmod(script, 0o755)
         profile = self.profile("/bin/sh", "-c", f"{script} one; true")
         self.assertEqual(profile["processes"][1]["programs"][-1]["arguments"], [str(script), "one"])
+
+
+class Functions(TracerCase, Pages):
+    RULES = """
+        library c = "libc.so.6"
+        int open(const char *path, int flags);
+        on c:open { span call(path) }
+        on entry c:open { count by str(path, 40) as "asked" }
+        on c:open { where path == "/etc/group"  count as "group" }
+    """
+
+    def each_way(self, *verb):
+        for way in machine.attach_ways():
+            with self.subTest(way):
+                self.out.unlink(missing_ok=True)
+                yield self.trace(self.RULES, target("untouched"), *verb, options=("--attach", way))
+
+    def test_texts(self):
+        for trace in self.each_way("open", self.paths(), "3"):
+            self.assertEqual([b["args"]["path"] for b, _ in trace.pairs("open")][-3:], PATHS)
+            self.assertEqual({path: trace.stats("asked").get((path,)) for path in PATHS}, dict.fromkeys(PATHS, 1))
+            self.assertEqual(trace.stats("group"), {(): 1})
+
+    def test_text_that_goes_on_in_such_a_page(self):
+        for trace in self.each_way("across", self.pages(at_1_4092=b"/etc/hosts\0")):
+            self.assertEqual([b["args"]["path"] for b, _ in trace.pairs("open")][-1], "/etc/hosts")

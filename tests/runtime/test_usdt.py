@@ -150,7 +150,6 @@ class Probes(TracerCase):
                                             {"arg0": -7, "arg1": 240, "arg2": "0x2a"}])
                 self.assertEqual(trace.stats("sold"), {("apple",): 43, ("pear",): -43})
 
-    @unittest.skipIf(machine.kernel() < (6, 6), "programs that may sleep on uprobes came with 6.6")
     def test_memory_that_nobody_has_touched(self):
         trace = self.trace(f"""on usdt:"{target("probes")}":shop:late {{
                                    event late(text = str(arg(0)), zero = arg(1)) }}""",

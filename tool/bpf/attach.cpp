@@ -15,9 +15,6 @@ namespace {
 using codegen::AttachMode;
 using codegen::ProgramKind;
 
-// Of perf_event_attr::config (format/ref_ctr_offset: "config:32-63").
-constexpr unsigned kSemaphoreShift = 32;
-
 }  // namespace
 
 // Attaches the sites of one file.
@@ -125,18 +122,11 @@ private:
     }
 
     void perf_one(const Site& site, ProgramKind kind, int program) {
-        perf_event_attr attributes{};
-        attributes.size = sizeof attributes;
-        attributes.type = events_.type;
-        attributes.config = kind == ProgramKind::ret ? events_.return_flags : 0;
-        attributes.config |= site.semaphore << kSemaphoreShift;
-        attributes.config1 = reinterpret_cast<uint64_t>(path_.c_str());
-        attributes.config2 = site.offset;
-        UniqueFd event(sys::perf_event_open(attributes, -1, 0));
-        if (!event) return refuse({&site, 1}, errno);
-        UniqueFd link(sys::link_event(program, event.get(), codegen::cookie(*site.probe)));
+        UniqueFd link = link_uprobe_event(events_, path_,
+                                          {site.offset, site.semaphore, kind == ProgramKind::ret},
+                                          program, codegen::cookie(*site.probe));
         if (!link) return refuse({&site, 1}, errno);
-        links_of(kind).push_back(std::move(link));  // it keeps the event
+        links_of(kind).push_back(std::move(link));
     }
 
     std::vector<UniqueFd>& links_of(ProgramKind kind) {

@@ -177,15 +177,15 @@ public:
                              const LoadedProgram& loaded, const codegen::Program& program);
     // Programs that read text cannot bring in a page that nobody has touched yet, as that of a
     // string in the program itself may be at its first use. These probes can, and run first where
-    // they are attached last. None where the rules read no text, or the kernel is older than 6.6.
-    static std::optional<Attachment> touch_texts(const std::string& path,
-                                                 std::span<const Site> sites);
+    // they are attached last. None where the rules read no text, or the kernel cannot (touching.h).
+    static std::optional<Attachment>
+    touch_texts(const std::string& path, std::span<const Site> sites, codegen::AttachMode mode);
     // Probes that a program brings along, all of one shape.
     static Result<Attachment> usdt(const std::string& path, std::span<const Site> sites,
                                    int program, codegen::AttachMode mode);
     // touch_texts() for these, whose arguments are in places of their own.
-    static std::optional<Attachment> touch_arguments(const std::string& path,
-                                                     std::span<const Site> sites);
+    static std::optional<Attachment>
+    touch_arguments(const std::string& path, std::span<const Site> sites, codegen::AttachMode mode);
     // One program where functions of a file begin: offsets in the file, and a cookie for each.
     static Result<Attachment> entries(const std::string& path, int program,
                                       std::span<const uint64_t> offsets,

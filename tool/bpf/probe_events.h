@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace mlbcc::bpf {
 
@@ -17,5 +18,13 @@ struct ProbeEvents {
 };
 // `kind`: "uprobe" or "kprobe". Errors: the kernel has no such events.
 Result<ProbeEvents> probe_events(const std::string& kind);
+
+// A link of a program to one place of a file, which keeps the event; none, with errno.
+struct EventPlace {
+    uint64_t offset = 0, semaphore = 0;
+    bool at_return = false;
+};
+UniqueFd link_uprobe_event(const ProbeEvents& events, const std::string& path,
+                           const EventPlace& place, int program, uint64_t cookie);
 
 }  // namespace mlbcc::bpf

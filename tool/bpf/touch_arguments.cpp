@@ -1,14 +1,15 @@
 // What an argument of a program's own probe points to, or where it is, may be memory that nobody
 // has touched yet. A program that may sleep reads it first, and so brings it in.
-#include <bpf/bpf.h>
 #include <linux/ptrace.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
 
 #include "bpf/assemble.h"
 #include "bpf/kernel.h"
-#include "bpf/sys.h"
+#include "bpf/touching.h"
 
 namespace mlbcc::bpf {
 namespace {
@@ -39,10 +40,10 @@ public:
         for (size_t i = 0; i < arguments.size(); ++i) {
             bool text = i < 32 && (probe.text_words & 1u << i) != 0;
             if (const auto* memory = std::get_if<target::UsdtMemory>(&arguments[i].place)) {
-                touch(*memory, text);
+                touch(probe, *memory, text);
             }
             const auto* value = std::get_if<target::UsdtRegister>(&arguments[i].place);
-            if (value != nullptr && text && load(value->name, BPF_REG_3)) read(1);
+            if (value != nullptr && text && load(value->name, BPF_REG_9)) read_text(probe);
         }
         if (!touches_) return {};
         append(code_,
@@ -65,8 +66,17 @@ private:
         touches_ = true;
     }
 
+    // From r9 on.
+    void read_text(const plan::ProbePlan& probe) {
+        append(code_, {copy(BPF_REG_3, BPF_REG_9)});
+        read(1);
+        append(code_, {copy(BPF_REG_3, BPF_REG_9),
+                       compute(BPF_ADD, BPF_REG_3, static_cast<int32_t>(probe.text_bytes) - 1)});
+        read(1);
+    }
+
     // r3 = base + scale * index + displacement
-    void touch(const target::UsdtMemory& memory, bool text) {
+    void touch(const plan::ProbePlan& probe, const target::UsdtMemory& memory, bool text) {
         auto low = static_cast<int32_t>(memory.displacement);
         if (low != memory.displacement) return;
         append(code_, {compute(BPF_MOV, BPF_REG_3, 0), compute(BPF_MOV, BPF_REG_4, 0)});
@@ -77,8 +87,8 @@ private:
                        compute(BPF_ADD, BPF_REG_3, low)});
         read(8);
         if (!text) return;
-        append(code_, {instruction(BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_3, BPF_REG_10, -8, 0)});
-        read(1);
+        append(code_, {instruction(BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_9, BPF_REG_10, -8, 0)});
+        read_text(probe);
     }
 
     std::vector<bpf_insn> code_;
@@ -88,22 +98,15 @@ private:
 }  // namespace
 
 std::optional<Attachment> Attachment::touch_arguments(const std::string& path,
-                                                      std::span<const Site> sites) {
+                                                      std::span<const Site> sites,
+                                                      codegen::AttachMode mode) {
     Attachment made;
     for (const Site& site : sites) {
-        std::vector<bpf_insn> code = Toucher().code(*site.probe);
+        const std::vector<bpf_insn> code = Toucher().code(*site.probe);
         if (code.empty()) continue;
-        LIBBPF_OPTS(bpf_prog_load_opts, options);
-        options.expected_attach_type = static_cast<bpf_attach_type>(sys::kUprobeMulti);
-        options.prog_flags = BPF_F_SLEEPABLE;
-        UniqueFd program(bpf_prog_load(BPF_PROG_TYPE_KPROBE, "touch_arguments", "GPL", code.data(),
-                                       code.size(), &options));
-        if (!program) return std::nullopt;
-        const std::array<uint64_t, 1> offsets = {site.offset}, cookies = {0},
-                                      semaphores = {site.semaphore};
-        int fd = sys::link_uprobes(program.get(), sys::kUprobeMulti, path.c_str(), offsets, cookies,
-                                   0, semaphores);
-        if (fd >= 0) made.links_.emplace_back(fd);
+        const TouchingSite place{site.offset, 0, site.semaphore};
+        std::ranges::move(attach_touching(path, "touch_arguments", code, {&place, 1}, mode),
+                          std::back_inserter(made.links_));
     }
     if (made.links_.empty()) return std::nullopt;
     return made;

@@ -292,6 +292,7 @@ struct ProbePlan {
     bool until_known = false;
     // Bit i: word i of the arguments (usdt: argument i) points to text read at entry.
     uint32_t text_words = 0;
+    uint32_t text_bytes = 0;   // the most that is read of one of these
     uint32_t saved_words = 0;  // of arguments, from the first; all registers if any
     std::vector<Saved> saved;
     std::optional<ValueType> ret_type;  // null: void

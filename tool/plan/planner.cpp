@@ -218,6 +218,10 @@ void ProbePlanner::find_text_words() {
         for (const Capture& one : probe_.entry->captures) add_text_words(*one.value);
     }
     for (const Saved& one : probe_.saved) add_text_words(*one.value);
+    for (const AggregateUse& use : probe_.aggregates) {
+        if (!use.at_entry) continue;
+        for (const rules::TypedPtr& value : use.by) add_text_words(*value);
+    }
     for (const RulePart& part : probe_.parts) {
         for (const rules::TypedPtr& condition : part.entry_where) add_text_words(*condition);
     }
@@ -229,7 +233,10 @@ void ProbePlanner::add_text_words(const rules::Typed& value) {
         std::optional<uint32_t> word = argument_word(*text->pointer);
         const auto* leaf = std::get_if<rules::ParamLeaf>(&text->pointer->node);
         if (probe_.kind == ProbeKind::usdt && leaf != nullptr) word = leaf->index;
-        if (word && *word < 32) probe_.text_words |= 1u << *word;
+        if (word && *word < 32) {
+            probe_.text_words |= 1u << *word;
+            probe_.text_bytes = std::max(probe_.text_bytes, text->length);
+        }
     }
     rules::for_each_operand(value, [&](const rules::TypedPtr& part) { add_text_words(*part); });
 }

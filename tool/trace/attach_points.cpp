@@ -100,8 +100,7 @@ private:
             loaded_.refused.insert(loaded_.refused.end(), made->refused.begin(),
                                    made->refused.end());
             loaded_.attachments.push_back(std::move(*made));
-            if (loaded_.mode == codegen::AttachMode::perf) continue;
-            if (auto touching = bpf::Attachment::touch_arguments(path, sites)) {
+            if (auto touching = bpf::Attachment::touch_arguments(path, sites, loaded_.mode)) {
                 loaded_.attachments.push_back(std::move(*touching));
             }
         }

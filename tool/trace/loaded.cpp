@@ -114,8 +114,7 @@ Result<void> Loaded::attach_file(const std::string& path, std::span<const bpf::S
     done.links += made->links();
     refused.insert(refused.end(), made->refused.begin(), made->refused.end());
     to.push_back(std::move(*made));
-    if (mode == AttachMode::perf) return {};
-    if (auto touching = bpf::Attachment::touch_texts(path, sites)) {
+    if (auto touching = bpf::Attachment::touch_texts(path, sites, mode)) {
         done.links += touching->links();
         to.push_back(std::move(*touching));
     }

@@ -187,6 +187,7 @@ TEST(Planner, ArgumentsThatPointToTextReadAtEntryAreKnown) {
                     "cuTwo@10 cuMemAlloc_v2@20", types);
     EXPECT_EQ(p.messages(), "");
     EXPECT_EQ(p.probe("cuTwo").text_words, 6u);
+    EXPECT_EQ(p.probe("cuTwo").text_bytes, 64u);
     EXPECT_EQ(p.probe("cuMemAlloc_v2").text_words, 0u);
 }
 

@@ -6,3 +6,7 @@ from inside.case import VmCase
 
 class Untouched(test_untouched.Untouched, VmCase):
     test_as_strace_has_it = None  # there is no strace
+
+
+class Functions(test_untouched.Functions, VmCase):
+    pass
