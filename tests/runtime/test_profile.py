@@ -9,7 +9,7 @@ import textwrap
 import unittest
 from pathlib import Path
 
-from harness import ROOT, TracerCase
+from harness import ROOT, TracerCase, target
 from harness.schema import faults
 
 PYTHON = "/usr/bin/python3"  # Debian's, which has Debian's torch
@@ -42,6 +42,17 @@ class ProfileCase(TracerCase):
 
 
 class Processes(ProfileCase):
+    def test_processes_with_one_number(self):
+        profile = self.profile(target("same_number"))
+        first, *same = profile["processes"]
+        self.assertEqual(len({p["pid"] for p in same}), 1)
+        self.assertEqual([p["exit_status"] for p in same], [0, 1, 0])
+        self.assertEqual([p["cpu_ns"] > 100_000_000 for p in same], [False, True, False])
+        self.assertTrue(all(0.2e9 <= p["duration_ns"] < 0.4e9 for p in same), same)
+        self.assertEqual(profile["time"]["shared_numbers"], 3)
+        self.assertEqual(list(profile["time"]["processes"]), [str(first["pid"])])
+        self.assertIn("3 threads left out: they had the numbers of others", self.text)
+
     def test_tree_commands_and_status(self):
         profile = self.profile("/bin/sh", "-c", "/bin/ls / >/dev/null; /bin/sleep 0.2; exit 3", status=3)
         shell, ls, sleep = profile["processes"]

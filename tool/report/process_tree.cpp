@@ -10,6 +10,16 @@ namespace {
 
 constexpr int kArguments = 6;  // that the rules keep
 
+void mark_shared_numbers(std::vector<ProcessLife>& lives) {
+    std::map<std::pair<uint32_t, uint32_t>, ThreadLife*> first;
+    for (ProcessLife& life : lives) {
+        for (ThreadLife& thread : life.threads) {
+            auto [found, is_first] = first.try_emplace({life.pid, thread.tid}, &thread);
+            if (!is_first) found->second->shares_number = thread.shares_number = true;
+        }
+    }
+}
+
 uint64_t before(uint64_t time_ns, uint64_t age_ns) {
     return time_ns > age_ns ? time_ns - age_ns : 0;
 }
@@ -124,6 +134,7 @@ std::vector<ProcessLife> ProcessTree::lives(uint64_t end_ns) const {
     }
     std::ranges::sort(lives, {},
                       [](const ProcessLife& one) { return std::pair(one.begin_ns, one.pid); });
+    mark_shared_numbers(lives);
     return lives;
 }
 

@@ -31,6 +31,8 @@ struct ThreadLife {
     uint64_t cpu_ns = 0;    // as the kernel accounts it: it may lack the last milliseconds
     bool is_older = false;  // than the trace
     bool idle = false;      // it slept from its beginning to its end (time_shares.h)
+    // Another of a process of this number had its number: sums by number are of both.
+    bool shares_number = false;
 };
 
 struct ProcessLife {

@@ -98,6 +98,7 @@ static void add_members(ProfileWriter& json, const TimeReport& time) {
     member(json, "evidence", time.classification.evidence);
     member(json, "whole", time.whole);
     member(json, "idle", time.idle);
+    member(json, "shared_numbers", time.shared_numbers);
     json.Key("processes");
     json.StartObject();
     for (const auto& [pid, shares] : time.processes)

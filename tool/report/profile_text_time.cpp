@@ -24,9 +24,13 @@ void add_call(sink::Rows& rows, size_t indent, const std::string& name, const T&
                          errors_of(use.errors)));
 }
 
-const ProcessLife* life_of(const Profile& profile, uint32_t pid) {
-    auto found = std::ranges::find(profile.processes, pid, &ProcessLife::pid);
-    return found == profile.processes.end() ? nullptr : &*found;
+// Of processes that had the same number, all.
+std::string names_of(const Profile& profile, uint32_t pid) {
+    std::string names;
+    for (const ProcessLife& life : profile.processes) {
+        if (life.pid == pid) names += (names.empty() ? "" : ", ") + life.name;
+    }
+    return names;
 }
 
 // "4 times, 1.2 s, longest 400 ms: read+0x10 < app.py:step < app.py:main < ..."
@@ -88,13 +92,12 @@ void add_off_cpu(sink::Rows& rows, const Profile& profile) {
     for (size_t i = 0; i < std::min(kShownThreads, off.longest.size()); ++i) {
         const auto& [pid, tid] = off.longest[i];
         const ThreadOffCpu& thread = off.threads.at(off.longest[i]);
-        const ProcessLife* life = life_of(profile, pid);
         std::string reasons;
         for (const auto& [reason, ns] : thread.reasons_ns) {
             reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", reason, duration(ns));
         }
-        rows.line(fmt::format("    {}:{} {} {} ({:.1f} %): {}", pid, tid,
-                              life == nullptr ? "" : life->name, duration(thread.time.total_ns),
+        rows.line(fmt::format("    {}:{} {} {} ({:.1f} %): {}", pid, tid, names_of(profile, pid),
+                              duration(thread.time.total_ns),
                               100.0 * static_cast<double>(thread.time.total_ns) /
                                   static_cast<double>(time.total_ns),
                               reasons));
@@ -133,6 +136,12 @@ void add_time(sink::Rows& rows, const Profile& profile) {
             "  {} idle: asleep from the beginning to the end; what follows is of the others",
             time.idle.threads == 1 ? "1 thread was"
                                    : fmt::format("{} threads were", time.idle.threads)));
+    }
+    if (time.shared_numbers > 0) {
+        rows.line(fmt::format(
+            "  {} left out: they had the numbers of others, and which of them waited is "
+            "not known",
+            sink::plural(time.shared_numbers, "thread")));
     }
     if (time.whole.thread_ns == 0) return;
     rows.line(fmt::format("  {} of {}: {}", duration(time.whole.thread_ns),

@@ -218,7 +218,7 @@ void add_times(const std::vector<Span>& stretches, const std::vector<ProcessLife
                const Waits& waits, std::vector<TimedSums>& made) {
     for (const ProcessLife& life : lives) {
         for (const ThreadLife& thread : life.threads) {
-            if (thread.idle) continue;
+            if (thread.idle || thread.shares_number) continue;
             auto found = waits.find({life.pid, thread.tid});
             uint64_t left = length_of(thread);
             for (size_t i = 0; i < made.size(); ++i) {

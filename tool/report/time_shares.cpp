@@ -93,7 +93,7 @@ void bound_cpu_time(std::vector<ProcessLife>& lives, const OffCpuReport& off_cpu
         for (ThreadLife& thread : life.threads) {
             uint64_t most = thread.end_ns - std::min(thread.begin_ns, thread.end_ns);
             auto found = off_cpu.threads.find({life.pid, thread.tid});
-            if (thread.is_older && found != off_cpu.threads.end())
+            if (thread.is_older && !thread.shares_number && found != off_cpu.threads.end())
                 most -= std::min(most, found->second.time.total_ns);
             if (thread.cpu_ns <= most) continue;
             life.cpu_ns -= thread.cpu_ns - most;
@@ -108,7 +108,8 @@ std::set<ThreadId> mark_idle(std::vector<ProcessLife>& lives, const OffCpuReport
         for (ThreadLife& thread : life.threads) {
             const ThreadId id{life.pid, thread.tid};
             auto found = off_cpu.threads.find(id);
-            if (thread.tid == life.pid || found == off_cpu.threads.end()) continue;
+            if (thread.tid == life.pid || thread.shares_number || found == off_cpu.threads.end())
+                continue;
             const uint64_t life_ns = thread.end_ns - std::min(thread.begin_ns, thread.end_ns);
             const uint64_t most_of_it = life_ns / 10 * 9;
             uint64_t for_work = 0;  // how long it waited to be given some
@@ -134,6 +135,10 @@ TimeReport time_report(const std::vector<ProcessLife>& lives, const OffCpuReport
     const ThreadLife* busiest = nullptr;
     for (const ProcessLife& life : lives) {
         for (const ThreadLife& thread : life.threads) {
+            if (thread.shares_number) {
+                ++report.shared_numbers;
+                continue;
+            }
             auto found = off_cpu.threads.find({life.pid, thread.tid});
             std::map<std::string, uint64_t> off;
             if (found != off_cpu.threads.end()) off = found->second.reasons_ns;

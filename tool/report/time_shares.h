@@ -37,6 +37,7 @@ struct TimeReport {
     TimeShares whole;  // these two: of threads that are not idle
     std::map<uint32_t, TimeShares> processes;
     TimeShares idle;
+    uint64_t shared_numbers = 0;  // threads left out: which of them waited is not known
     Classification classification;
 };
 

@@ -117,6 +117,9 @@ TEST(ProcessTree, a_number_that_is_used_again_is_another_process) {
               std::pair(uint64_t{105}, uint64_t{200}));
     EXPECT_EQ(std::pair(lives[2].begin_ns, lives[2].end_ns),
               std::pair(uint64_t{305}, uint64_t{400}));
+    EXPECT_FALSE(lives[0].threads[0].shares_number);
+    EXPECT_TRUE(lives[1].threads[0].shares_number);
+    EXPECT_TRUE(lives[2].threads[0].shares_number);
 }
 
 TEST(ProcessTree, a_peak_below_that_of_the_program_before_is_the_one_that_was_seen) {

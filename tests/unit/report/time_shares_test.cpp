@@ -60,6 +60,21 @@ std::vector<ProcessLife> lives() {
     return {life};
 }
 
+TEST(TimeShares, of_threads_with_one_number_it_is_not_known_which_waited) {
+    ProcessLife first, second;
+    first.pid = second.pid = 10;
+    first.threads = {{10, "one", 0, 500, 400}, {13, "worker", 0, 500, 10}};
+    second.threads = {{10, "other", 600, 1000, 20}};
+    first.threads[0].shares_number = second.threads[0].shares_number = true;
+    std::vector<ProcessLife> all{first, second};
+    const OffCpuReport waits = off_cpu_report(measured());
+    EXPECT_TRUE(mark_idle(all, waits).empty());
+    const TimeReport report = time_report(all, waits);
+    EXPECT_EQ(report.shared_numbers, 2u);
+    EXPECT_EQ(report.whole.threads, 1u);
+    EXPECT_EQ(report.whole.thread_ns, 500u);
+}
+
 TEST(TimeShares, add_up_to_the_lives_of_the_threads) {
     TimeReport report = time_report(lives(), off_cpu_report(measured()));
     EXPECT_EQ(report.whole.threads, 2u);
