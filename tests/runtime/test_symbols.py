@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from pathlib import Path
 
 from harness import ROOT, TracerCase, target
 from harness.machine import need_tool
@@ -12,7 +13,9 @@ POOL_H = ROOT / "tests/runtime/targets/pool.h"
 class Symbols(TracerCase):
     def stacks(self, rules, *command):
         """The stack of each event that has one, innermost first, without offsets."""
-        trace = self.trace(rules, *command)
+        return self.without_offsets(self.trace(rules, *command))
+
+    def without_offsets(self, trace):
         return [[frame.split("+0x")[0] for frame in event["stack"]]
                 for event in trace.events if "stack" in event]
 
@@ -24,8 +27,10 @@ class Symbols(TracerCase):
             """, *command)
 
     def tick(self, program, *arguments):
-        return self.stacks(f'void tick(void);\non "{target(program)}":tick {{ event a.b stack user }}',
-                           target(program), *arguments)
+        return self.stacks(self.ticks(program), target(program), *arguments)
+
+    def ticks(self, program):
+        return f'void tick(void);\non "{target(program)}":tick {{ event a.b stack user }}'
 
     def test_a_stripped_program_with_its_debug_file(self):
         need_tool("objcopy")
@@ -53,6 +58,32 @@ class Symbols(TracerCase):
         for number, stack in enumerate(stacks):
             self.assertEqual(stack[:2], [f"[jit]:made_{number} app.js:{number + 1}",
                                          "made_code:main"])
+
+    def test_code_whose_names_come_at_the_end(self):
+        for milliseconds in (0, 30, 600):
+            with self.subTest(milliseconds):
+                self.out.unlink(missing_ok=True)
+                trace = self.trace(self.ticks("made_code"), target("made_code"), "20", str(milliseconds))
+                self.remove_map(trace)
+                stacks = self.without_offsets(trace)
+                self.assertEqual(len(stacks), 20)
+                for number, stack in enumerate(stacks):
+                    self.assertEqual(stack[:2], [f"[jit]:made_{number} app.js:{number + 1}", "made_code:main"])
+
+    def test_code_whose_names_come_too_late(self):
+        live = self.start(self.ticks("made_code"), "--", target("made_code"), "3", "2500")
+        live.wait_for('"type":"a"', seconds=60)
+        self.assertIsNone(live.process.poll(), "its events are not kept back until it ends")
+        self.assertEqual(live.wait(), 0)
+        trace = live.trace()
+        self.remove_map(trace)
+        for stack in self.without_offsets(trace):
+            self.assertRegex(stack[0], "^0x")
+            self.assertEqual(stack[1], "made_code:main")
+
+    def remove_map(self, trace):
+        pid, = {event["pid"] for event in trace.events}
+        Path(f"/tmp/perf-{pid}.map").unlink()
 
     def test_an_interrupted_call_of_the_vdso(self):
         stacks = self.tick("interrupted")

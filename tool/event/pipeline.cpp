@@ -5,6 +5,11 @@
 #include <utility>
 
 namespace mlbcc::event {
+namespace {
+
+constexpr size_t kMostHeldChunks = (size_t{64} << 20) / RecordArena::kChunkBytes;
+
+}  // namespace
 
 Pipeline::Pipeline(const plan::Plan& plan, EventConsumer& consumer, PipelineOptions options)
     : consumer_(consumer), options_(std::move(options)),
@@ -26,6 +31,7 @@ void Pipeline::grow() {
 }
 
 void Pipeline::finish_rules() {
+    symbolizer_.await_no_names();
     merger_.drain_all([this](const Merger::Item& one) { item(one); });
     give_between(UINT64_MAX);
     tracker_.close_spans();
@@ -112,10 +118,12 @@ Stack* Pipeline::stack_of(const Record& record, const RecordMeaning& meaning) {
     uint32_t wanted = meaning.stack_mask | meaning.python_mask | meaning.kernel_mask;
     if ((record.hits() & wanted) == 0) return nullptr;
     plan::KernelStack kernel = kernel_stack(record, meaning);
+    const bool from_start = (record.hits() & meaning.at_start_mask) != 0;
     Stack* stack = symbolizer_.stack(
         record.header.pid, record.header.time_ns, user_stack(record, meaning),
         python_stack(record, meaning),
-        {std::span(kernel.frames).first(kernel.bytes / sizeof(uint64_t)), meaning.probe});
+        {std::span(kernel.frames).first(kernel.bytes / sizeof(uint64_t)), meaning.probe},
+        from_start ? std::optional(record.start_ns()) : std::nullopt);
     if (stack != nullptr) StackTable::retain(stack);
     return stack;
 }
@@ -132,7 +140,9 @@ void Pipeline::add_process(uint32_t cpu, const Record& record) {
         symbolizer_.forked(header.pid, record.process().other, header.time_ns);
         break;
     case plan::ProcessChange::exec: symbolizer_.executed(header.pid, header.time_ns); break;
-    case plan::ProcessChange::exit_thread: break;
+    case plan::ProcessChange::exit_thread:
+        if (record.process().is_thread == 0) symbolizer_.exited(header.pid);
+        break;
     }
     Merger::Key key{Part::process, header.time_ns};
     merger_.add(cpu, record.bytes.first(kProcessBytes), std::span(&key, 1));
@@ -153,7 +163,9 @@ void Pipeline::add_between(Between one) {
 void Pipeline::advance(uint64_t now_ns) {
     if (now_ns < last_advance_ns_ + options_.window_ns / 8 || now_ns < options_.window_ns) return;
     last_advance_ns_ = now_ns;
-    uint64_t until = now_ns - options_.window_ns;
+    if (merger_.arena().chunks() > kMostHeldChunks) symbolizer_.await_no_names();
+    const uint64_t until = std::min(now_ns - options_.window_ns,
+                                    symbolizer_.awaits_names_from(now_ns).value_or(UINT64_MAX));
     merger_.drain(until, [this](const Merger::Item& one) { item(one); });
     give_between(until);
 }

@@ -35,13 +35,19 @@ Stack* StackTable::add(uint32_t image, std::span<const uint64_t> addresses,
     auto stack = std::make_unique<Stack>();
     stack->image = image;
     stack->addresses.assign(addresses.begin(), addresses.end());
+    name(stack.get(), frames);
+    return stacks_.insert(std::move(stack)).first->get();
+}
+
+void StackTable::name(Stack* stack, std::span<const std::string> frames) {
+    stack->text.clear();
+    stack->frames.clear();
     for (const std::string& frame : frames) stack->text += frame;
     size_t at = 0;
     for (const std::string& frame : frames) {
         stack->frames.push_back(std::string_view(stack->text).substr(at, frame.size()));
         at += frame.size();
     }
-    return stacks_.insert(std::move(stack)).first->get();
 }
 
 }  // namespace mlbcc::event

@@ -32,6 +32,8 @@ public:
     // Null, and counted, if the table is full of stacks in use.
     Stack* add(uint32_t image, std::span<const uint64_t> addresses,
                std::span<const std::string> frames);
+    // Other frames for it: all who have it show these.
+    static void name(Stack* stack, std::span<const std::string> frames);
     static void retain(Stack* stack) { ++stack->uses; }
     static void release(Stack* stack) { --stack->uses; }
 

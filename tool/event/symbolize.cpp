@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include "base/read_file.h"
 
@@ -12,20 +10,15 @@ namespace mlbcc::event {
 namespace {
 
 constexpr size_t kMaxMapsBytes = 64 << 20;
-constexpr size_t kMaxPerfMapBytes = 256 << 20;
 constexpr size_t kMaxProcesses = 8192;
 constexpr size_t kMaxImages = 128;                       // of a process
 constexpr size_t kMaxFrames = 65536;                     // remembered per image
 constexpr uint64_t kPythonMark = 0xffff'ffff'ffff'ff00;  // no address: Python frames follow
-constexpr uint32_t kFreeTries = 8, kMaxBackoff = 32;
+constexpr uint64_t kNamesComeWithin = 1'000'000'000;
+constexpr size_t kMaxAwaited = 64;                 // programs
+constexpr uint64_t kNumberIsNew = 10'000'000'000;  // so long no other process had it
 
 }  // namespace
-
-bool Symbolizer::Backoff::may_try() {
-    if (++failures < next) return false;
-    next = failures + (failures < kFreeTries ? 1 : std::min(failures, kMaxBackoff));
-    return true;
-}
 
 // What the walk up a stack asks about an address.
 struct Symbolizer::Finder : CodeFinder {
@@ -46,11 +39,13 @@ struct Symbolizer::Finder : CodeFinder {
 };
 
 Stack* Symbolizer::stack(uint32_t pid, uint64_t time_ns, const std::optional<UserStackCopy>& user,
-                         const plan::PythonStack& python, const KernelStackCopy& kernel) {
+                         const plan::PythonStack& python, const KernelStackCopy& kernel,
+                         std::optional<uint64_t> shown_ns) {
     addresses_.clear();
     Image* image = user ? &image_at(pid, time_ns) : nullptr;
     if (image != nullptr) {
         if (!image->loaded) load(*image, pid);
+        if (image->first_stack_ns == 0) image->first_stack_ns = time_ns;
         Finder finder(*this, *image, pid);
         unwinder_.walk(user->from, user->memory, finder, addresses_);
     }
@@ -66,11 +61,68 @@ Stack* Symbolizer::stack(uint32_t pid, uint64_t time_ns, const std::optional<Use
     uint32_t id = image != nullptr ? image->id : 0;
     if (Stack* known = stacks_.find(id, addresses_)) return known;
     frames_.clear();
+    lacks_names_ = false;
     kernel_.add(kernel, frames_);
     for (size_t i = in_kernel; i < native; ++i)
         frames_.push_back(frame(*image, pid, addresses_[i]));
     if (has_python) add_python(python);
-    return stacks_.add(id, addresses_, frames_);
+    Stack* stack = stacks_.add(id, addresses_, frames_);
+    if (stack == nullptr || !lacks_names_) return stack;
+    if (Awaited* awaited = awaited_for(*image, pid, time_ns)) {
+        awaited->shown_ns = std::min(awaited->shown_ns, shown_ns.value_or(time_ns));
+        awaited->stacks.emplace_back(stack);
+    }
+    return stack;
+}
+
+// Null where it is waited for no longer.
+Symbolizer::Awaited* Symbolizer::awaited_for(Image& image, uint32_t pid, uint64_t time_ns) {
+    auto known = std::ranges::find(awaited_, image.id, &Awaited::image);
+    if (known != awaited_.end()) return &*known;
+    if (std::exchange(image.was_awaited, true) || awaited_.size() == kMaxAwaited) return nullptr;
+    image.made.expect(owner(image, pid));
+    return &awaited_.emplace_back(Awaited{pid, image.id, time_ns, time_ns, {}});
+}
+
+void Symbolizer::exited(uint32_t pid) {
+    for (const Awaited& one : awaited_) {
+        if (one.pid == pid) name(one);
+    }
+    std::erase_if(awaited_, [&](const Awaited& one) { return one.pid == pid; });
+}
+
+std::optional<uint64_t> Symbolizer::awaits_names_from(uint64_t now_ns) {
+    const auto is_over = [&](const Awaited& one) {
+        return one.since_ns + kNamesComeWithin <= now_ns;
+    };
+    for (const Awaited& one : awaited_) {
+        if (is_over(one)) name(one);
+    }
+    std::erase_if(awaited_, is_over);
+    if (awaited_.empty()) return std::nullopt;
+    return std::ranges::min(awaited_, {}, &Awaited::shown_ns).shown_ns;
+}
+
+void Symbolizer::await_no_names() {
+    for (const Awaited& one : awaited_) name(one);
+    awaited_.clear();
+}
+
+void Symbolizer::name(const Awaited& awaited) {
+    const auto images = images_.find(awaited.pid);
+    if (images == images_.end()) return;
+    const auto image = std::ranges::find(images->second, awaited.image, &Image::id);
+    if (image == images->second.end()) return;
+    image->made.read(owner(*image, awaited.pid));
+    for (const HeldStack& held : awaited.stacks) {
+        const Stack& stack = *held.get();
+        std::vector<std::string> frames(stack.frames.begin(), stack.frames.end());
+        for (const uint64_t address : stack.addresses) {
+            if (const auto known = image->made.known(address))
+                std::ranges::replace(frames, unnamed(*image, awaited.pid, address), *known);
+        }
+        StackTable::name(held.get(), frames);
+    }
 }
 
 // The interpreter's own functions stand for the Python functions that they run.
@@ -200,7 +252,8 @@ std::optional<std::string> Symbolizer::describe(Image& image, uint32_t pid, uint
     const Module* module = module_of(pid, mapping);
     // Runtimes put made code into memory with a name ([anon:v8]) and files without one (memfd),
     // too.
-    if (module == nullptr || !module->symbols) return describe_made_code(image, pid, address);
+    if (module == nullptr || !module->symbols)
+        return describe_made_code(image, pid, mapping, address);
     uint64_t offset = address - 1 - mapping->start + mapping->offset;
     uint64_t place = module->symbols->address_of(offset).value_or(offset);
     auto hit = module->symbols->find(place);
@@ -233,40 +286,20 @@ const Module* Symbolizer::module_of(uint32_t pid, Mapping* mapping) {
 }
 
 std::optional<std::string> Symbolizer::describe_made_code(Image& image, uint32_t pid,
+                                                          const Mapping* mapping,
                                                           uint64_t address) {
-    auto hit = image.perf.find(address - 1);
-    if (!hit && image.perf_backoff.may_try()) {
-        read_perf_map(image, pid);
-        hit = image.perf.find(address - 1);
-        if (hit) image.perf_backoff.succeeded();
-    }
-    if (!hit) return std::nullopt;
-    return fmt::format("[jit]:{}+{:#x}", hit->name, address - hit->start);
+    std::optional<std::string> name = image.made.describe(owner(image, pid), address);
+    const bool is_made = mapping != nullptr && mapping->path != "[vdso]" &&
+                         (!mapping->is_file() || mapping->path.starts_with("/memfd:"));
+    if (!name && is_made) lacks_names_ = true;
+    return name;
 }
 
-// Anybody may put something else of this name into /tmp, a pipe that never ends for one.
-void Symbolizer::read_perf_map(Image& image, uint32_t pid) {
-    std::string path = perf_map_path(pid);
-    struct stat status {};
-    if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
-    if (static_cast<size_t>(status.st_size) == image.perf.bytes()) return;
-    Result<std::string> text = read_file(path, kMaxPerfMapBytes);
-    if (text) image.perf = PerfMap(std::move(*text));
-}
-
-// The process names the file after its id in its own pid namespace, the last of
-// "NSpid:\t4711\t12" in its status.
-std::string Symbolizer::perf_map_path(uint32_t pid) const {
-    std::string own = std::to_string(pid);
-    if (Result<std::string> status = read_file(modules_.proc_path(pid, "status"), 1 << 20)) {
-        size_t at = status->find("\nNSpid:");
-        if (at != std::string::npos) {
-            std::string_view line = std::string_view(*status).substr(at + 1);
-            line = line.substr(0, line.find('\n'));
-            own = line.substr(line.find_last_of(" \t") + 1);
-        }
-    }
-    return fmt::format("{}/tmp/perf-{}.map", modules_.proc_path(pid, "root"), own);
+MadeCode::Owner Symbolizer::owner(const Image& image, uint32_t pid) const {
+    const uint64_t epoch = modules_.roots().epoch_ns;
+    const uint64_t before = image.first_stack_ns - std::min(image.first_stack_ns, kNumberIsNew);
+    const uint64_t since = image.since_ns != 0 ? image.since_ns : before;
+    return {modules_.proc_path(pid, ""), pid, epoch == 0 ? 0 : epoch + since};
 }
 
 }  // namespace mlbcc::event

@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "event/kernel_frames.h"
+#include "event/made_code.h"
 #include "event/mappings.h"
 #include "event/maps_log.h"
 #include "event/modules.h"
-#include "event/perf_map.h"
 #include "event/stacks.h"
 #include "event/unwind.h"
 
@@ -44,9 +44,10 @@ public:
 
     // The stack that a process had at `time_ns`: what the kernel did for it, what ran above its
     // innermost Python function, and from there on the Python functions. Null if there is none of
-    // them, or the table of stacks is full.
+    // them, or the table of stacks is full. It is to be shown at `shown_ns`; nothing: at that time.
     Stack* stack(uint32_t pid, uint64_t time_ns, const std::optional<UserStackCopy>& user,
-                 const plan::PythonStack& python, const KernelStackCopy& kernel = {});
+                 const plan::PythonStack& python, const KernelStackCopy& kernel = {},
+                 std::optional<uint64_t> shown_ns = {});
 
     // The symbol of the function that begins at an address of a process, as its program is now.
     std::optional<std::string> function_at(uint32_t pid, uint64_t address);
@@ -60,23 +61,29 @@ public:
     void executed_long_ago(uint32_t pid, uint64_t time_ns);
     void exited_long_ago(uint32_t pid, uint64_t time_ns);
 
+    // A program that makes code may write its names only when it ends. What is to be shown from
+    // this time on has to wait for them: until its process exits, for a second at most.
+    void exited(uint32_t pid);
+    std::optional<uint64_t> awaits_names_from(uint64_t now_ns);
+    void await_no_names();  // now, whatever may come
+
 private:
-    // Looks again less and less often, so that rubbish addresses stay cheap.
-    struct Backoff {
-        uint32_t failures = 0, next = 0;
-        bool may_try();
-        void succeeded() { failures = next = 0; }
-    };
     struct Image {
         uint32_t id = 0;
-        uint64_t since_ns = 0;
+        uint64_t since_ns = 0, first_stack_ns = 0;
         bool loaded = false;
         std::vector<Mapping> maps;
-        Backoff maps_backoff, perf_backoff;
-        PerfMap perf;
+        Backoff maps_backoff;
+        MadeCode made;
+        bool was_awaited = false;
         std::unordered_map<uint64_t, std::string> frames;  // by address
     };
     struct Finder;
+    struct Awaited {
+        uint32_t pid = 0, image = 0;
+        uint64_t since_ns = 0, shown_ns = 0;
+        std::vector<HeldStack> stacks;
+    };
 
     void add_python(const plan::PythonStack& python);
 
@@ -88,11 +95,13 @@ private:
     Mapping* mapping_of(Image& image, uint32_t pid, uint64_t address);
     std::string frame(Image& image, uint32_t pid, uint64_t address);
     std::optional<std::string> describe(Image& image, uint32_t pid, uint64_t address);
-    std::optional<std::string> describe_made_code(Image& image, uint32_t pid, uint64_t address);
+    std::optional<std::string> describe_made_code(Image& image, uint32_t pid,
+                                                  const Mapping* mapping, uint64_t address);
+    MadeCode::Owner owner(const Image& image, uint32_t pid) const;
+    Awaited* awaited_for(Image& image, uint32_t pid, uint64_t time_ns);
+    void name(const Awaited& awaited);
     std::string unnamed(Image& image, uint32_t pid, uint64_t address);
     const Module* module_of(uint32_t pid, Mapping* mapping);
-    void read_perf_map(Image& image, uint32_t pid);
-    std::string perf_map_path(uint32_t pid) const;
 
     StackTable& stacks_;
     MapsLog log_;
@@ -102,8 +111,10 @@ private:
     KernelFrames kernel_;
     uint32_t last_image_ = 0;
     std::unordered_map<uint32_t, std::deque<Image>> images_;  // by pid, oldest first
+    std::vector<Awaited> awaited_;
     std::vector<uint64_t> addresses_;
     std::vector<std::string> frames_;
+    bool lacks_names_ = false;  // the stack at hand, of code that its program has made
 };
 
 }  // namespace mlbcc::event

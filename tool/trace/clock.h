@@ -7,6 +7,8 @@ namespace mlbcc::trace {
 
 // CLOCK_MONOTONIC as programs in the kernel have it: without what a time namespace adds to it.
 uint64_t monotonic_ns();
+// When that was 0, since 1970.
+uint64_t monotonic_epoch_ns();
 
 // Until then, at most `most_ms`; 0 if it is past.
 inline int ms_until(uint64_t then_ns, uint64_t now_ns, int most_ms) {

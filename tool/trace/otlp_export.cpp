@@ -15,11 +15,6 @@ namespace {
 constexpr uint64_t kMetricsNs = 10'000'000'000, kRequestsNs = 1'000'000'000;
 constexpr size_t kSpans = 1000;  // of a message
 
-uint64_t wall_ns() {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
-}
-
 // As OpenTelemetry names services: by its own variable, else by the program.
 std::string service_of(const TraceOptions& options) {
     const char* given = std::getenv("OTEL_SERVICE_NAME");
@@ -43,7 +38,7 @@ Result<std::unique_ptr<OtlpExport>> OtlpExport::open(const TraceOptions& options
 }
 
 void OtlpExport::begin(uint64_t start_ns) {
-    origin_ns_ = wall_ns() - monotonic_ns();
+    origin_ns_ = monotonic_epoch_ns();
     start_ns_ = start_ns;
     metrics_ns_ = start_ns + kMetricsNs;
     requests_ns_ = start_ns + kRequestsNs;

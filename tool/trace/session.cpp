@@ -31,7 +31,8 @@ Session::Session(const TraceOptions& options, std::unique_ptr<Generation> genera
                  const bpf::Map& threads, Steps& steps)
     : options_(options), steps_(steps), now_(std::move(generation)),
       pipeline_(now_->frontend.plan, *this,
-                {.python_names = [this](uint64_t frame) { return now_->pythons.name(frame); },
+                {.symbols = {.epoch_ns = monotonic_epoch_ns()},
+                 .python_names = [this](uint64_t frame) { return now_->pythons.name(frame); },
                  .kernel_names = [this](uint64_t at) { return kernel_names_.find(at); }}),
       reloader_(options, threads), page_(options.serve.requests.top) {}
 

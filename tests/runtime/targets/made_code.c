@@ -1,5 +1,6 @@
-/* made_code TIMES: makes functions at run time that call tick, and tells of them in
- * /tmp/perf-PID.map, as runtimes do. */
+/* made_code TIMES [MS]: makes functions at run time that call tick, and tells of them in
+ * /tmp/perf-PID.map, as runtimes do: as it goes; or, with MS, when it ends, so many milliseconds
+ * later, and then the map stays. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,9 @@ int main(int argc, char** argv) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     int times = argc > 1 ? atoi(argv[1]) : 1;
     snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
-    FILE* map = fopen(path, "w");
+    char* all = NULL;
+    size_t size = 0;
+    FILE* map = argc > 2 ? open_memstream(&all, &size) : fopen(path, "w");
     if (map == NULL) return 1;
     for (int i = 0; i < times; i++) {
         char* code = mmap(NULL, page, PROT_READ | PROT_WRITE | PROT_EXEC,
@@ -36,8 +39,14 @@ int main(int argc, char** argv) {
         fflush(map);
         ((void (*)(void (*)(void)))code)(tick);
     }
-    usleep(200000); /* its map is read while it runs */
+    if (argc <= 2) {
+        usleep(200000); /* its map is read while it runs */
+        fclose(map);
+        unlink(path);
+        return 0;
+    }
     fclose(map);
-    unlink(path);
-    return 0;
+    usleep((useconds_t)atoi(argv[2]) * 1000);
+    map = fopen(path, "w");
+    return map == NULL || fwrite(all, 1, size, map) != size || fclose(map) != 0;
 }
