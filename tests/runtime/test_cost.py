@@ -85,7 +85,7 @@ class Cost(TracerCase):
 
     def test_a_trace_that_takes_much_says_so_while_it_runs(self):
         self.trace(LIBRARY + "on short:entry_p* { count by function  hist duration }", target("loop"),
-                   target("libentries.so"), "entry_push", "1500000")
+                   target("libentries.so"), "entry_push", "5000000")
         warning = r"mlbcc: tracing takes about [\d.]+ m?s of [\d.]+ s of CPU time \(\d+ %\) of the traced processes: " \
                   r"entry_push [\d.]+ m?s in [\d ]+ calls; leave it out with `except entry_push`\n"
         self.assertRegex(self.last.stderr, warning)
