@@ -245,6 +245,9 @@ struct thread_state {
     // And of templates' probes, which keep the stack of their beginning there, each its own.
     u64 taken[MLBCC_TAKEN][MLBCC_SCRATCH_BYTES / 8];
 #endif
+#ifdef MLBCC_ROOMS
+    u64 rooms[MLBCC_ROOMS][MLBCC_ROOM_BYTES / 8];  // of keys and texts, one at a time (codegen/rooms.h)
+#endif
 #if MLBCC_PYTHON
     struct python_names python;
 #endif

@@ -2,6 +2,7 @@
 // does.
 #include <fmt/format.h>
 
+#include "codegen/rooms.h"
 #include "codegen/writer.h"
 
 namespace mlbcc::codegen {
@@ -197,10 +198,10 @@ std::string Writer::failed(const Typed& value) const {
 // starts_with(text, "abc") without.
 std::string Writer::text_equals(const rules::BinaryNode& node) {
     const std::string& literal = std::get<rules::TextLeaf>(node.right->node).text;
-    // One more than the literal, so that text cut off behind it is not taken for equal.
-    auto size = static_cast<uint32_t>((literal.size() + 1) / 8 * 8 + 8);
-    if (std::holds_alternative<rules::BuiltinLeaf>(node.left->node)) size = std::max(size, 16u);
-    const std::string name = compared_text(*node.left, size);
+    const uint32_t size = compared_bytes(node);
+    const bool in_room = size > kMaxTextOnStack;
+    const std::string name =
+        in_room ? text_in_room(*node.left, size) : compared_text(*node.left, size);
     std::string all;
     size_t compared = literal.size() + (node.op == BinaryOp::starts_with ? 0 : 1);
     if (compared == 0) return "(s64)1";
@@ -208,7 +209,27 @@ std::string Writer::text_equals(const rules::BinaryNode& node) {
         uint32_t c = i < literal.size() ? static_cast<unsigned char>(literal[i]) : 0;
         all += fmt::format("{}(u8){}[{}] == {}", i == 0 ? "" : " && ", name, i, c);
     }
-    return fmt::format("(s64)({}({}))", node.op == BinaryOp::ne ? "!" : "", all);
+    const std::string equal = fmt::format("{}({})", node.op == BinaryOp::ne ? "!" : "", all);
+    if (!in_room) return fmt::format("(s64)({})", equal);
+    const std::string result = temporary();  // the next one takes the room
+    line(fmt::format("s64 {} = {} && {};", result, name, equal));
+    return result;
+}
+
+std::string Writer::room() {
+    const std::string thread = temporary();
+    line(fmt::format("struct thread_state *{} = mlbcc_find_thread(&call) ? call.thread : 0;",
+                     thread));
+    return fmt::format("({0} ? (void *){0}->rooms[{1}] : 0)", thread, room_of(plan_, probe_));
+}
+
+std::string Writer::text_in_room(const Typed& value, uint32_t size) {
+    const std::string at = room(), name = temporary();
+    line(fmt::format("char *{} = {};", name, at));
+    open_block(fmt::format("if ({}) {{", name));
+    text_to(name, size, value);
+    close_block();
+    return name;
 }
 
 // Read once, however many texts it is compared with.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "codegen/rooms.h"
 #include "codegen/shape.h"
 
 namespace mlbcc::codegen {
@@ -53,6 +54,13 @@ bool needs_ready_groups(const plan::Plan& plan, const plan::Aggregate& aggregate
     });
 }
 
+std::string room_sizes(const plan::Plan& plan) {
+    const Rooms all = rooms(plan);
+    if (all.count == 0) return {};
+    return fmt::format("#define MLBCC_ROOMS {}\n#define MLBCC_ROOM_BYTES {}\n", all.count,
+                       all.bytes);
+}
+
 }  // namespace
 
 size_t accounts(const plan::Plan& plan) {
@@ -69,7 +77,8 @@ bool uses_frames(const plan::Plan& plan, const Options& options) {
         if (probe.kind == plan::ProbeKind::interval) return false;
         bool session = plan::is_function(probe.kind) &&
                        options.mode_of(side_of(probe.kind)) == AttachMode::session;
-        return (probe.is_framed(session) && probe.has_return()) || has_large_record(plan, probe);
+        return (probe.is_framed(session) && probe.has_return()) || has_large_record(plan, probe) ||
+               needs_room(plan, probe);
     });
 }
 
@@ -161,7 +170,7 @@ std::string settings(const plan::Plan& plan, const Options& options, bool frames
             "#define MLBCC_NAMESPACE_DEVICE {}ULL\n#define MLBCC_NAMESPACE_INODE {}ULL\n",
             options.namespace_->device, options.namespace_->inode);
     }
-    return out + sizes(plan, options, frames);
+    return out + room_sizes(plan) + sizes(plan, options, frames);
 }
 
 std::string aggregate_map(const plan::Plan& plan, const plan::Aggregate& aggregate) {

@@ -72,7 +72,7 @@ private:
     void aggregates(Writer& w);
     void aggregate(Writer& w, const plan::AggregateUse& use);
     void group_key(Writer& w, const plan::AggregateUse& use);
-    void new_group(Writer& w, const std::string& map);
+    void new_group(Writer& w, const std::string& map, bool in_room);
 
     bool is_return() const { return shape_.end == rules::Stage::ret; }
     bool is_syscall() const { return probe_.kind == plan::ProbeKind::syscall; }

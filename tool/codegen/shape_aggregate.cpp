@@ -1,6 +1,7 @@
 // The part of a shape that counts, sums and measures in the kernel.
 #include <fmt/format.h>
 
+#include "codegen/rooms.h"
 #include "codegen/shape.h"
 
 namespace mlbcc::codegen {
@@ -36,8 +37,12 @@ void ShapeWriter::aggregate(Writer& w, const plan::AggregateUse& use) {
     if (may_be_unknown) w.open_block(fmt::format("if (!({})) {{", w.failed(*use.value)));
     group_key(w, use);
     std::string map = maps::aggregate(shared.id);
-    w.line(fmt::format("struct {0}_value *group = {0}.lookup(&key);", map));
-    if (shared.key_size != 0) new_group(w, map);
+    const bool in_room = is_large_key(shared);
+    if (in_room)
+        w.line(fmt::format("struct {0}_value *group = key ? {0}.lookup(key) : 0;", map));
+    else
+        w.line(fmt::format("struct {0}_value *group = {0}.lookup(&key);", map));
+    if (shared.key_size != 0) new_group(w, map, in_room);
     w.open_block("if (group) {");
     w.line("__sync_fetch_and_add(&group->count, 1);");
     if (use.value) w.line("__sync_fetch_and_add(&group->sum, value);");
@@ -63,19 +68,34 @@ void ShapeWriter::group_key(Writer& w, const plan::AggregateUse& use) {
         w.line("u32 key = 0;");
         return;
     }
-    w.line(fmt::format("struct {}_key key = {{}};", maps::aggregate(shared.id)));
-    for (size_t i = 0; i < use.by.size(); ++i) {
-        w.store(fmt::format("key.k{}", i), shared.by[i].field.size, *use.by[i], false);
+    const bool in_room = is_large_key(shared);
+    const std::string type = fmt::format("struct {}_key", maps::aggregate(shared.id));
+    if (in_room) {
+        // A text that is compared for one takes the room first.
+        for (const rules::TypedPtr& value : use.by) {
+            if (!value->is_text()) (void)w.number(*value);
+        }
+        w.line(fmt::format("{0} *key = ({0} *){1};", type, w.room()));
+        w.open_block("if (key) {");
+        w.line("__builtin_memset(key, 0, sizeof(*key));");
+    } else {
+        w.line(fmt::format("{} key = {{}};", type));
     }
+    for (size_t i = 0; i < use.by.size(); ++i) {
+        w.store(fmt::format("key{}k{}", in_room ? "->" : ".", i), shared.by[i].field.size,
+                *use.by[i], false);
+    }
+    if (in_room) w.close_block();
     w.part({use.span}, false);
 }
 
-void ShapeWriter::new_group(Writer& w, const std::string& map) {
-    w.open_block("if (!group) {");
+void ShapeWriter::new_group(Writer& w, const std::string& map, bool in_room) {
+    const char* key = in_room ? "key" : "&key";
+    w.open_block(in_room ? "if (key && !group) {" : "if (!group) {");
     w.line("u32 zero = 0;");
     w.line(fmt::format("struct {0}_value *blank = {0}_blank.lookup(&zero);", map));
-    w.line(fmt::format("if (blank) {}.insert(&key, blank);", map));
-    w.line(fmt::format("group = {}.lookup(&key);", map));
+    w.line(fmt::format("if (blank) {}.insert({}, blank);", map, key));
+    w.line(fmt::format("group = {}.lookup({});", map, key));
     w.close_block();
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "codegen/rooms.h"
 #include "codegen/shape.h"
 
 namespace mlbcc::codegen {
@@ -11,11 +12,6 @@ namespace {
 // Programs of any other thing may be under way, and so may those of another template.
 bool has_own_room(const plan::Plan& plan, const plan::ProbePlan& probe) {
     return probe.kind == plan::ProbeKind::defined && has_large_record(plan, probe);
-}
-
-// They come in the middle of programs of functions and system calls, but not of each other.
-bool comes_between(const plan::ProbePlan& probe) {
-    return probe.kind == plan::ProbeKind::tracepoint || probe.kind == plan::ProbeKind::kernel;
 }
 
 bool is_stored(const plan::Field& field) {

@@ -41,6 +41,9 @@ public:
     const char* stack_reader() const;
     std::string return_value() const;
 
+    // C for the room of the probe (rooms.h), 0 where there is none for the thread.
+    std::string room();
+
     void line(std::string_view text);  // appends an indented statement
     // Between the two, what is computed is in a C block: its names are not used behind it.
     void open_block(std::string_view head = "{");
@@ -84,6 +87,7 @@ private:
                         uint32_t scale, uint32_t offset);
     std::string text_equals(const rules::BinaryNode& node);
     std::string compared_text(const rules::Typed& value, uint32_t size);  // its name
+    std::string text_in_room(const rules::Typed& value, uint32_t size);   // likewise; may be 0
     const plan::Saved* saved(const rules::Typed& value) const;
     std::string saved_number(const plan::Saved& saved);
     std::string temporary() { return "v" + std::to_string(next_++); }

@@ -133,6 +133,7 @@ std::vector<std::string> Frontend::find_headers() {
     for (const rules::Header& header : rules.headers) {
         std::vector<std::string> folders = header_folders(header.directory, paths_.rules_folders());
         if (auto path = find_header(header, folders)) {
+            if (std::ranges::find(found, *path) != found.end()) continue;  // of another rule file
             if (auto done = trusted_.admit(*path); done)
                 found.push_back(std::move(*path));
             else
