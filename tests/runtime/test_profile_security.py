@@ -11,6 +11,7 @@ import unittest
 from pathlib import Path
 
 from harness import ROOT
+from harness.machine import has_own_network, own_network
 from test_profile import PYTHON, ProfileCase
 
 FAILED = 97  # --fail-on
@@ -60,6 +61,58 @@ class SecurityCase(ProfileCase):
     def kinds(self, text):
         """What a script is found to do, by kind."""
         return {f["kind"]: f for f in self.findings(self.script(text))}
+
+
+@unittest.skipUnless(has_own_network(), "no network of one's own can be made here")
+class Connections(SecurityCase):
+    """In a network that leads nowhere."""
+
+    def mlbcc(self, *arguments, **options):
+        return super().mlbcc(*arguments, preexec_fn=own_network, **options)
+
+    def test_connections(self):
+        profile = self.script("""
+            import socket
+            def ask(family, kind, address):
+                one = socket.socket(family, kind)
+                one.settimeout(0.01)
+                try: one.connect(address)
+                except OSError: pass
+            ask(socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 513))
+            ask(socket.AF_INET6, socket.SOCK_STREAM, ("::1", 514))
+            ask(socket.AF_INET, socket.SOCK_STREAM, ("169.254.169.254", 80))
+            socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.2", 53))
+            # As Java writes every IPv4 address, and what connects without connect().
+            ask(socket.AF_INET6, socket.SOCK_STREAM, ("::ffff:127.0.0.3", 515))
+            ask(socket.AF_INET6, socket.SOCK_STREAM, ("::ffff:169.254.169.254", 80))
+            socket.socket(socket.AF_INET6, socket.SOCK_DGRAM).sendto(b"x", ("::1", 54))
+            socket.socket(socket.AF_INET6, socket.SOCK_DGRAM).sendto(b"x", ("::ffff:127.0.0.4", 55))
+            for family, address in (socket.AF_INET, ("127.0.0.5", 516)), (socket.AF_INET6, ("::ffff:127.0.0.6", 517)), (socket.AF_INET6, ("::1", 518)):
+                try: socket.socket(family, socket.SOCK_STREAM).sendto(b"x", socket.MSG_FASTOPEN, address)
+                except OSError: pass
+            """)
+        found = {(f["kind"], f["what"], f["severity"]) for f in self.findings(profile)}
+        self.assertEqual(found, {
+            ("connection", "connected to 127.0.0.1, port 513", "low"),
+            ("connection6", "connected to 0:0:0:0:0:0:0:1, port 514", "low"),
+            ("cloud_metadata", "asked the cloud's metadata address 169.254.169.254", "high"),
+            ("datagram", "sent a datagram to 127.0.0.2, port 53", "low"),
+            ("connection", "connected to 127.0.0.3, port 515", "low"),
+            ("datagram6", "sent a datagram to 0:0:0:0:0:0:0:1, port 54", "low"),
+            ("datagram", "sent a datagram to 127.0.0.4, port 55", "low"),
+            ("connection", "connected to 127.0.0.5, port 516", "low"),
+            ("connection", "connected to 127.0.0.6, port 517", "low"),
+            ("connection6", "connected to 0:0:0:0:0:0:0:1, port 518", "low")})
+
+    def test_the_metadata_address_however_it_is_asked(self):
+        ask = "import socket; one = socket.socket(socket.{family}, socket.{kind}); one.setblocking(False); one.{call}"
+        for family, kind, call in (("AF_INET", "SOCK_STREAM", 'connect_ex(("169.254.169.254", 80))'),
+                                   ("AF_INET6", "SOCK_STREAM", 'connect_ex(("::ffff:169.254.169.254", 80))'),
+                                   ("AF_INET6", "SOCK_STREAM", 'sendto(b"x", socket.MSG_FASTOPEN, ("::ffff:169.254.169.254", 80))'),
+                                   ("AF_INET", "SOCK_DGRAM", 'sendto(b"x", ("169.254.169.254", 53))')):
+            script = ask.format(family=family, kind=kind, call=call)
+            found = self.kinds(f"try: exec({script!r})\nexcept OSError: pass")
+            self.assertEqual(found["cloud_metadata"]["what"], "asked the cloud's metadata address 169.254.169.254", script)
 
 
 class Pickles(SecurityCase):
@@ -225,50 +278,6 @@ open("../mlbcc-test-work-not", "w").close()
         self.assertEqual(found, [("secret", path, "high") for path in
                                  (".aws/credentials", ".netrc", "link", "/etc/shadow", ".ssh")] +
                          [("process_memory", "/proc/self/environ", "medium"), ("token", "token", "low")])
-
-    def test_connections(self):
-        profile = self.script("""
-            import socket
-            def ask(family, kind, address):
-                one = socket.socket(family, kind)
-                one.settimeout(0.01)
-                try: one.connect(address)
-                except OSError: pass
-            ask(socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 513))
-            ask(socket.AF_INET6, socket.SOCK_STREAM, ("::1", 514))
-            ask(socket.AF_INET, socket.SOCK_STREAM, ("169.254.169.254", 80))
-            socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.2", 53))
-            # As Java writes every IPv4 address, and what connects without connect().
-            ask(socket.AF_INET6, socket.SOCK_STREAM, ("::ffff:127.0.0.3", 515))
-            ask(socket.AF_INET6, socket.SOCK_STREAM, ("::ffff:169.254.169.254", 80))
-            socket.socket(socket.AF_INET6, socket.SOCK_DGRAM).sendto(b"x", ("::1", 54))
-            socket.socket(socket.AF_INET6, socket.SOCK_DGRAM).sendto(b"x", ("::ffff:127.0.0.4", 55))
-            for family, address in (socket.AF_INET, ("127.0.0.5", 516)), (socket.AF_INET6, ("::ffff:127.0.0.6", 517)), (socket.AF_INET6, ("::1", 518)):
-                try: socket.socket(family, socket.SOCK_STREAM).sendto(b"x", socket.MSG_FASTOPEN, address)
-                except OSError: pass
-            """)
-        found = {(f["kind"], f["what"], f["severity"]) for f in self.findings(profile)}
-        self.assertEqual(found, {
-            ("connection", "connected to 127.0.0.1, port 513", "low"),
-            ("connection6", "connected to 0:0:0:0:0:0:0:1, port 514", "low"),
-            ("cloud_metadata", "asked the cloud's metadata address 169.254.169.254", "high"),
-            ("datagram", "sent a datagram to 127.0.0.2, port 53", "low"),
-            ("connection", "connected to 127.0.0.3, port 515", "low"),
-            ("datagram6", "sent a datagram to 0:0:0:0:0:0:0:1, port 54", "low"),
-            ("datagram", "sent a datagram to 127.0.0.4, port 55", "low"),
-            ("connection", "connected to 127.0.0.5, port 516", "low"),
-            ("connection", "connected to 127.0.0.6, port 517", "low"),
-            ("connection6", "connected to 0:0:0:0:0:0:0:1, port 518", "low")})
-
-    def test_the_metadata_address_however_it_is_asked(self):
-        ask = "import socket; one = socket.socket(socket.{family}, socket.{kind}); one.setblocking(False); one.{call}"
-        for family, kind, call in (("AF_INET", "SOCK_STREAM", 'connect_ex(("169.254.169.254", 80))'),
-                                   ("AF_INET6", "SOCK_STREAM", 'connect_ex(("::ffff:169.254.169.254", 80))'),
-                                   ("AF_INET6", "SOCK_STREAM", 'sendto(b"x", socket.MSG_FASTOPEN, ("::ffff:169.254.169.254", 80))'),
-                                   ("AF_INET", "SOCK_DGRAM", 'sendto(b"x", ("169.254.169.254", 53))')):
-            script = ask.format(family=family, kind=kind, call=call)
-            found = self.kinds(f"try: exec({script!r})\nexcept OSError: pass")
-            self.assertEqual(found["cloud_metadata"]["what"], "asked the cloud's metadata address 169.254.169.254", script)
 
     def test_code_in_memory(self):
         found = self.kinds("""

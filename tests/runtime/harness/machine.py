@@ -8,6 +8,8 @@ import json
 import os
 import platform
 import shutil
+import socket
+import struct
 import subprocess
 import unittest
 from pathlib import Path
@@ -70,6 +72,23 @@ def attach_ways():
     if kernel() >= (6, 13):
         ways.append("session")
     return ways
+
+
+def own_network():
+    """For Popen's preexec_fn: a network namespace that has the loopback device alone."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(0x40000000) != 0:  # CLONE_NEWNET
+        raise OSError(ctypes.get_errno(), "unshare")
+    with socket.socket() as one:  # SIOCSIFFLAGS: IFF_UP
+        fcntl.ioctl(one, 0x8914, struct.pack("16sh14x", b"lo", 1))
+
+
+@functools.cache
+def has_own_network():
+    try:
+        return subprocess.run(["true"], preexec_fn=own_network, check=False).returncode == 0
+    except (OSError, subprocess.SubprocessError):
+        return False
 
 
 def need_tool(name):
