@@ -35,6 +35,7 @@ NOT_EMULATED = {
     "FindLibrary.ALoadedLibraryThatWasDeletedIsStillFound": "a process's mappings are the emulator's",
     "FindLibrary.WhatAProcessHasLoadedComesFirst": "a process's mappings are the emulator's",
     "Guarded.*": "no fanotify",
+    "SleepingThreads.SayWhatTheyWaitFor": "/proc/PID/syscall has the host's numbers of system calls",
     "Symbols.AreKnownAfterAProcessHasEnded": "a process's mappings are the emulator's",
     "Symbols.GoThroughASignal": "no vdso, which signal handlers return to",
     "UnwindPython.FindsTheCallersOfACtypesCall": "no ptrace",

@@ -75,6 +75,25 @@ class Losses(TracerCase):
         self.assertIn(note, self.said)
         self.assertIn(note, self.mlbcc("report", self.out).stdout)
 
+    def test_more_groups_than_there_is_room_for(self):
+        trace = self.trace("on syscall:lseek { count by offset as \"by kernel\" }\n"
+                           "on syscall:lseek { learn seen[offset] = fd }\n"
+                           "on syscall:lseek { count by offset, seen[offset] as \"by tracer\" }",
+                           "/usr/bin/python3", "-c", "import os\n"
+                           "fd = os.open('/dev/zero', os.O_RDONLY)\n"
+                           "for i in range(10500): os.lseek(fd, 7 * i, os.SEEK_SET)")
+        counted = trace.stats("by kernel")
+        losses = {loss["rule"].split(":")[-1]: loss for loss in trace.summary["losses"]}
+        self.assertEqual(len(counted), 10240)
+        self.assertEqual(sum(counted.values()) + losses["1"]["no_group"], 10500 + self.other_seeks(counted))
+        self.assertEqual((losses["1"]["lost"], losses["2"]["lost"]), (0, 0))
+        self.assertRegex(self.last.stderr, r"test.rules:1: \d+ calls not counted, for want of a group: a count, sum or hist has 10 240 at most")
+        self.assertRegex(self.last.stderr, r"\n  \d+ calls not counted, for want of a group: a count")
+
+    def other_seeks(self, counted):
+        """Those of Python's own start, to places that the loop comes to as well, or to others."""
+        return sum(calls - (offset in range(0, 7 * 10500, 7)) for (offset,), calls in counted.items())
+
     def test_a_number_says_whether_a_loss_touches_it(self):
         """What the kernel counts is right, what records are for is not."""
         trace = self.while_the_tracer_sleeps("""

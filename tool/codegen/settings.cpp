@@ -7,12 +7,11 @@
 
 #include "codegen/rooms.h"
 #include "codegen/shape.h"
+#include "plan/groups.h"
 
 namespace mlbcc::codegen {
 namespace {
 
-constexpr uint32_t kGroups = 10240;                      // of one count, sum or hist
-constexpr uint32_t kReadyHistGroups = 1024;              // of 600 bytes a CPU, made beforehand
 constexpr uint32_t kThreadBytes = 16384;                 // of frames, at most
 constexpr uint32_t kSlots = 4096, kSlotsOfFrames = 256;  // threads with state of their own
 constexpr uint32_t kMaxFrames = 64;  // the kernel keeps as many open return probes a thread
@@ -198,7 +197,8 @@ std::string aggregate_map(const plan::Plan& plan, const plan::Aggregate& aggrega
            fmt::format(
                "}};\nBPF_F_TABLE(\"percpu_hash\", struct {0}_key, struct {0}_value, {0}, {1}, "
                "{2});\nBPF_ARRAY({0}_blank, struct {0}_value, 1);\n",
-               map, fewer ? kReadyHistGroups : kGroups, ready ? "0" : "BPF_F_NO_PREALLOC");
+               map, fewer ? plan::kMostReadyHistGroups : plan::kMostGroups,
+               ready ? "0" : "BPF_F_NO_PREALLOC");
 }
 
 }  // namespace mlbcc::codegen

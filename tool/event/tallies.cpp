@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "plan/groups.h"
+
 namespace mlbcc::event {
 
 Tallies::Numbers* Tallies::group(plan::AggregateId aggregate, std::span<const Value> by) {
@@ -11,7 +13,7 @@ Tallies::Numbers* Tallies::group(plan::AggregateId aggregate, std::span<const Va
     for (const Value& value : by) key_.emplace_back(value);
     auto found = groups.find(key_);
     if (found != groups.end()) return &found->second;
-    if (groups.size() < kMaxGroups) return &groups[key_];
+    if (groups.size() < plan::kMostGroups) return &groups[key_];
     ++refused_;
     return nullptr;
 }

@@ -15,8 +15,6 @@ namespace mlbcc::event {
 
 class Tallies {
 public:
-    static constexpr size_t kMaxGroups = 10240;  // of one aggregate, as in the kernel
-
     // `plan` must outlive it, and may grow.
     explicit Tallies(const plan::Plan& plan) : plan_(plan) {}
 

@@ -95,6 +95,7 @@ void read(const Json& json, sink::RuleLoss& loss) {
     loss.lost = unsigned_of(json, "lost");
     loss.received = unsigned_of(json, "received");
     loss.without_stack = unsigned_of(json, "without_stack");
+    loss.no_group = unsigned_of(json, "no_group");
     loss.unmatched_begin = unsigned_of(json, "unmatched_begin");
     loss.unmatched_end = unsigned_of(json, "unmatched_end");
     loss.sample = std::max(1u, static_cast<uint32_t>(unsigned_of(json, "sample")));

@@ -133,6 +133,7 @@ void write(Writer& json, const RuleLoss& loss) {
     member(json, "lost", loss.lost);
     member(json, "received", loss.received);
     if (loss.without_stack > 0) member(json, "without_stack", loss.without_stack);
+    if (loss.no_group > 0) member(json, "no_group", loss.no_group);
     member(json, "unmatched_begin", loss.unmatched_begin);
     member(json, "unmatched_end", loss.unmatched_end);
     if (loss.sample > 1) member(json, "sample", loss.sample);

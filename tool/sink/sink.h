@@ -106,6 +106,7 @@ struct RuleLoss {
     uint64_t submitted = 0, lost = 0, received = 0, unmatched_begin = 0, unmatched_end = 0;
     uint32_t sample = 1;
     uint64_t without_stack = 0;  // events, of those received: for their stack there was no room
+    uint64_t no_group = 0;       // times that a count, sum or hist had no room for another group
 };
 // How long the calls of a function took, all its forms together.
 struct FunctionTime {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "plan/groups.h"
 #include "sink/cost_text.h"
 
 namespace mlbcc::sink {
@@ -115,6 +116,13 @@ std::string losses_text(const std::vector<RuleLoss>& losses, size_t width) {
     return rows.empty() ? "" : "\nLOST\n" + rows.text();
 }
 
+std::string no_group() {
+    return fmt::format(
+        "not counted, for want of a group: a count, sum or hist has {} at most, a hist in the "
+        "kernel's own functions and tracepoints {}",
+        grouped(plan::kMostGroups), grouped(plan::kMostReadyHistGroups));
+}
+
 void add_rule_notes(Rows& rows, const RuleLoss& rule) {
     std::vector<std::string> parts;
     if (rule.unmatched_begin > 0)
@@ -125,6 +133,7 @@ void add_rule_notes(Rows& rows, const RuleLoss& rule) {
         parts.push_back(
             fmt::format("{} of {} without a stack, for want of room in the buffer (--buffer)",
                         grouped(rule.without_stack), grouped(rule.received)));
+    if (rule.no_group > 0) parts.push_back(plural(rule.no_group, "call") + " " + no_group());
     if (rule.sample > 1) parts.push_back(fmt::format("kept 1 call in {}", grouped(rule.sample)));
     if (!parts.empty()) rows.line(fmt::format("  {}: {}", rule.rule, fmt::join(parts, ", ")));
 }
@@ -156,7 +165,7 @@ std::string notes_text(const TraceEnd& end, size_t width) {
     note(end.malformed, "record", "not understood");
     note(end.not_learnt, "name", "not learnt: too many");
     note(end.not_held, "gauge change", "left out: too many entries");
-    note(end.not_tallied, "call", "not counted: too many groups");
+    note(end.not_tallied, "call", no_group());
     note(end.no_stack, "event", "without their stack: too many different ones");
     return rows.empty() ? "" : "\nNOTES\n" + rows.text();
 }

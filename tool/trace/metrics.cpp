@@ -187,10 +187,10 @@ void Metrics::add_losses(const event::Pipeline& pipeline, sink::MetricSnapshot& 
         sink::RuleLoss loss{plan_.rules[rule].place};
         loss.sample = plan_.rules[rule].sample;
         for (const auto& cpu : all) {
-            const uint64_t lost =
-                plan_.rules[rule].until_known ? 0 : cpu.rules[rule].lost + cpu.rules[rule].full;
+            const uint64_t lost = plan_.rules[rule].until_known ? 0 : cpu.rules[rule].lost;
             loss.submitted += cpu.rules[rule].kept + lost;
             loss.lost += lost;
+            loss.no_group += cpu.rules[rule].full;
         }
         loss.submitted += pipeline.looks().submitted(static_cast<plan::RuleId>(rule));
         out.losses.push_back(std::move(loss));
