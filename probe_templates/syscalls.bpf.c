@@ -100,7 +100,7 @@ static __always_inline int mlbcc_hold(struct call *call, struct bpf_raw_tracepoi
     if (mlbcc_told()) return 0;
     struct thread_state *slot = mlbcc_slot(thread);
     if (slot && (slot->begun & MLBCC_ANSWERED)) return 0;
-    struct held_call held = {call->now, MLBCC_SYSCALL_REGISTERS(at), mlbcc_call_number(at)};
+    struct held_call held = {call->now, MLBCC_SYSCALL_REGISTERS(at), MLBCC_SYSCALL_NUMBER(at)};
     if (MLBCC_IS_EXEC(held.number) && !MLBCC_PREPARES_EXEC) return 0;
     if (held_calls.update(&thread, &held) != 0) return 0;
     if (slot) slot->begun = MLBCC_HELD | ((u64)held.number + 1);

@@ -53,6 +53,16 @@ class Processes(ProfileCase):
         self.assertEqual(list(profile["time"]["processes"]), [str(first["pid"])])
         self.assertIn("3 threads left out: they had the numbers of others", self.text)
 
+    def test_no_value_of_the_environment_is_kept(self):
+        os.environ["KEY_OF_MINE"] = "a-secret-value"
+        self.addCleanup(os.environ.pop, "KEY_OF_MINE")
+        profile = self.profile("/bin/sh", "-c", "/bin/true one; /bin/true 1 2 3 4 5 6 7; KEY_OF_MINE=a-secret-value /bin/true")
+        self.assertEqual([p["programs"][-1]["arguments"] for p in profile["processes"][1:3]],
+                         [["/bin/true", "one"], ["/bin/true", "1", "2", "3", "4", "5"]])
+        self.assertIn("KEY_OF_MINE", profile["environment"])
+        saved = self.out.read_text()
+        self.assertNotIn("a-secret-value", saved.replace("KEY_OF_MINE=a-secret-value /bin/true", ""))
+
     def test_tree_commands_and_status(self):
         profile = self.profile("/bin/sh", "-c", "/bin/ls / >/dev/null; /bin/sleep 0.2; exit 3", status=3)
         shell, ls, sleep = profile["processes"]

@@ -117,6 +117,16 @@ class Untouched(TracerCase, Pages):
         given = trace.args("exec", "i")[-1]
         self.assertEqual([given[f"arg{i}"] for i in range(4)], ["echo", "one", "two words", None])
 
+    def test_the_first_call_of_a_thread(self):
+        """What lies behind the arguments of the command itself is anything."""
+        rules = "struct words { const char *at[600]; };\non entry syscall:execve {\n" \
+                "    event program.start(filename" + "".join(
+                    f", a{i} = str(((const struct words *)argv)->at[{i}], 40)" for i in range(50, 600, 100)) + ")\n}"
+        for option in ((), ("--no-cache",)):
+            self.out.unlink(missing_ok=True)
+            trace = self.trace(rules, "/bin/true", options=option)
+            self.assertEqual([a["filename"] for a in trace.args("start", "i")], ["/bin/true"])
+
     def test_a_program_that_is_not_there(self):
         trace = self.untouched(ARGUMENTS, "exec", self.program(b"/nowhere/at/all\0"), status=5)
         known = "/nowhere/at/all" if knows_before_exec() else None

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "base/groups.h"
 #include "codegen/rooms.h"
 #include "codegen/shape.h"
-#include "plan/groups.h"
 
 namespace mlbcc::codegen {
 namespace {
@@ -197,7 +197,7 @@ std::string aggregate_map(const plan::Plan& plan, const plan::Aggregate& aggrega
            fmt::format(
                "}};\nBPF_F_TABLE(\"percpu_hash\", struct {0}_key, struct {0}_value, {0}, {1}, "
                "{2});\nBPF_ARRAY({0}_blank, struct {0}_value, 1);\n",
-               map, fewer ? plan::kMostReadyHistGroups : plan::kMostGroups,
+               map, fewer ? groups::kMostOfReadyHists : groups::kMost,
                ready ? "0" : "BPF_F_NO_PREALLOC");
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "plan/groups.h"
+#include "base/groups.h"
 
 namespace mlbcc::event {
 
@@ -13,7 +13,7 @@ Tallies::Numbers* Tallies::group(plan::AggregateId aggregate, std::span<const Va
     for (const Value& value : by) key_.emplace_back(value);
     auto found = groups.find(key_);
     if (found != groups.end()) return &found->second;
-    if (groups.size() < plan::kMostGroups) return &groups[key_];
+    if (groups.size() < groups::kMost) return &groups[key_];
     ++refused_;
     return nullptr;
 }

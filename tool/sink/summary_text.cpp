@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "plan/groups.h"
+#include "base/groups.h"
 #include "sink/cost_text.h"
 
 namespace mlbcc::sink {
@@ -120,7 +120,7 @@ std::string no_group() {
     return fmt::format(
         "not counted, for want of a group: a count, sum or hist has {} at most, a hist in the "
         "kernel's own functions and tracepoints {}",
-        grouped(plan::kMostGroups), grouped(plan::kMostReadyHistGroups));
+        grouped(groups::kMost), grouped(groups::kMostOfReadyHists));
 }
 
 void add_rule_notes(Rows& rows, const RuleLoss& rule) {

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-namespace mlbcc::plan {
+namespace mlbcc::groups {
 
 // Hists at tracepoints and functions of the kernel have theirs made beforehand.
-inline constexpr uint32_t kMostGroups = 10240, kMostReadyHistGroups = 1024;
+inline constexpr uint32_t kMost = 10240, kMostOfReadyHists = 1024;
 
-}  // namespace mlbcc::plan
+}  // namespace mlbcc::groups
