@@ -133,10 +133,13 @@ static __always_inline u64 mlbcc_is_traced(struct call *call) {
 #endif
 }
 
-static __always_inline void mlbcc_take_cookie(struct call *call, u64 cookie) {
+static __always_inline void mlbcc_know_cookie(struct call *call, u64 cookie) {
     call->probe = MLBCC_PROBE(cookie);
     call->words = MLBCC_WORDS(cookie);
     call->text = MLBCC_TEXT(cookie);
+}
+static __always_inline void mlbcc_take_cookie(struct call *call, u64 cookie) {
+    mlbcc_know_cookie(call, cookie);
     mlbcc_hit(call->probe);
 }
 

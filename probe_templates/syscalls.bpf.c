@@ -141,7 +141,7 @@ static __always_inline int mlbcc_syscall_begins(struct call *call, struct pt_reg
     struct held_call *held = mlbcc_told();
     if (held) {
         if (!mlbcc_take_held(call, held)) return 0;
-        mlbcc_take_cookie(call, cookie);
+        mlbcc_know_cookie(call, cookie);  // it was a hit when it began
         return mlbcc_take_registers(call, registers, held->registers);
     }
 #endif

@@ -211,7 +211,7 @@ std::string Writer::text_equals(const rules::BinaryNode& node) {
     }
     const std::string equal = fmt::format("{}({})", node.op == BinaryOp::ne ? "!" : "", all);
     if (!in_room) return fmt::format("(s64)({})", equal);
-    const std::string result = temporary();  // the next one takes the room
+    std::string result = temporary();  // the next one takes the room
     line(fmt::format("s64 {} = {} && {};", result, name, equal));
     return result;
 }
@@ -224,7 +224,8 @@ std::string Writer::room() {
 }
 
 std::string Writer::text_in_room(const Typed& value, uint32_t size) {
-    const std::string at = room(), name = temporary();
+    const std::string at = room();
+    std::string name = temporary();
     line(fmt::format("char *{} = {};", name, at));
     open_block(fmt::format("if ({}) {{", name));
     text_to(name, size, value);
