@@ -34,10 +34,6 @@ static __always_inline struct held_call *mlbcc_told(void) {
 
 // Which call begins; this may be told at its end.
 static __always_inline u32 mlbcc_call_number(struct bpf_raw_tracepoint_args *at) {
-#if MLBCC_HOLDS
-    struct held_call *held = mlbcc_told();
-    if (held) return held->number;
-#endif
 #if MLBCC_ANSWERS
     struct thread_state *slot = mlbcc_slot(bpf_get_current_pid_tgid());
     return slot ? (u32)slot->begun - 1 : mlbcc_number_of_registers(at);
@@ -135,16 +131,16 @@ static __always_inline int mlbcc_take_held(struct call *call, struct held_call *
 
 static __always_inline int mlbcc_syscall_begins(struct call *call, struct pt_regs *registers,
                                                 struct bpf_raw_tracepoint_args *at) {
-    u64 cookie = mlbcc_syscall_cookie(mlbcc_call_number(at));
-    if (!cookie || MLBCC_ENTRY_SHAPE(cookie) == MLBCC_NO_SHAPE) return 0;
 #if MLBCC_HOLDS
     struct held_call *held = mlbcc_told();
     if (held) {
         if (!mlbcc_take_held(call, held)) return 0;
-        mlbcc_know_cookie(call, cookie);  // it was a hit when it began
+        mlbcc_know_cookie(call, mlbcc_syscall_cookie(held->number));  // it was a hit when it began
         return mlbcc_take_registers(call, registers, held->registers);
     }
 #endif
+    u64 cookie = mlbcc_syscall_cookie(mlbcc_call_number(at));
+    if (!cookie || MLBCC_ENTRY_SHAPE(cookie) == MLBCC_NO_SHAPE) return 0;
     if (!mlbcc_admit(call) || !mlbcc_syscall_registers(call, registers, at)) return 0;
     mlbcc_take_cookie(call, cookie);
     return 1;

@@ -26,20 +26,16 @@ std::vector<bpf_insn> touching_code() {
     std::vector<bpf_insn> code{copy(BPF_REG_6, BPF_REG_1), call(0, BPF_FUNC_get_attach_cookie),
                                copy(BPF_REG_7, BPF_REG_0), copy(BPF_REG_8, BPF_REG_0),
                                compute(BPF_RSH, BPF_REG_8, kBytesShift)};
-    const auto read = [&] {
-        append(code, {copy(BPF_REG_1, BPF_REG_10), compute(BPF_ADD, BPF_REG_1, -8),
-                      compute(BPF_MOV, BPF_REG_2, 1), call(0, BPF_FUNC_copy_from_user)});
-    };
     for (size_t i = 0; i < kArguments.size(); ++i) {
         append(code,
                {instruction(BPF_JMP | BPF_JSET | BPF_K, BPF_REG_7, 0, 1, 1 << i),
                 instruction(BPF_JMP | BPF_JA, 0, 0, 12, 0),
                 instruction(BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_9, BPF_REG_6, kArguments[i], 0),
                 copy(BPF_REG_3, BPF_REG_9)});
-        read();
+        append_touch(code, 1);
         append(code, {copy(BPF_REG_3, BPF_REG_9),
                       instruction(BPF_ALU64 | BPF_ADD | BPF_X, BPF_REG_3, BPF_REG_8, 0, 0)});
-        read();
+        append_touch(code, 1);
     }
     append(code, {compute(BPF_MOV, BPF_REG_0, 0), instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)});
     return code;

@@ -59,10 +59,8 @@ private:
         return true;
     }
 
-    // copy_from_user(fp - 8, size, r3)
     void read(int32_t size) {
-        append(code_, {copy(BPF_REG_1, BPF_REG_10), compute(BPF_ADD, BPF_REG_1, -8),
-                       compute(BPF_MOV, BPF_REG_2, size), call(0, BPF_FUNC_copy_from_user)});
+        append_touch(code_, size);
         touches_ = true;
     }
 

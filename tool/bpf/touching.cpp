@@ -2,6 +2,7 @@
 
 #include <bpf/bpf.h>
 
+#include "bpf/assemble.h"
 #include "bpf/probe_events.h"
 #include "bpf/sys.h"
 
@@ -30,6 +31,11 @@ std::vector<UniqueFd> link_by_perf(const std::string& path, int program,
 }
 
 }  // namespace
+
+void append_touch(std::vector<bpf_insn>& code, int32_t size) {
+    append(code, {copy(BPF_REG_1, BPF_REG_10), compute(BPF_ADD, BPF_REG_1, -8),
+                  compute(BPF_MOV, BPF_REG_2, size), call(0, BPF_FUNC_copy_from_user)});
+}
 
 std::vector<UniqueFd> attach_touching(const std::string& path, const char* name,
                                       std::span<const bpf_insn> code,

@@ -14,6 +14,9 @@
 
 namespace mlbcc::bpf {
 
+// copy_from_user(fp - 8, size, r3)
+void append_touch(std::vector<bpf_insn>& code, int32_t size);
+
 struct TouchingSite {
     uint64_t offset = 0;  // in the file
     uint64_t cookie = 0, semaphore = 0;

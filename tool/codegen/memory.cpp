@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "codegen/values.h"
 #include "codegen/writer.h"
 
 namespace mlbcc::codegen {
@@ -287,13 +288,11 @@ void Writer::look_for_memory(const Typed& value) {
         if (!known_.emplace(fmt::format("sought {}", from), "").second) return;
         line(fmt::format("missing |= mlbcc_is_missing{}({}, {});", kind, from, bytes));
     };
-    if (const auto* text = std::get_if<rules::TextNode>(&value.node)) {
-        if (!text->of_file && !rules::is_of_task(*text->pointer))
-            look("_text", number(*text->pointer), text->length);
-    } else if (const auto* node = std::get_if<rules::LoadNode>(&value.node)) {
-        if (!rules::is_of_task(*node->pointer))
-            look("", address(node->pointer, node->index, node->scale, node->offset), node->size);
-    }
+    if (!is_program_memory(value)) return;
+    if (const auto* text = std::get_if<rules::TextNode>(&value.node))
+        look("_text", number(*text->pointer), text->length);
+    else if (const auto* node = std::get_if<rules::LoadNode>(&value.node))
+        look("", address(node->pointer, node->index, node->scale, node->offset), node->size);
 }
 
 std::string Writer::load(const rules::LoadNode& node, const Typed& value) {

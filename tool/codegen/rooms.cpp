@@ -1,37 +1,14 @@
 #include "codegen/rooms.h"
 
 #include <algorithm>
-#include <vector>
 
-#include "codegen/shape.h"
+#include "codegen/values.h"
 
 namespace mlbcc::codegen {
 namespace {
 
 const plan::Aggregate& aggregate_of(const plan::Plan& plan, const plan::AggregateUse& use) {
     return plan.aggregates[static_cast<uint32_t>(use.aggregate)];
-}
-
-// All that its programs compute.
-std::vector<rules::TypedPtr> computed(const plan::ProbePlan& probe) {
-    std::vector<rules::TypedPtr> values;
-    const auto add = [&](const std::vector<rules::TypedPtr>& more) {
-        values.insert(values.end(), more.begin(), more.end());
-    };
-    for (const plan::RulePart& part : probe.parts) {
-        add(part.entry_where);
-        add(part.return_where);
-    }
-    for (const auto* record : {&probe.entry, &probe.ret}) {
-        if (!*record) continue;
-        for (const plan::Capture& one : (*record)->captures) values.push_back(one.value);
-    }
-    for (const plan::Saved& one : probe.saved) values.push_back(one.value);
-    for (const plan::AggregateUse& use : probe.aggregates) {
-        add(use.by);
-        if (use.value) values.push_back(use.value);
-    }
-    return values;
 }
 
 bool compares_large_text(const rules::Typed& value) {

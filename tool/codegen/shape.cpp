@@ -1,4 +1,5 @@
 #include "codegen/shape.h"
+#include "codegen/values.h"
 
 #include <algorithm>
 #include <set>
@@ -47,34 +48,12 @@ void decide_shared(Writer& w, const plan::ProbePlan& probe) {
 
 }  // namespace
 
-std::vector<rules::TypedPtr> asked_at_entry(const plan::ProbePlan& probe) {
-    std::vector<rules::TypedPtr> values;
-    for (const plan::RulePart& part : probe.parts)
-        values.insert(values.end(), part.entry_where.begin(), part.entry_where.end());
-    if (probe.entry) {
-        for (const plan::Capture& one : probe.entry->captures) values.push_back(one.value);
-    }
-    for (const plan::Saved& one : probe.saved) values.push_back(one.value);
-    for (const plan::AggregateUse& use : probe.aggregates) {
-        if (!use.at_entry) continue;
-        values.insert(values.end(), use.by.begin(), use.by.end());
-        if (use.value) values.push_back(use.value);
-    }
-    return values;
-}
-
 bool may_be_held(const plan::ProbePlan& probe) {
     if (probe.kind != plan::ProbeKind::syscall || !probe.has_entry() || probe.acts_at_end())
         return false;
-    const auto of_program = [](const rules::Typed& value) {
-        if (const auto* text = std::get_if<rules::TextNode>(&value.node))
-            return !text->of_file && !rules::is_of_task(*text->pointer);
-        const auto* node = std::get_if<rules::LoadNode>(&value.node);
-        return node != nullptr && !rules::is_of_task(*node->pointer);
-    };
     return (probe.entry && probe.entry->argument_text != 0) ||
-           std::ranges::any_of(asked_at_entry(probe), [&](const rules::TypedPtr& value) {
-               return rules::any_part(*value, of_program);
+           std::ranges::any_of(computed_at_entry(probe), [](const rules::TypedPtr& value) {
+               return rules::any_part(*value, is_program_memory);
            });
 }
 
@@ -147,7 +126,7 @@ void ShapeWriter::hold(Writer& w) {
     if (!may_be_held(probe_)) return;
     w.line("u64 missing = 0;");
     w.open_block();
-    for (const rules::TypedPtr& value : asked_at_entry(probe_)) w.look_for_memory(*value);
+    for (const rules::TypedPtr& value : computed_at_entry(probe_)) w.look_for_memory(*value);
     if (probe_.entry && probe_.entry->argument_text != 0)
         w.line("missing |= mlbcc_is_missing_text(MLBCC_TEXT_ARGUMENT(call, ctx), "
                "MLBCC_TEXT_BYTES);");

@@ -66,6 +66,11 @@ void MadeCode::expect(const Owner& owner) {
     file_ = file_of(owner);
 }
 
+void MadeCode::read_last(const Owner& owner) {
+    read(owner);
+    root_.reset();
+}
+
 // Of a process that is gone unseen it is not known which root it had: most have the tracer's.
 void MadeCode::read(const Owner& owner) {
     if (root_) {

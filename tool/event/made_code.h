@@ -31,11 +31,12 @@ public:
     std::optional<std::string> describe(const Owner& owner, uint64_t address);
     // Likewise, of what has been read.
     std::optional<std::string> known(uint64_t address) const;
-    // Its names may come when the process is gone.
+    // Its names may come when the process is gone: from the first to the second its root is held.
     void expect(const Owner& owner);
-    void read(const Owner& owner);
+    void read_last(const Owner& owner);
 
 private:
+    void read(const Owner& owner);
     void read_file_at(const std::string& path, uint64_t since_ns);
 
     PerfMap map_;

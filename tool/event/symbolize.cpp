@@ -113,7 +113,7 @@ void Symbolizer::name(const Awaited& awaited) {
     if (images == images_.end()) return;
     const auto image = std::ranges::find(images->second, awaited.image, &Image::id);
     if (image == images->second.end()) return;
-    image->made.read(owner(*image, awaited.pid));
+    image->made.read_last(owner(*image, awaited.pid));
     for (const HeldStack& held : awaited.stacks) {
         const Stack& stack = *held.get();
         std::vector<std::string> frames(stack.frames.begin(), stack.frames.end());

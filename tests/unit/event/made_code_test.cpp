@@ -39,7 +39,7 @@ TEST_F(MadeCodes, HaveNamesThatComeWhenTheProcessIsGone) {
     fs::rename(folder / "70", folder / "gone");
     write_map(folder / "gone/root/tmp/perf-7.map");
     EXPECT_EQ(code.known(0x1006), std::nullopt);
-    code.read(owner());
+    code.read_last(owner());
     EXPECT_EQ(code.known(0x1006), "[jit]:f app.js:1+0x6");
 }
 
@@ -52,11 +52,11 @@ TEST_F(MadeCodes, OfAProcessThatIsGoneAreNotNamedAsThoseOfAnOlderOne) {
     ASSERT_EQ(::stat(map.c_str(), &written), 0);
     const auto seconds = static_cast<uint64_t>(written.st_mtim.tv_sec);
     const std::string gone = folder / "gone";
-    code.read({gone, pid, (seconds + 2) * 1'000'000'000});
+    code.read_last({gone, pid, (seconds + 2) * 1'000'000'000});
     EXPECT_EQ(code.known(0x1006), std::nullopt) << "it was written before";
-    code.read({gone, pid, 0});
+    code.read_last({gone, pid, 0});
     EXPECT_EQ(code.known(0x1006), std::nullopt) << "nothing is known of its time";
-    code.read({gone, pid, seconds * 1'000'000'000});
+    code.read_last({gone, pid, seconds * 1'000'000'000});
     EXPECT_EQ(code.known(0x1006), "[jit]:f app.js:1+0x6");
     fs::remove(map);
 }
