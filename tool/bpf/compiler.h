@@ -43,6 +43,14 @@ struct TypesRequest {
 struct FunctionCode {
     std::span<const std::byte> code;  // from the function's beginning, as much as there is
     uint64_t size = 0;                // the function's, bytes; 0 if unknown
+    bool ends = false;                // where its calls end is asked for, too
+};
+
+// Where a function's calls end: bytes from its beginning.
+struct CodeEnds {
+    std::vector<uint64_t> returns;  // instructions that return
+    std::vector<int64_t> jumps;     // places outside that it jumps to, to return there
+    std::string unknown;            // why these are not all; "" where they are
 };
 
 struct EntryChoice {
@@ -50,6 +58,7 @@ struct EntryChoice {
     std::string why;      // "+10 `je 12`: emulated; +0 `cmpl ...` would be single-stepped"
     std::string first_instruction;  // "" where the bytes are none
     bool refused = false;  // the kernel refuses a probe there (ENOTSUPP for the whole link)
+    CodeEnds ends;         // where asked for
 };
 
 // ---- compile

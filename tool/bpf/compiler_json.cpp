@@ -225,6 +225,10 @@ std::string request_json(const std::string& architecture, std::span<const Functi
         write(json.writer(), "code", hexadecimal(function.code));
         json.writer().Key("size");
         json.writer().Uint64(function.size);
+        if (function.ends) {
+            json.writer().Key("ends");
+            json.writer().Bool(true);
+        }
         json.writer().EndObject();
     }
     json.writer().EndArray();
@@ -266,6 +270,20 @@ Result<void> check_reply(std::string_view json) {
     return failure_of(reply);
 }
 
+CodeEnds ends_of(const Value& entry) {
+    CodeEnds ends;
+    const Value* value = field(entry, "ends");
+    if (value == nullptr || !value->IsObject()) return ends;
+    for (const Value* one : list_of(*value, "returns")) {
+        if (one->IsUint64()) ends.returns.push_back(one->GetUint64());
+    }
+    for (const Value* one : list_of(*value, "jumps")) {
+        if (one->IsInt64()) ends.jumps.push_back(one->GetInt64());
+    }
+    ends.unknown = text_of(*value, "unknown");
+    return ends;
+}
+
 Result<std::vector<EntryChoice>> read_entries(std::string_view json) {
     rapidjson::Document reply;
     reply.Parse(json.data(), json.size());
@@ -274,7 +292,8 @@ Result<std::vector<EntryChoice>> read_entries(std::string_view json) {
     std::vector<EntryChoice> choices;
     for (const Value* value : list_of(reply, "entries")) {
         choices.push_back(EntryChoice{number_of(*value, "offset"), text_of(*value, "why"),
-                                      text_of(*value, "first"), flag_of(*value, "refused")});
+                                      text_of(*value, "first"), flag_of(*value, "refused"),
+                                      ends_of(*value)});
     }
     return choices;
 }

@@ -1,5 +1,6 @@
 #include <chrono>
 
+#include "compiler/ends.h"
 #include "compiler/entry.h"
 
 namespace mlbcc::compiler {
@@ -40,13 +41,29 @@ Result<EntryJob> read_entry_job(const JsonValue& request) {
     return job;
 }
 
-void write_entry(JsonWriter& writer, const Entry& entry) {
+void write_ends(JsonWriter& writer, const Ends& ends) {
+    writer.Key("ends");
+    writer.StartObject();
+    writer.Key("returns");
+    writer.StartArray();
+    for (const uint64_t one : ends.returns) writer.Uint64(one);
+    writer.EndArray();
+    writer.Key("jumps");
+    writer.StartArray();
+    for (const int64_t one : ends.jumps) writer.Int64(one);
+    writer.EndArray();
+    write(writer, "unknown", ends.unknown);
+    writer.EndObject();
+}
+
+void write_entry(JsonWriter& writer, const Entry& entry, const Ends* ends) {
     writer.StartObject();
     write(writer, "offset", entry.offset);
     write(writer, "why", entry.why);
     write(writer, "first", entry.first);
     writer.Key("refused");
     writer.Bool(entry.refused);
+    if (ends != nullptr) write_ends(writer, *ends);
     writer.EndObject();
 }
 
@@ -59,7 +76,10 @@ void write_entries(JsonWriter& writer, const JsonValue& request, const EntryJob&
         const JsonValue& function = (*functions)[static_cast<rapidjson::SizeType>(i)];
         std::vector<uint8_t> code = bytes_of(text_field(function, "code"));
         uint64_t size = number_field(function, "size");
-        write_entry(writer, choose_entry(disassembler, code, size, job.kernel));
+        std::optional<Ends> ends;
+        if (flag_field(function, "ends")) ends = find_ends(disassembler, code, size);
+        write_entry(writer, choose_entry(disassembler, code, size, job.kernel),
+                    ends ? &*ends : nullptr);
     }
     writer.EndArray();
 }

@@ -60,15 +60,11 @@ std::string objection(const Disassembler& disassembler, Bytes code, uint64_t siz
     return scan.computed_jump ? "a computed jump may go there" : "";
 }
 
-std::string quoted(const Disassembler& disassembler, const Instruction& at) {
-    return "+" + std::to_string(at.offset) + " `" + disassembler.text(at) + "`";
-}
-
 // The conventional place. `objection`: what is wrong with a cheaper one, "" if there is none.
 Entry first_entry(const Disassembler& disassembler, const Instruction& first,
                   const std::string& objection) {
     bool refused = kernel_refuses(disassembler.architecture(), first.bytes);
-    std::string why = quoted(disassembler, first);
+    std::string why = disassembler.quoted(first);
     why += refused ? ": the kernel puts no probe on it" : ": single-stepped";
     if (!objection.empty()) why += "; not " + objection;
     if (objection.empty() && !refused) why += ", no cheaper place";
@@ -84,13 +80,13 @@ Entry choose_entry(const Disassembler& disassembler, Bytes code, uint64_t size,
     if (!first) return Entry{0, "+0: not an instruction that is known here", "", false};
     auto place = first_emulated(disassembler, code, kernel);
     if (!place) return first_entry(disassembler, *first, "");
-    std::string at_place = quoted(disassembler, *place);
+    std::string at_place = disassembler.quoted(*place);
     if (place->offset == 0)
         return Entry{0, at_place + ": emulated", disassembler.text(*first), false};
     std::string no = objection(disassembler, code, size, *first, place->offset);
     if (!no.empty()) return first_entry(disassembler, *first, at_place + ": " + no);
     std::string why =
-        at_place + ": emulated; " + quoted(disassembler, *first) + " would be single-stepped";
+        at_place + ": emulated; " + disassembler.quoted(*first) + " would be single-stepped";
     return Entry{place->offset, why, disassembler.text(*first), false};
 }
 

@@ -10,7 +10,7 @@
 //                          "refused":false}]}
 //
 // "size" is the function's; "code" may be only its beginning. "long_nops" (true, false; absent:
-// what the running kernel can) is for tests.
+// what the running kernel can) is for tests. "ends" asks for ends.h, too.
 #pragma once
 
 #include <cstdint>

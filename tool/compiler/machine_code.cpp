@@ -78,6 +78,29 @@ std::string single_spaced(std::string_view text) {
     return result;
 }
 
+// ff /4 with a displacement from rip: `jmp *table(%rip)`, with or without a prefix.
+bool is_through_fixed_place(Bytes bytes) {
+    if (!bytes.empty() && (bytes[0] == 0x3e || bytes[0] == 0xf2)) bytes = bytes.subspan(1);
+    return bytes.size() == 6 && bytes[0] == 0xff && bytes[1] == 0x25;
+}
+
+// "movslq (%rdx,%rax,4), %rax", "jmpq *64(,%rax,8)"
+bool is_indexed_x86(std::string_view text) {
+    const size_t open = text.find('('), close = text.find(')', open);
+    if (close == text.npos) return false;
+    const std::string_view inside = text.substr(open, close - open);
+    return std::count(inside.begin(), inside.end(), ',') == 2 &&
+           (inside.ends_with("4") || inside.ends_with("8"));
+}
+
+// "ldrsw x1, [x0, x1, lsl #2]", "ldrb w2, [x0, w1, uxtw]"
+bool is_indexed_arm(std::string_view text) {
+    const size_t open = text.find("[x");
+    if (open == text.npos) return false;
+    const size_t comma = text.find(", ", open);
+    return comma != text.npos && (text[comma + 2] == 'x' || text[comma + 2] == 'w');
+}
+
 std::span<const char* const> call_register_names(Architecture architecture) {
     switch (architecture) {
     case Architecture::x86_64: return kCallRegistersX86;
@@ -110,6 +133,7 @@ struct Disassembler::Parts {
     bool make(const llvm::Target& target, const llvm::Triple& triple);
     bool is_call_register(unsigned number) const;
     bool writes_call_register(const Instruction& instruction) const;
+    bool is_indirect(const Instruction& instruction) const;
 };
 
 bool Disassembler::Parts::make(const llvm::Target& target, const llvm::Triple& triple) {
@@ -211,6 +235,10 @@ std::string Disassembler::text(const Instruction& instruction) const {
     return instruction.prefix + single_spaced(text);
 }
 
+std::string Disassembler::quoted(const Instruction& instruction) const {
+    return "+" + std::to_string(instruction.offset) + " `" + text(instruction) + "`";
+}
+
 // endbr64 and bti mark places that an indirect call may reach; LLVM does not say that they do
 // nothing.
 bool Disassembler::is_landing_pad(const Instruction& instruction) const {
@@ -244,14 +272,42 @@ std::optional<int64_t> Disassembler::direct_target(const Instruction& instructio
     return static_cast<int64_t>(target);
 }
 
+bool Disassembler::Parts::is_indirect(const Instruction& instruction) const {
+    return instructions->get(instruction.inst.getOpcode()).isIndirectBranch();
+}
+
 bool Disassembler::is_computed_jump(const Instruction& instruction) const {
+    return parts_->is_indirect(instruction) && !is_through_fixed_place(instruction.bytes);
+}
+
+bool Disassembler::is_pointer_jump(const Instruction& instruction) const {
+    return parts_->is_indirect(instruction) && is_through_fixed_place(instruction.bytes);
+}
+
+bool Disassembler::is_return(const Instruction& instruction) const {
+    return parts_->instructions->get(instruction.inst.getOpcode()).isReturn();
+}
+
+std::optional<int64_t> Disassembler::jump_target(const Instruction& instruction) const {
+    if (parts_->analysis->isCall(instruction.inst)) return std::nullopt;
+    return direct_target(instruction);
+}
+
+bool Disassembler::never_goes_on(const Instruction& instruction) const {
     const llvm::MCInstrDesc& what = parts_->instructions->get(instruction.inst.getOpcode());
-    if (!what.isIndirectBranch()) return false;
-    if (parts_->architecture == Architecture::aarch64) return true;
-    // ff /4 with a displacement from rip: `jmp *table(%rip)`, with or without a prefix.
-    Bytes bytes = instruction.bytes;
-    if (!bytes.empty() && (bytes[0] == 0x3e || bytes[0] == 0xf2)) bytes = bytes.subspan(1);
-    return !(bytes.size() == 6 && bytes[0] == 0xff && bytes[1] == 0x25);
+    if (what.isCall()) return false;
+    return what.isBarrier() || what.isReturn() || what.isTrap();
+}
+
+bool Disassembler::takes_from_table(const Instruction& instruction) const {
+    const llvm::MCInst& inst = instruction.inst;
+    const llvm::MCInstrDesc& what = parts_->instructions->get(inst.getOpcode());
+    if (parts_->architecture == Architecture::aarch64) {  // ldrb w0, [x1, w2, uxtw]
+        return what.mayLoad() && is_indexed_arm(text(instruction));
+    }
+    if (!instruction.bytes.empty() && instruction.bytes[0] == 0x3e && what.isIndirectBranch())
+        return true;  // `notrack`: compilers write it before jumps by tables alone
+    return (what.mayLoad() || what.isIndirectBranch()) && is_indexed_x86(text(instruction));
 }
 
 }  // namespace mlbcc::compiler

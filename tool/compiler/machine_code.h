@@ -36,7 +36,8 @@ public:
 
     // The instruction at `offset`; nullopt where the bytes are none, or end too early.
     std::optional<Instruction> decode(Bytes code, uint64_t offset) const;
-    std::string text(const Instruction& instruction) const;  // "cmpl $5, 8(%rip)"
+    std::string text(const Instruction& instruction) const;    // "cmpl $5, 8(%rip)"
+    std::string quoted(const Instruction& instruction) const;  // "+10 `cmpl $5, 8(%rip)`"
 
     // Does a call look the same after it: argument registers, stack pointer and memory as before,
     // and the next instruction the one that follows?
@@ -48,6 +49,15 @@ public:
     // A jump to a computed address, which may be one in the function itself. Not so one through a
     // pointer in memory at a fixed place (`jmp *table(%rip)`): that leaves the function.
     bool is_computed_jump(const Instruction& instruction) const;
+    bool is_pointer_jump(const Instruction& instruction) const;  // such a one
+
+    bool is_return(const Instruction& instruction) const;
+    // Where a direct jump goes that is no call, as direct_target().
+    std::optional<int64_t> jump_target(const Instruction& instruction) const;
+    // What follows it is not carried out next: a jump, a return, a trap.
+    bool never_goes_on(const Instruction& instruction) const;
+    // Whether it jumps by a table, or reads an entry of what may be one: an element by its index.
+    bool takes_from_table(const Instruction& instruction) const;
 
     Architecture architecture() const;
 

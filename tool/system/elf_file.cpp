@@ -24,6 +24,7 @@ struct Tables {
     std::vector<std::string> texts;  // what the names point into
     std::vector<Function> functions;
     std::vector<std::string_view> ifuncs;
+    target::StackSigns stacks;
 };
 
 // The versions of "memcpy@@GLIBC_2.14" and "memcpy@GLIBC_2.2.5" are left out: the static table has
@@ -53,9 +54,14 @@ bool is_start_code(std::string_view name) {
 void add_symbol(const ElfImage& image, const Elf64_Sym& entry, std::string_view names,
                 Tables& tables) {
     const unsigned type = ELF64_ST_TYPE(entry.st_info);
-    if (entry.st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC)) return;
+    if (entry.st_shndx == SHN_UNDEF) {
+        tables.stacks.imports(name_at(names, entry.st_name));
+        return;
+    }
+    if (type != STT_FUNC && type != STT_GNU_IFUNC) return;
     const std::string_view name = name_at(names, entry.st_name);
     if (name.empty()) return;
+    tables.stacks.defines(name);
     if (type == STT_GNU_IFUNC) {
         tables.ifuncs.push_back(name);
         return;
@@ -73,6 +79,13 @@ void add_table(const ElfImage& image, const std::vector<Elf64_Shdr>& sections,
     tables.texts.push_back(image.text(sections[table.sh_link]));
     tables.functions.reserve(tables.functions.size() + entries.size());
     for (const Elf64_Sym& entry : entries) add_symbol(image, entry, tables.texts.back(), tables);
+}
+
+void look_at_names(const ElfImage& image, const std::vector<Elf64_Shdr>& sections, Tables& tables) {
+    if (image.section_names() >= sections.size()) return;
+    const std::string names = image.text(sections[image.section_names()]);
+    for (const Elf64_Shdr& section : sections)
+        tables.stacks.has_section(name_at(names, section.sh_name));
 }
 
 // A function is in both tables, and once for each version of its name.
@@ -127,6 +140,8 @@ Result<Symbols> read_symbols(const std::string& path) {
         const bool has_symbols = section.sh_type == SHT_DYNSYM || section.sh_type == SHT_SYMTAB;
         if (has_symbols) add_table(*image, *sections, section, tables);
     }
+    look_at_names(*image, *sections, tables);
+    symbols.stacks = tables.stacks;
     remove_duplicates(tables);
     symbols.functions.reserve(tables.functions.size());
     for (const Function& each : tables.functions) {

@@ -27,6 +27,7 @@ public:
     // 64-bit and little-endian: the tables below can be read.
     bool is_supported() const { return supported_; }
     uint64_t entry_point() const { return header_.e_entry; }
+    size_t section_names() const { return header_.e_shstrndx; }  // the section that has them
 
     Result<std::vector<Elf64_Shdr>> sections() const;
     // Symbols of a SHT_DYNSYM or SHT_SYMTAB section, and the text of the section it links to. Empty

@@ -19,6 +19,7 @@
 #include "rules/rules.h"
 #include "rules/types.h"
 #include "target/process_fields.h"
+#include "target/stacks.h"
 #include "target/usdt.h"
 
 namespace mlbcc::target {
@@ -33,6 +34,7 @@ struct Symbols {
     std::vector<Symbol> functions;    // defined STT_FUNC, dynamic and static; no IFUNCs, no data
     std::string machine;              // "x86_64", "aarch64"
     std::vector<std::string> ifuncs;  // left out; sorted, each once
+    StackSigns stacks;
 };
 
 // What a search for a library found. `searched` is for the message when `paths` is empty.
@@ -123,6 +125,7 @@ struct UserFunction {
     std::string base;                  // the name without variants: cuMemAlloc
     std::vector<std::string> aliases;  // other names at the same address
     uint64_t offset = 0, size = 0;     // in the file, bytes
+    StackSigns stacks;                 // of the file
 };
 struct Syscall {
     std::string name;

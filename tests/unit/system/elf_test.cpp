@@ -245,5 +245,28 @@ TEST(ElfSoname, IsTheOneTheLinkerWrote) {
     EXPECT_EQ(elf_soname(scratch.write("text", "hello")), std::nullopt);
 }
 
+TEST(ReadSymbols, TellWhetherStacksAreUnwoundOrSwitched) {
+    const Scratch scratch;
+    const auto stacks_of = [&](const char* name, const char* text) {
+        const auto symbols = read_symbols(scratch.compile(name, text));
+        EXPECT_TRUE(symbols);
+        return std::pair(symbols->stacks.stacks(), symbols->stacks.why());
+    };
+    EXPECT_EQ(stacks_of("plain.so", "int f(int x) { return x; }"),
+              std::pair(target::Stacks::steady, std::string()));
+    EXPECT_EQ(stacks_of("exits.so", "void pthread_exit(void *); void f(void) { pthread_exit(0); }"),
+              std::pair(target::Stacks::unwound, std::string("it imports `pthread_exit`")));
+    EXPECT_EQ(stacks_of("switches.so",
+                        "int swapcontext(void *, void *); void pthread_exit(void *);"
+                        "int f(void) { pthread_exit(0); return swapcontext(0, 0); }"),
+              std::pair(target::Stacks::switched, std::string("it imports `swapcontext`")));
+    EXPECT_EQ(stacks_of("boost.so", "void jump_fcontext(void) {}"),
+              std::pair(target::Stacks::switched, std::string("it has `jump_fcontext`")));
+    EXPECT_EQ(stacks_of("libc.so", "void makecontext(void) {} void pthread_exit(void) {}").first,
+              target::Stacks::steady);
+    EXPECT_EQ(stacks_of("go.so", "__attribute__((section(\".gopclntab\"))) const int table = 1;"),
+              std::pair(target::Stacks::go, std::string("it has `.gopclntab`")));
+}
+
 }  // namespace
 }  // namespace mlbcc::system

@@ -1,0 +1,106 @@
+// Where calls of a function end, by the function's bytes.
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bpf/compiler_fixture.h"
+
+namespace mlbcc::bpf {
+namespace {
+
+using EndsTest = CompilerTest;
+using Returns = std::vector<uint64_t>;
+using Jumps = std::vector<int64_t>;
+
+std::vector<std::byte> bytes(std::string_view text) {
+    std::vector<std::byte> result;
+    for (size_t i = 0; i + 1 < text.size(); ++i) {
+        if (text[i] == ' ') continue;
+        result.push_back(
+            static_cast<std::byte>(std::stoi(std::string(text.substr(i++, 2)), nullptr, 16)));
+    }
+    return result;
+}
+
+CodeEnds find(CompilerProcess& helper, std::string_view text,
+              std::optional<uint64_t> size = std::nullopt,
+              const std::string& architecture = "x86_64") {
+    auto code = bytes(text);
+    FunctionCode function{code, size.value_or(code.size()), true};
+    auto entries = helper.entries(architecture, {&function, 1});
+    if (!entries || entries->size() != 1) {
+        ADD_FAILURE() << "no answer for " << text;
+        return {};
+    }
+    return entries->front().ends;
+}
+
+TEST_F(EndsTest, EachInstructionThatReturnsIsOne) {
+    // test %edi,%edi; je +2; ret; nop; repz ret
+    const CodeEnds ends = find(helper(), "85ff 7402 c3 90 f3c3");
+    EXPECT_EQ(ends.returns, (Returns{4, 6}));
+    EXPECT_EQ(ends.jumps, Jumps{});
+    EXPECT_EQ(ends.unknown, "");
+}
+
+TEST_F(EndsTest, JumpsOutOfTheFunctionAreTold) {
+    // push %rbx; jne -> +64 (its cold part); pop %rbx; jmp -> -252; call elsewhere is none
+    const CodeEnds ends = find(helper(), "53 e8fbffffff 0f853a000000 5b e9f2feffff");
+    EXPECT_EQ(ends.returns, Returns{});
+    EXPECT_EQ(ends.jumps, (Jumps{-252, 70}));
+    EXPECT_EQ(ends.unknown, "");
+}
+
+TEST_F(EndsTest, JumpsThroughPointersAreNotKnown) {
+    // jmp *4660(%rip)
+    EXPECT_EQ(find(helper(), "ff2534120000").unknown,
+              "+0 `jmpq *4660(%rip)` goes where is not known");
+    // mov (%rdi),%rax; jmp *24(%rax): a virtual function
+    EXPECT_EQ(find(helper(), "488b07 ff6018").unknown,
+              "+3 `jmpq *24(%rax)` goes where is not known");
+    // mov %rsi,%rax; jmp *%rax
+    EXPECT_EQ(find(helper(), "4889f0 ffe0").unknown, "+3 `jmpq *%rax` goes where is not known");
+}
+
+TEST_F(EndsTest, JumpsByTablesStayInTheFunction) {
+    // movslq (%rdx,%rax,4),%rax; add %rdx,%rax; jmp *%rax; ret
+    const CodeEnds by_offsets = find(helper(), "48630482 4801d0 ffe0 c3");
+    EXPECT_EQ(by_offsets.unknown, "");
+    EXPECT_EQ(by_offsets.returns, Returns{9});
+    // jmp *0x402000(,%rax,8); ret
+    EXPECT_EQ(find(helper(), "ff24c500204000 c3").unknown, "");
+    // notrack jmp *%rax; ret
+    EXPECT_EQ(find(helper(), "3effe0 c3").unknown, "");
+}
+
+TEST_F(EndsTest, OfUnknownSizeWhatIsReachedCounts) {
+    // test %edi,%edi; je +1; ret; jmp +1; (no instruction); ret; behind it another function's ret
+    const CodeEnds ends = find(helper(), "85ff 7401 c3 eb01 06 c3 c3", 0);
+    EXPECT_EQ(ends.returns, (Returns{4, 8}));
+    EXPECT_EQ(ends.unknown, "");
+    // It falls off the end of what there is.
+    EXPECT_EQ(find(helper(), "85ff", 0).unknown, "it cannot be read at +2");
+}
+
+TEST_F(EndsTest, WhatIsNoInstructionOrMissingIsSaid) {
+    EXPECT_EQ(find(helper(), "c3 06 06").unknown, "it cannot be read at +1");
+    EXPECT_EQ(find(helper(), "c3", 4096).unknown, "it is too large to be looked through");
+}
+
+TEST_F(EndsTest, Arm) {
+    // cbz w0, +8; ret; b -> -4096
+    const CodeEnds ends = find(helper(), "40000034 c0035fd6 fefbff17", std::nullopt, "aarch64");
+    EXPECT_EQ(ends.returns, Returns{4});
+    EXPECT_EQ(ends.jumps, Jumps{-4096});
+    EXPECT_EQ(ends.unknown, "");
+    // ldrsw x1,[x0,x1,lsl #2]; add x0,x0,x1; br x0; ret
+    EXPECT_EQ(
+        find(helper(), "0178a1b8 0000018b 00001fd6 c0035fd6", std::nullopt, "aarch64").unknown, "");
+    // ldr x16,[x0]; br x16
+    EXPECT_EQ(find(helper(), "100040f9 00021fd6", std::nullopt, "aarch64").unknown,
+              "+4 `br x16` goes where is not known");
+}
+
+}  // namespace
+}  // namespace mlbcc::bpf

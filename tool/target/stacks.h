@@ -1,0 +1,37 @@
+// What happens to the stacks of the threads that run a file's functions. A return probe overwrites
+// the return address of a call, and the kernel keeps the true one in a list by thread: a program
+// that reads its own return addresses, or goes on with another stack before the call has returned,
+// dies of it, or computes something else (docs/decisions/020-ends-without-return-probes.md).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace mlbcc::target {
+
+enum class Stacks {
+    steady,    // calls return one after the other, as they were made
+    unwound,   // exceptions, panics, cancelled threads and backtraces go through calls
+    switched,  // coroutines: a call may go on while another of the same thread is open
+    go         // goroutines: switched, moved to other threads, copied when they grow
+};
+
+// What a file's symbols say of it: each that is undefined in it, and each function that it has.
+class StackSigns {
+public:
+    void imports(std::string_view name);
+    void defines(std::string_view name);
+    void has_section(std::string_view name);
+
+    Stacks stacks() const { return stacks_; }
+    // "it imports `__cxa_throw`"; "" for steady ones.
+    const std::string& why() const { return why_; }
+
+private:
+    void is(Stacks stacks, std::string_view how, std::string_view name);
+
+    Stacks stacks_ = Stacks::steady;
+    std::string why_;
+};
+
+}  // namespace mlbcc::target
