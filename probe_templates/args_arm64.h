@@ -39,6 +39,14 @@ struct mlbcc_syscall_rest {
 #define MLBCC_IS_FORK(number) ((number) == 220 || (number) == 435)  // clone, clone3
 #define MLBCC_ENTRY_SP(ctx) ((u64)(ctx)->sp)
 #define MLBCC_RETURN_SP(ctx) ((u64)(ctx)->sp)
+// One number of registers that a call leaves as they were.
+#define MLBCC_KEPT_REGISTERS(ctx)                                                                  \
+    ((((((((ctx)->regs[19] * 31 + (ctx)->regs[20]) * 31 + (ctx)->regs[21]) * 31 +                  \
+         (ctx)->regs[22]) * 31 + (ctx)->regs[23]) * 31 + (ctx)->regs[24]) * 31) + (ctx)->regs[29])
+// The goroutine that runs, and behind `cmp sp, x16` whether its stack is too short: `b.ls`.
+#define MLBCC_GOROUTINE(ctx) ((ctx)->regs[28])
+#define MLBCC_STACK_IS_SHORT(ctx)                                                                  \
+    (((ctx)->pstate & 0x20000000) == 0 || ((ctx)->pstate & 0x40000000) != 0)
 
 // The registers of the caller as the call leaves them: what unwinding begins from.
 #define MLBCC_CALLEE_SAVED(ctx, stack)                                                             \

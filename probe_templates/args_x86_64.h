@@ -36,6 +36,13 @@ struct mlbcc_syscall_rest {
 // The same number at both ends of a call: `ret` has taken the return address off the stack.
 #define MLBCC_ENTRY_SP(ctx) ((u64)(ctx)->sp)
 #define MLBCC_RETURN_SP(ctx) ((u64)(ctx)->sp - 8)
+// One number of all registers that a call leaves as they were.
+#define MLBCC_KEPT_REGISTERS(ctx)                                                                  \
+    (((((((ctx)->bx * 31 + (ctx)->bp) * 31 + (ctx)->r12) * 31 + (ctx)->r13) * 31 + (ctx)->r14) *   \
+      31) + (ctx)->r15)
+// The goroutine that runs, and behind `cmp 16(%r14), %rsp` whether its stack is too short: `jbe`.
+#define MLBCC_GOROUTINE(ctx) ((u64)(ctx)->r14)
+#define MLBCC_STACK_IS_SHORT(ctx) (((ctx)->flags & 0x41) != 0)
 
 // The registers of the caller as the call leaves them: what unwinding begins from.
 #define MLBCC_CALLEE_SAVED(ctx, stack)                                                             \

@@ -3,7 +3,7 @@
 int {{name}}(struct pt_regs *ctx) {
 {{own_stack}}    struct call call MLBCC_UNSET;
     call.ctx = ctx;
-    call.session = {{session}};
+    call.ends_by = {{ends_by}};
     call.in_kernel = {{in_kernel}};
     if (!mlbcc_enter(&call)) return {{skip}};
 {{record}}    call.hits = ~0u;

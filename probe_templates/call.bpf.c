@@ -20,6 +20,14 @@ static u64 *(*mlbcc_session_cookie)(void *ctx) = (void *)0x7fff0001;
 static bool (*mlbcc_session_is_return)(void *ctx) = (void *)0x7fff0002;
 #endif
 
+// What tells the end of a call: a session, which runs one program at both ends, or the function's own
+// instructions; 0: a probe on its return, or it is none of a function.
+#define MLBCC_BY_SESSION 1
+#define MLBCC_BY_INSTRUCTION 2
+#define MLBCC_BY_COROUTINE 3  // likewise, of a program whose threads go from stack to stack
+#define MLBCC_BY_GO 4         // likewise, of a goroutine
+#define MLBCC_MOVES(call) ((call)->ends_by >= MLBCC_BY_INSTRUCTION)
+
 // The stack pointers that calls in the kernel are told apart by: a system call is above all that it
 // calls there and below all of the program. A function of the kernel is where it is on the thread's
 // stack, which has 16 KiB; what interrupts a thread has a stack of its own.
@@ -66,7 +74,7 @@ struct call {
     u8 words, text;
     u8 in_kernel;                  // whether it is one of a function of the kernel
     u8 goes_on;                    // of a template's: it is not over, and told of all the same
-    u64 session;                   // whether a session runs both ends; the verifier must know
+    u64 ends_by;                   // MLBCC_BY_...; the verifier must know
     u64 at_return;                 // which of the probe's records it is
     struct identity id;
 };
@@ -188,9 +196,18 @@ static __always_inline void mlbcc_made_record(struct call *call) {
     __sync_fetch_and_add(&mine->timed, 1);
 }
 
+// A Go function asks at its beginning whether the stack has room for it. If not, the stack is moved,
+// and it begins again. A probe on that instruction has MLBCC_CHECKS_STACK in its cookie, in the place
+// of a text, which these functions have none of.
+#define MLBCC_CHECKS_STACK 31
+
 MLBCC_COMMON u64 common_enter(struct call *call) {
+    u64 cookie = bpf_get_attach_cookie(call->ctx);
+    if (call->ends_by == MLBCC_BY_GO && MLBCC_TEXT(cookie) == MLBCC_CHECKS_STACK &&
+        MLBCC_STACK_IS_SHORT(call->ctx))
+        return 0;
     if (!mlbcc_admit_function(call)) return 0;
-    mlbcc_take_cookie(call, bpf_get_attach_cookie(call->ctx));
+    mlbcc_take_cookie(call, cookie);
     call->sp = mlbcc_entry_sp(call);
     return 1;
 }

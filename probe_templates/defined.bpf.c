@@ -13,7 +13,7 @@ static __always_inline u64 take_stack_{{structure}}(void *ctx, struct call *give
 static __always_inline int fire_{{structure}}(void *ctx, struct call *given,
                                               struct {{structure}} *fields) {
     given->ctx = ctx;
-    given->session = 0;
+    given->ends_by = 0;
     given->sp = 0;
     given->probe = {{probe}};
 {{goes_on}}    mlbcc_hit(given->probe);

@@ -32,10 +32,13 @@ static __always_inline struct call_frame *mlbcc_frame(struct thread_state *threa
 // longjmp left, if there are any: more than one push adds.
 MLBCC_COMMON u64 common_push(struct call *call) {
     u64 sp = call->sp;
+#ifdef MLBCC_MOVING
+    if (MLBCC_MOVES(call)) return mlbcc_find_thread(call) ? mlbcc_push_moving(call) : 0;
+#endif
     mlbcc_await_end(call);
 #if MLBCC_SESSION
     u64 *kept = 0;
-    if (call->session) {
+    if (call->ends_by == MLBCC_BY_SESSION) {
         kept = mlbcc_session_cookie(call->ctx);
         *kept = MLBCC_NO_FRAME;
     }
@@ -80,7 +83,7 @@ static __always_inline struct call_frame *mlbcc_innermost(void) {
 
 // A thread whose frames are all in use: without a session, what its call's return would record is
 // lost here.
-#define MLBCC_FRAMELESS() (call.session ? 0 : mlbcc_lose(&call))
+#define MLBCC_FRAMELESS() (call.ends_by == MLBCC_BY_SESSION ? 0 : mlbcc_lose(&call))
 
 // The kernel keeps the frame's index with the call.
 static __always_inline struct call_frame *mlbcc_pop_kept(struct thread_state *thread,
@@ -134,19 +137,30 @@ static __always_inline u64 mlbcc_end_frame(struct call *call) {
     call->start = 0;
     mlbcc_identify(&call->id);
 #if MLBCC_SESSION
-    if (call->session) call->start = *mlbcc_session_cookie(call->ctx);
+    if (call->ends_by == MLBCC_BY_SESSION) call->start = *mlbcc_session_cookie(call->ctx);
 #endif
     if (!call->sp) {
-        call->sp = mlbcc_return_sp(call);
-        if (!call->session) call->probe = MLBCC_PROBE(bpf_get_attach_cookie(call->ctx));
+        call->sp = MLBCC_MOVES(call) ? mlbcc_entry_sp(call) : mlbcc_return_sp(call);
+        if (call->ends_by != MLBCC_BY_SESSION)
+            call->probe = MLBCC_PROBE(bpf_get_attach_cookie(call->ctx));
     }
     call->all = mlbcc_accounts();
     if (!call->all) return 0;
+#ifdef MLBCC_MOVING
+    if (MLBCC_MOVES(call)) {
+        if (!mlbcc_find_thread(call)) return 0;
+        struct thread_state *here = call->thread;
+        return here ? mlbcc_end_moving(call, mlbcc_frame(here, here->depth)) : 0;
+    }
+#endif
     u32 id = call->id.thread;
     struct thread_state *thread = mlbcc_slot(id);
     if (!thread) thread = threads.lookup(&id);
     struct call_frame *frame = 0;
-    if (thread) frame = call->session ? mlbcc_pop_kept(thread, call) : mlbcc_pop_found(thread, call);
+    if (thread) {
+        frame = call->ends_by == MLBCC_BY_SESSION ? mlbcc_pop_kept(thread, call)
+                                                  : mlbcc_pop_found(thread, call);
+    }
     if (!frame) return 0;
     call->thread = thread;
     call->frame = frame;
@@ -160,7 +174,7 @@ MLBCC_COMMON u64 common_find_frame(struct call *call) {
 // Likewise; what a call without a frame would have recorded is lost.
 MLBCC_COMMON u64 common_leave_frame(struct call *call) {
     if (mlbcc_end_frame(call)) return 1;
-    if (call->all && call->session && call->start == MLBCC_NO_FRAME) {
+    if (call->all && call->ends_by == MLBCC_BY_SESSION && call->start == MLBCC_NO_FRAME) {
         call->probe = MLBCC_PROBE(bpf_get_attach_cookie(call->ctx));
         mlbcc_lose(call);
     }

@@ -7,12 +7,6 @@
 // Names of code objects. Whatever has left is read again.
 BPF_TABLE("lru_hash", u64, struct python_code, python_codes, 16384);
 
-static __always_inline u64 mlbcc_read_word(u64 from) {
-    u64 word = 0;
-    bpf_probe_read_user(&word, sizeof(word), (void *)from);
-    return word;
-}
-
 // The loops below have no branch in them: the verifier walks each path of each pass, and gives up at
 // a million steps.
 static __always_inline void mlbcc_read_python_text(struct python_text *to, struct python *python,
@@ -80,25 +74,6 @@ static __always_inline u64 mlbcc_known_code(u64 id) {
     u64 known = 0;
     bpf_probe_read_kernel(&known, sizeof(known), python_codes.lookup(&id));
     return known;
-}
-
-// The calling thread's PyThreadState, or 0. glibc keeps a thread's first 32 keys in its descriptor,
-// to which fs points (struct pthread, nptl/descr.h).
-static __always_inline u64 mlbcc_python_thread(struct python *python) {
-    u64 task = (u64)bpf_get_current_task(), descriptor = 0;
-    bpf_probe_read_kernel(&descriptor, 8, (void *)(task + MLBCC_FSBASE));
-    u64 key = mlbcc_read_word(python->state + python->key);  // int _is_initialized, unsigned _key
-    if ((u32)key != 1 || key >> 32 >= 32) return 0;
-    u64 thread = mlbcc_read_word(descriptor + 0x310 + (key >> 32) * 16 + 8);
-    if (!thread || mlbcc_read_word(thread + python->thread_id) != descriptor) return 0;
-    return thread;
-}
-
-static __always_inline u64 mlbcc_python_frame(struct python *python, u64 thread) {
-    u64 place = thread + python->frame, indirect = -(u64)python->indirect;
-    MLBCC_SEEN(indirect);
-    place = (mlbcc_read_word(place) & indirect) | (place & ~indirect);
-    return mlbcc_read_word(place + python->inner);
 }
 
 // Adds a frame to the stack; returns its caller's. Both counts are in memory, where the verifier

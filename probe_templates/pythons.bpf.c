@@ -64,6 +64,40 @@ static __always_inline void mlbcc_python_forks(struct identity *parent, u32 chil
     pythons.update(&child, &same);
 }
 
+#ifdef MLBCC_FSBASE
+static __always_inline u64 mlbcc_read_word(u64 from) {
+    u64 word = 0;
+    bpf_probe_read_user(&word, sizeof(word), (void *)from);
+    return word;
+}
+
+// The calling thread's PyThreadState, or 0. glibc keeps a thread's first 32 keys in its descriptor,
+// to which fs points (struct pthread, nptl/descr.h).
+static __always_inline u64 mlbcc_python_thread(struct python *python) {
+    u64 task = (u64)bpf_get_current_task(), descriptor = 0;
+    bpf_probe_read_kernel(&descriptor, 8, (void *)(task + MLBCC_FSBASE));
+    u64 key = mlbcc_read_word(python->state + python->key);  // int _is_initialized, unsigned _key
+    if ((u32)key != 1 || key >> 32 >= 32) return 0;
+    u64 thread = mlbcc_read_word(descriptor + 0x310 + (key >> 32) * 16 + 8);
+    if (!thread || mlbcc_read_word(thread + python->thread_id) != descriptor) return 0;
+    return thread;
+}
+
+static __always_inline u64 mlbcc_python_frame(struct python *python, u64 thread) {
+    u64 place = thread + python->frame, indirect = -(u64)python->indirect;
+    MLBCC_SEEN(indirect);
+    place = (mlbcc_read_word(place) & indirect) | (place & ~indirect);
+    return mlbcc_read_word(place + python->inner);
+}
+
+// The innermost Python frame of the thread that runs: a number that each greenlet has for itself.
+static __always_inline u64 mlbcc_python_now(struct identity *id) {
+    struct python *python = mlbcc_python_of(id);
+    u64 thread = python ? mlbcc_python_thread(python) : 0;
+    return thread ? mlbcc_python_frame(python, thread) : 0;
+}
+#endif
+
 // Where an interpreter begins its work.
 int python_starts(struct pt_regs *ctx) {
 {{own_stack}}    struct identity id;

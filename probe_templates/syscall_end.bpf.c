@@ -2,7 +2,7 @@
 int end_syscall(struct bpf_raw_tracepoint_args *at) {
     struct call call MLBCC_UNSET;
     call.ctx = 0;
-    call.session = 0;
+    call.ends_by = 0;
     call.in_kernel = 0;
     if (!mlbcc_find_behind(&call)) return 0;
     call.sp = MLBCC_SYSCALL_SP;

@@ -4,7 +4,7 @@
 static __always_inline int {{name}}_begins(struct bpf_raw_tracepoint_args *at) {
     struct call call MLBCC_UNSET;
     struct pt_regs registers, *ctx = &registers;
-    call.session = 0;
+    call.ends_by = 0;
     if (!mlbcc_syscall_begins(&call, &registers, at)) return 0;
 {{body}}}
 int {{name}}(struct bpf_raw_tracepoint_args *at) {

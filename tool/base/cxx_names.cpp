@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/glob.h"
+#include "base/rust_names.h"
 
 namespace mlbcc {
 
@@ -251,7 +252,16 @@ bool CxxPattern::matches_name(std::string_view name) const {
     return name == text_ || (!with_parameters_ && without_arguments(name) == text_);
 }
 
+// "r::generic::<u32>" is r::generic, too.
+bool CxxPattern::matches_rust(std::string_view name) const {
+    if (matches_name(name)) return true;
+    std::string_view generic = without_arguments(name);
+    if (generic.ends_with("::")) generic.remove_suffix(2);
+    return generic.size() != name.size() && matches_name(generic);
+}
+
 bool CxxPattern::matches(std::string_view symbol) const {
+    if (const auto rust = any_rust_name(symbol)) return matches_rust(*rust);
     if (!symbol.starts_with("_Z")) {
         return is_one(symbol) && matches_name(without_global(symbol));
     }

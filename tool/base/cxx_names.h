@@ -30,7 +30,7 @@ std::string shortened_cxx(std::string_view demangled);
 std::optional<std::string> cxx_function_name(std::string_view symbol);
 
 // `at::_ops::*::call`, `::vecAdd` (of no namespace), `Net::run(int)`: a pattern over functions as
-// people write them. With parameters it is one of several overloads.
+// people write them, of C++ and of Rust. With parameters it is one of several overloads.
 class CxxPattern {
 public:
     // Whether a pattern is meant so.
@@ -47,6 +47,7 @@ public:
 private:
     bool may_match(std::string_view symbol) const;
     bool matches_name(std::string_view name) const;
+    bool matches_rust(std::string_view name) const;
 
     std::string text_;
     bool literal_, with_parameters_;

@@ -28,7 +28,10 @@ public:
             if (chosen.empty()) return;
             multi(chosen, kind, programs.at(kind), expected_attach_type(codegen::Side::user, mode));
         };
-        if (mode == AttachMode::session) {
+        if (!sites.empty() && is_moving(sites.front())) {
+            attach(ends_of(sites), ProgramKind::moving_ret);
+            attach(sites, ProgramKind::moving_entry);
+        } else if (mode == AttachMode::session) {
             attach(sites, ProgramKind::session);
         } else {
             std::vector<Site> returning;
@@ -51,6 +54,12 @@ public:
         };
         for (const Site& site : sites) {
             const plan::ProbePlan& probe = *site.probe;
+            if (is_moving(site)) {
+                for (const Site& end : ends_of({&site, 1}))
+                    one(end, ProgramKind::moving_ret, *probe.return_shape);
+                one(site, ProgramKind::moving_entry, *probe.entry_shape);
+                continue;
+            }
             if (probe.return_shape) one(site, ProgramKind::ret, *probe.return_shape);
             if (probe.entry_shape) one(site, ProgramKind::entry, *probe.entry_shape);
         }
@@ -69,6 +78,17 @@ public:
     }
 
 private:
+    static bool is_moving(const Site& site) {
+        return codegen::side_of(*site.probe) == codegen::Side::moving;
+    }
+    static std::vector<Site> ends_of(std::span<const Site> sites) {
+        std::vector<Site> ends;
+        for (const Site& site : sites) {
+            for (const uint64_t offset : site.ends) ends.push_back({site.probe, offset});
+        }
+        return ends;
+    }
+
     Result<Attachment> finish(std::span<const Site> sites) {
         if (made_.links() == 0 && !sites.empty()) {
             errno = made_.refused.empty() ? EINVAL : made_.refused.front().code;
@@ -91,7 +111,7 @@ private:
         for (const Site& site : sites) {
             offsets.push_back(site.offset);
             if (kind == ProgramKind::usdt) semaphores.push_back(site.semaphore);
-            cookies.push_back(codegen::cookie(*site.probe));
+            cookies.push_back(codegen::cookie(*site.probe) | site.cookie_bits);
         }
         int fd =
             sys::link_uprobes(program, type, path_.c_str(), offsets, cookies,
@@ -124,13 +144,14 @@ private:
     void perf_one(const Site& site, ProgramKind kind, int program) {
         UniqueFd link = link_uprobe_event(events_, path_,
                                           {site.offset, site.semaphore, kind == ProgramKind::ret},
-                                          program, codegen::cookie(*site.probe));
+                                          program, codegen::cookie(*site.probe) | site.cookie_bits);
         if (!link) return refuse({&site, 1}, errno);
         links_of(kind).push_back(std::move(link));
     }
 
     std::vector<UniqueFd>& links_of(ProgramKind kind) {
-        return kind == ProgramKind::ret ? made_.returns_ : made_.links_;
+        const bool leaves = kind == ProgramKind::ret || kind == ProgramKind::moving_ret;
+        return leaves ? made_.returns_ : made_.links_;
     }
 
     const std::string& path_;

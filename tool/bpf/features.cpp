@@ -93,7 +93,7 @@ SystemCalls try_system_calls() {
 }
 
 uint32_t expected_attach_type(codegen::Side side, codegen::AttachMode mode) {
-    bool user = side == codegen::Side::user;
+    bool user = side != codegen::Side::kernel;
     switch (mode) {
     case codegen::AttachMode::session: return user ? sys::kUprobeSession : sys::kKprobeSession;
     case codegen::AttachMode::multi: return user ? sys::kUprobeMulti : sys::kKprobeMulti;

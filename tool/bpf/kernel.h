@@ -151,17 +151,21 @@ struct Site {
     const plan::ProbePlan* probe = nullptr;
     uint64_t offset = 0;     // in the file, bytes
     uint64_t semaphore = 0;  // likewise: the counter that the kernel keeps above 0; 0: none
+    // Likewise, where its calls end, of a function on Side::moving.
+    std::vector<uint64_t> ends;
+    uint64_t cookie_bits = 0;  // besides codegen::cookie()
 };
 struct Refusal {  // a function that the kernel would not probe; the others are attached
     plan::ProbeId probe{};
-    int code = 0;  // errno
+    int code = 0;     // errno
+    std::string why;  // where it is not the kernel that refuses
 };
 
 // Holds the links; detaches in its destructor.
 class Attachment {
 public:
-    // All sites of one file. What needs no return probe gets none where the mode allows it. Fails
-    // only if not one site could be attached.
+    // All sites of one file that are on one side. What needs no return probe gets none where the
+    // mode allows it. Fails only if not one site could be attached.
     static Result<Attachment> functions(const std::string& path, std::span<const Site> sites,
                                         const Programs& programs, codegen::AttachMode mode);
     // The same on one perf event a function, each with its shape's own program.

@@ -23,8 +23,16 @@
 namespace mlbcc::codegen {
 
 enum class AttachMode { session, multi, perf };
-// Whose functions: of programs and libraries, or of the kernel. Each side attaches in its own way.
-enum class Side { user, kernel };
+// Whose functions: of programs and libraries, of those whose calls end without a return probe
+// (plan::ProbePlan::ends_at_instructions), or of the kernel. Each side attaches in its own way.
+enum class Side { user, moving, kernel };
+inline constexpr std::array kSides{Side::user, Side::moving, Side::kernel};
+// One for each side.
+template <class T> struct BySide : std::array<T, kSides.size()> {
+    using Base = std::array<T, kSides.size()>;
+    T& operator[](Side side) { return Base::operator[](static_cast<size_t>(side)); }
+    const T& operator[](Side side) const { return Base::operator[](static_cast<size_t>(side)); }
+};
 
 // Templates by file name: "record.h", "call.bpf.c", ...
 using Templates = std::map<std::string, std::string, std::less<>>;
@@ -71,7 +79,7 @@ struct Options {
     std::vector<uint32_t> file_offsets;   // of kFileMembers, where the plan asks for files
     const Templates* templates = nullptr;
 
-    AttachMode mode_of(Side side) const { return side == Side::user ? mode : kernel_mode; }
+    AttachMode mode_of(Side side) const;  // a session has return probes: none for those that move
 };
 
 enum class ProgramKind {
@@ -84,12 +92,14 @@ enum class ProgramKind {
     kernel_session,  // as the first three, of the kernel's functions
     kernel_entry,
     kernel_ret,
+    moving_entry,  // of functions whose calls end at their own instructions
+    moving_ret,
     usdt,   // on the probes that programs bring along, of its shape
     python  // where a Python interpreter begins its work
 };
 ProgramKind program_kind(Side side, AttachMode mode, rules::Stage end);
 Side side_of(ProgramKind kind);
-Side side_of(plan::ProbeKind kind);
+Side side_of(const plan::ProbePlan& probe);  // of a function's
 
 struct Function {
     std::string name;
@@ -108,7 +118,7 @@ struct Program {
     std::vector<Function> functions;
     // With one shape an end of a side's functions at most, the first program of a kind serves all
     // of them.
-    bool direct = false, kernel_direct = false;
+    BySide<bool> direct{};
     // Functions that programs share, by the number with which the C text calls them.
     std::map<uint32_t, std::string> commons;
 };
@@ -253,6 +263,8 @@ struct AggregateValue {  // of each kind the first fields; per CPU
 // A probe's cookie (probe_templates/call.bpf.c): which probe, how many words of arguments its
 // record has and which of them points to text, which shapes its ends are of.
 uint64_t cookie(const plan::ProbePlan& probe);
+// Besides, of a Go function that is probed where it asks for room on its stack.
+inline constexpr uint64_t kChecksStack = uint64_t{31} << 27;
 inline constexpr unsigned kWordsShift = 22, kTextShift = 27, kEntryShapeShift = 32,
                           kReturnShapeShift = 48;
 inline constexpr uint32_t kMaxProbes = 1u << 22, kMaxShapes = (1u << 16) - 1;

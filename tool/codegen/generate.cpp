@@ -13,13 +13,8 @@
 namespace mlbcc::codegen {
 namespace {
 
-constexpr Side kSides[] = {Side::user, Side::kernel};
 constexpr std::string_view kGoesOn = "    given->goes_on = given->taken >> 63;\n"
                                      "    given->taken &= ~MLBCC_GOES_ON;\n";
-
-plan::ProbeKind probe_kind(Side side) {
-    return side == Side::user ? plan::ProbeKind::function : plan::ProbeKind::kernel;
-}
 
 class Generator {
 public:
@@ -27,8 +22,7 @@ public:
 
     Result<Program> run() {
         bool frames = uses_frames(plan_, options_);
-        program_.direct = is_direct(Side::user);
-        program_.kernel_direct = is_direct(Side::kernel);
+        for (Side side : kSides) program_.direct[side] = is_direct(side);
         ends_apart_ = ends_apart(plan_, options_, program_);
         syscalls_end_apart_ = syscalls_end_apart(plan_, options_);
         add("record.h");
@@ -42,10 +36,12 @@ public:
         add("call.bpf.c");
         text(own_stack_maps(plan_, options_));
         if (plan_.asks_for_files) files();
+        if (looks_for_pythons(plan_, options_)) pythons();
+        if (has_moving(plan_)) add("moving.bpf.c");
         if (frames) add("frames.bpf.c");
         if (plan_.takes_stacks()) add("stack.bpf.c");
         if (plan_.takes_kernel()) add("kernel_stack.bpf.c");
-        pythons();
+        walk_python();
         if (has_kind(plan_, plan::ProbeKind::syscall)) add("syscalls.bpf.c");
         maps();
         halves();
@@ -85,10 +81,10 @@ private:
         }
     }
     void pythons() {
-        if (looks_for_pythons(plan_, options_)) {
-            add("pythons.bpf.c", {{"own_stack", own_stack(ProgramKind::python)}});
-            program_.functions.push_back({"python_starts", ProgramKind::python, {}, {}});
-        }
+        add("pythons.bpf.c", {{"own_stack", own_stack(ProgramKind::python)}});
+        program_.functions.push_back({"python_starts", ProgramKind::python, {}, {}});
+    }
+    void walk_python() {
         if (walks_python(plan_, options_)) {
             add("python.bpf.c");
         } else if (plan_.takes_python()) {
@@ -139,25 +135,34 @@ private:
         }
         return all;
     }
-    size_t count_shapes(plan::ProbeKind kind, rules::Stage end) const {
+    // Of functions.
+    std::vector<const plan::Shape*> shapes_of(Side side) const {
+        std::vector<const plan::Shape*> all;
+        for (const plan::Shape& one : plan_.shapes) {
+            if (plan::is_function(kind_of(one)) && side_of(probe_of(one)) == side)
+                all.push_back(&one);
+        }
+        return all;
+    }
+    static size_t count(const std::vector<const plan::Shape*>& shapes, rules::Stage end) {
         return static_cast<size_t>(
-            std::ranges::count_if(shapes_of(kind), [&](auto* one) { return one->end == end; }));
+            std::ranges::count_if(shapes, [&](auto* one) { return one->end == end; }));
     }
 
     // What is traced by address later comes to its shape by another way than what is traced now.
     bool is_direct(Side side) const {
-        if (side == Side::user && plan_.traces_addresses()) return false;
-        return count_shapes(probe_kind(side), rules::Stage::entry) <= 1 &&
-               count_shapes(probe_kind(side), rules::Stage::ret) <= 1;
+        if (side != Side::kernel && plan_.traces_addresses()) return false;
+        return count(shapes_of(side), rules::Stage::entry) <= 1 &&
+               count(shapes_of(side), rules::Stage::ret) <= 1;
     }
 
     // A session's one program for functions of one shape an end: libbcc cannot call a program.
     bool is_both_ends(Side side) const {
         return is_direct(side) && options_.mode_of(side) == AttachMode::session &&
-               shapes_of(probe_kind(side)).size() == 2;
+               shapes_of(side).size() == 2;
     }
     void both_ends(Side side) {
-        auto shapes = shapes_of(probe_kind(side));
+        auto shapes = shapes_of(side);
         const char* name = side == Side::user ? "on_call" : "on_kernel_call";
         const bool entry_first = shapes.front()->end == rules::Stage::entry;
         const ProgramKind kind = program_kind(side, AttachMode::session, rules::Stage::entry);
@@ -170,7 +175,7 @@ private:
     }
 
     void shape(const plan::Shape& one) {
-        ShapeWriter writer(plan_, one, options_.mode_of(side_of(kind_of(one))));
+        ShapeWriter writer(plan_, one, options_.mode_of(side_of(probe_of(one))));
         if (is_halved(one)) return rest(one, writer);
         if (ends_apart_ && writer.can_end_apart()) writer.end_apart();
         if (syscalls_end_apart_ && writer.can_end_syscall_apart()) writer.end_apart();
@@ -239,7 +244,7 @@ private:
         const ProgramKind kind = function_kind(example);
         add("begin.bpf.c", {{"name", half.name()},
                             {"own_stack", own_stack(kind)},
-                            {"session", writer.is_session() ? "1" : "0"},
+                            {"ends_by", writer.ends_by()},
                             {"in_kernel", half.side == Side::kernel ? "1" : "0"},
                             {"skip", writer.skip()},
                             {"record", half.records ? "    mlbcc_record_beginning(&call);\n" : ""},
@@ -253,7 +258,8 @@ private:
         const bool session = options_.mode_of(Side::user) == AttachMode::session;
         const ProgramKind kind =
             program_kind(Side::user, options_.mode_of(Side::user), rules::Stage::ret);
-        add("end.bpf.c", {{"own_stack", own_stack(kind)}, {"session", session ? "1" : "0"}});
+        add("end.bpf.c",
+            {{"own_stack", own_stack(kind)}, {"ends_by", session ? "MLBCC_BY_SESSION" : "0"}});
         program_.functions.push_back({"end_call", kind, {}, {}, {0}, maps::kEnds});
         if (!session) return;
         add("lose.bpf.c", {{"own_stack", own_stack(kind)}});
@@ -320,10 +326,9 @@ private:
 
     void function_shape(const plan::Shape& one, const ShapeWriter& writer, const std::string& name,
                         const Source& body) {
-        Side side = side_of(kind_of(one));
+        Side side = side_of(probe_of(one));
         bool at_return = one.end == rules::Stage::ret, both = is_both_ends(side);
         const char* in_kernel = side == Side::kernel ? "1" : "0";
-        const char* session = writer.is_session() ? "1" : "0";
         std::string_view linkage = both ? "static __always_inline " : "";
         const ProgramKind kind = function_kind(one);
         std::string_view own = both ? "" : own_stack(kind);  // of both ends, their program has it
@@ -331,14 +336,14 @@ private:
             add("return.bpf.c", {{"name", name},
                                  {"linkage", linkage},
                                  {"own_stack", own},
-                                 {"session", session},
+                                 {"ends_by", writer.ends_by()},
                                  {"in_kernel", in_kernel},
                                  {"body", &body}});
         } else {
             add("entry.bpf.c", {{"name", name},
                                 {"linkage", linkage},
                                 {"own_stack", own},
-                                {"session", session},
+                                {"ends_by", writer.ends_by()},
                                 {"in_kernel", in_kernel},
                                 {"skip", writer.skip()},
                                 {"body", &body}});
@@ -348,7 +353,7 @@ private:
     }
     static uint32_t index(plan::ShapeId id) { return static_cast<uint32_t>(id); }
     ProgramKind function_kind(const plan::Shape& one) const {
-        const Side side = side_of(kind_of(one));
+        const Side side = side_of(probe_of(one));
         return program_kind(side, options_.mode_of(side), one.end);
     }
 
@@ -360,7 +365,8 @@ private:
     }
     // What a filter answers has its beginning done by the program that passes ends on.
     bool are_direct_syscalls(rules::Stage end) const {
-        return !follows_answers(plan_, options_) && count_shapes(plan::ProbeKind::syscall, end) < 2;
+        return !follows_answers(plan_, options_) &&
+               count(shapes_of(plan::ProbeKind::syscall), end) < 2;
     }
     void syscall_program(const plan::Shape& one, const std::string& name) {
         if (are_direct_syscalls(one.end)) {

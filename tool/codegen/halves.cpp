@@ -7,7 +7,9 @@
 namespace mlbcc::codegen {
 
 std::string FirstHalf::name() const {
-    std::string all = side == Side::user ? "begin" : "begin_kernel";
+    const std::string all = side == Side::user     ? "begin"
+                            : side == Side::moving ? "begin_moving"
+                                                   : "begin_kernel";
     return records ? all + "_recorded" : all;
 }
 
@@ -15,8 +17,7 @@ namespace {
 
 bool are_parted(Side side, const plan::Plan& plan, const Options& options, const Program& program) {
     if (plan.shapes.size() <= kInlinedShapes) return false;
-    const bool direct = side == Side::user ? program.direct : program.kernel_direct;
-    return !direct && options.mode_of(side) != AttachMode::perf;
+    return !program.direct[side] && options.mode_of(side) != AttachMode::perf;
 }
 
 }  // namespace
@@ -24,14 +25,16 @@ bool are_parted(Side side, const plan::Plan& plan, const Options& options, const
 std::vector<FirstHalf> first_halves(const plan::Plan& plan, const Options& options,
                                     const Program& program) {
     std::vector<FirstHalf> halves;
-    for (Side side : {Side::user, Side::kernel}) {
+    for (Side side : kSides) {
         if (!are_parted(side, plan, options, program)) continue;
         for (bool records : {false, true}) halves.push_back({side, records, false, {}});
     }
     for (const plan::Shape& shape : plan.shapes) {
         const plan::ProbePlan& probe = plan.probes[static_cast<uint32_t>(shape.example)];
         if (!plan::is_function(probe.kind)) continue;
-        const Side side = side_of(probe.kind);
+        // Each begins in its own way.
+        if (probe.ends_at_instructions() && probe.moves()) continue;
+        const Side side = side_of(probe);
         const ShapeWriter writer(plan, shape, options.mode_of(side));
         if (!writer.can_be_halved()) continue;
         for (FirstHalf& half : halves) {

@@ -14,6 +14,7 @@ namespace {
 
 constexpr uint32_t kThreadBytes = 16384;                 // of frames, at most
 constexpr uint32_t kSlots = 4096, kSlotsOfFrames = 256;  // threads with state of their own
+constexpr uint32_t kMovingBytes = 32U << 20;             // of open calls without a thread, at most
 constexpr uint32_t kMaxFrames = 64;  // the kernel keeps as many open return probes a thread
 constexpr size_t kWorkBytes = size_t{4} << 20;  // of `work`, at most, where one part is not more
 
@@ -23,9 +24,12 @@ size_t work_parts(size_t probes, uint32_t cpus) {
     return std::min(std::bit_floor(fit), std::bit_ceil(size_t{std::max(1u, cpus)}));
 }
 
+uint32_t saved_bytes(const plan::Plan& plan) {  // of a frame
+    return std::max(8 * plan::argument_registers(plan.arch), (plan.frame_save_bytes + 7) / 8 * 8);
+}
+
 std::string sizes(const plan::Plan& plan, const Options& options, bool uses_frames) {
-    uint32_t registers = 8 * plan::argument_registers(plan.arch);
-    uint32_t saved = std::max(registers, (plan.frame_save_bytes + 7) / 8 * 8);
+    uint32_t saved = saved_bytes(plan);
     uint32_t frame = 32 + saved, frames = kMaxFrames;
     while (frames > 8 && frames * frame > kThreadBytes) frames /= 2;
     size_t rules = plan.rules.size();
@@ -71,11 +75,15 @@ bool has_kind(const plan::Plan& plan, plan::ProbeKind kind) {
                        [&](const plan::ProbePlan& probe) { return probe.kind == kind; });
 }
 
+bool has_moving(const plan::Plan& plan) {
+    return std::ranges::any_of(plan.probes, &plan::ProbePlan::ends_at_instructions);
+}
+
 bool uses_frames(const plan::Plan& plan, const Options& options) {
     return std::any_of(plan.probes.begin(), plan.probes.end(), [&](const plan::ProbePlan& probe) {
         if (probe.kind == plan::ProbeKind::interval) return false;
-        bool session = plan::is_function(probe.kind) &&
-                       options.mode_of(side_of(probe.kind)) == AttachMode::session;
+        bool session =
+            plan::is_function(probe.kind) && options.mode_of(side_of(probe)) == AttachMode::session;
         return (probe.is_framed(session) && probe.has_return()) || has_large_record(plan, probe) ||
                needs_room(plan, probe);
     });
@@ -145,15 +153,21 @@ std::string settings(const plan::Plan& plan, const Options& options, bool frames
     }
     out +=
         fmt::format("#define MLBCC_DEFINED {}\n", has_kind(plan, plan::ProbeKind::defined) ? 1 : 0);
+    if (has_moving(plan)) {
+        const uint32_t saved = saved_bytes(plan);
+        out += fmt::format("#define MLBCC_MOVING {}\n",
+                           std::clamp(kMovingBytes / (64 + saved), 1024U, 65536U));
+    }
     if (needs_room_between(plan)) out += "#define MLBCC_BETWEEN 1\n";
     if (uint32_t taken = count_taken(plan); taken > 0) {
         out += fmt::format("#define MLBCC_TAKEN {}\n", taken);
     }
-    if (looks_for_pythons(plan, options)) out += "#define MLBCC_PYTHONS 1\n";
-    if (walks_python(plan, options)) {
-        out += fmt::format("#define MLBCC_PYTHON 1\n#define MLBCC_FSBASE {}\n",
-                           *options.task_fsbase_offset);
+    if (looks_for_pythons(plan, options)) {
+        out += "#define MLBCC_PYTHONS 1\n";
+        if (options.task_fsbase_offset)
+            out += fmt::format("#define MLBCC_FSBASE {}\n", *options.task_fsbase_offset);
     }
+    if (walks_python(plan, options)) out += "#define MLBCC_PYTHON 1\n";
     out += fmt::format("#define MLBCC_TASK_PID {}\n", options.task_pid_offset.value_or(0));
     if (session && options.task_start_offset)
         out += fmt::format("#define MLBCC_TASK_START {}\n", *options.task_start_offset);

@@ -65,6 +65,13 @@ ShapeWriter::ShapeWriter(const plan::Plan& plan, const plan::Shape& shape, Attac
     : plan_(plan), shape_(shape), probe_(plan.probes[static_cast<uint32_t>(shape.example)]),
       mode_(mode), name_(shape_name(shape.id)) {}
 
+const char* ShapeWriter::ends_by() const {
+    if (is_session()) return "MLBCC_BY_SESSION";
+    if (!probe_.ends_at_instructions()) return "0";
+    if (probe_.stacks == target::Stacks::go) return "MLBCC_BY_GO";
+    return probe_.moves() ? "MLBCC_BY_COROUTINE" : "MLBCC_BY_INSTRUCTION";
+}
+
 std::vector<Span> ShapeWriter::heads() const {
     std::set<plan::RuleId> rules;
     for (const plan::ProbePlan& probe : plan_.probes) {
@@ -242,7 +249,7 @@ bool ShapeWriter::can_be_halved() const {
 
 bool ShapeWriter::can_end_apart() const {
     return is_return() && framed() && probe_.ret && emitting(*probe_.ret) != 0 &&
-           probe_.kind == plan::ProbeKind::function &&
+           probe_.kind == plan::ProbeKind::function && !probe_.ends_at_instructions() &&
            !fits_on_stack(plan_, probe_.kind, *probe_.ret);
 }
 

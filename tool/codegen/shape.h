@@ -18,6 +18,7 @@ public:
     bool is_session() const {
         return plan::is_function(probe_.kind) && mode_ == AttachMode::session;
     }
+    const char* ends_by() const;  // call.ends_by
     // What a program returns where nothing is to be done.
     const char* skip() const { return is_session() ? "1" : "0"; }
     // Likewise, where that is known only now: a session does without the end's probe then.

@@ -6,26 +6,47 @@
 namespace mlbcc::codegen {
 
 ProgramKind program_kind(Side side, AttachMode mode, rules::Stage end) {
-    bool user = side == Side::user;
-    if (mode == AttachMode::session) {
-        return user ? ProgramKind::session : ProgramKind::kernel_session;
+    const bool session = mode == AttachMode::session, leaves = end == rules::Stage::ret;
+    switch (side) {
+    case Side::user:
+        return session ? ProgramKind::session : leaves ? ProgramKind::ret : ProgramKind::entry;
+    case Side::moving: return leaves ? ProgramKind::moving_ret : ProgramKind::moving_entry;
+    case Side::kernel:
+        return session  ? ProgramKind::kernel_session
+               : leaves ? ProgramKind::kernel_ret
+                        : ProgramKind::kernel_entry;
     }
-    if (end == rules::Stage::ret) return user ? ProgramKind::ret : ProgramKind::kernel_ret;
-    return user ? ProgramKind::entry : ProgramKind::kernel_entry;
+    MLBCC_UNREACHABLE();
 }
 
 Side side_of(ProgramKind kind) {
-    bool kernel = kind == ProgramKind::kernel_session || kind == ProgramKind::kernel_entry ||
-                  kind == ProgramKind::kernel_ret;
-    return kernel ? Side::kernel : Side::user;
+    switch (kind) {
+    case ProgramKind::kernel_session:
+    case ProgramKind::kernel_entry:
+    case ProgramKind::kernel_ret: return Side::kernel;
+    case ProgramKind::moving_entry:
+    case ProgramKind::moving_ret: return Side::moving;
+    default: return Side::user;
+    }
 }
 
-Side side_of(plan::ProbeKind kind) {
-    return kind == plan::ProbeKind::kernel ? Side::kernel : Side::user;
+Side side_of(const plan::ProbePlan& probe) {
+    if (probe.kind == plan::ProbeKind::kernel) return Side::kernel;
+    return probe.ends_at_instructions() ? Side::moving : Side::user;
+}
+
+AttachMode Options::mode_of(Side side) const {
+    if (side == Side::kernel) return kernel_mode;
+    return side == Side::moving && mode == AttachMode::session ? AttachMode::multi : mode;
 }
 
 const char* maps::rests(Side side) {
-    return side == Side::user ? "rests" : "kernel_rests";
+    switch (side) {
+    case Side::user: return "rests";
+    case Side::moving: return "moving_rests";
+    case Side::kernel: return "kernel_rests";
+    }
+    MLBCC_UNREACHABLE();
 }
 
 std::string maps::aggregate(plan::AggregateId id) {

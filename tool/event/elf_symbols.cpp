@@ -6,7 +6,7 @@
 #include <gelf.h>
 
 #include "base/cxx_names.h"
-#include "event/rust_names.h"
+#include "base/rust_names.h"
 
 namespace mlbcc::event {
 namespace {
@@ -153,7 +153,7 @@ std::optional<ElfSymbols::Hit> ElfSymbols::find(uint64_t address) const {
 }
 
 std::string demangled(std::string_view name) {
-    if (auto rust = name.starts_with("_R") ? rust_name(name) : legacy_rust_name(name)) return *rust;
+    if (auto rust = any_rust_name(name)) return *rust;
     return demangled_cxx(name).value_or(std::string(name));
 }
 

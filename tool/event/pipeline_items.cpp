@@ -218,7 +218,8 @@ void Pipeline::keep_largest(const Current& current) {
 void Pipeline::begins(Current& current) {
     uint64_t time = current.item.time_ns, sp = current.record.header.sp;
     bool is_in_thread = current.meaning.probe->kind != plan::ProbeKind::interval;
-    tracker_.reached(current.thread, sp, current.record.is_tail_call());
+    if (!current.meaning.probe->moves())
+        tracker_.reached(current.thread, sp, current.record.is_tail_call());
     for (const ClauseMeaning& span : current.meaning.spans) {
         if (!span.applies(current.hits)) continue;
         Event event = event_of(current, span, Phase::begin);
@@ -250,7 +251,8 @@ void Pipeline::ends(Current& current) {
 }
 
 void Pipeline::whole_calls(Current& current) {
-    if (!current.item.late) tracker_.reached(current.thread, current.record.header.sp, true);
+    if (!current.item.late && !current.meaning.probe->moves())
+        tracker_.reached(current.thread, current.record.header.sp, true);
     for (const ClauseMeaning& call : current.meaning.events) {
         if (!call.applies(current.hits)) continue;
         Event event = event_of(current, call, Phase::complete);

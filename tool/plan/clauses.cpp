@@ -17,7 +17,9 @@ void ProbePlanner::clause(RuleContext& context, const rules::Clause& one) {
         RuleContext& context;
         const rules::Clause& one;
         void operator()(const rules::SpanClause& c) { self.span(context, c, one.span); }
-        void operator()(const rules::EventClause& c) { self.event(context, c); }
+        void operator()(const rules::EventClause& c) {
+            self.event(context, c.type, c.name, c.fields);
+        }
         void operator()(const rules::CountClause& c) {
             self.aggregate(context, {one, AggregateKind::count, c.kept});
         }
@@ -194,6 +196,8 @@ void ProbePlanner::span(RuleContext& context, const rules::SpanClause& clause, c
         builder_.report(found);
         return;
     }
+    // What overlaps with others in its thread, and ends in any, is told as a whole.
+    if (probe_.moves()) return event(context, clause.type, "", clause.fields);
     context.part.at_entry = context.part.at_return = true;
     RecordPlan& begin = record(rules::Stage::entry);
     RecordPlan& end = record(rules::Stage::ret);
@@ -221,10 +225,11 @@ void ProbePlanner::span(RuleContext& context, const rules::SpanClause& clause, c
     add(end, rules::Stage::ret);
 }
 
-void ProbePlanner::event(RuleContext& context, const rules::EventClause& clause) {
+void ProbePlanner::event(RuleContext& context, const std::string& type, const std::string& name,
+                         const std::vector<rules::Field>& asked) {
     RecordPlan& plan = work_record(context);
-    std::vector<Named> named = fields(context, clause.fields);
-    Emit& emit = joined(plan, context, EventEmit{clause.type, clause.name, {}});
+    std::vector<Named> named = fields(context, asked);
+    Emit& emit = joined(plan, context, EventEmit{type, name, {}});
     for (const Named& one : named) {
         NamedField field = named_field(plan, one, context);
         add_field(std::get<EventEmit>(emit.what).fields, std::move(field), context);

@@ -204,8 +204,13 @@ Growth grow(Plan& plan, std::vector<target::Probe> targets, const rules::RuleSet
     const Room room(plan);
     for (target::Probe& probe : targets) {
         plan.targets.push_back(std::move(probe));
-        const bool has_room = add_last(builder, &room).value_or(true);
-        const auto* function = std::get_if<target::UserFunction>(&plan.targets.back().at);
+        bool has_room = add_last(builder, &room).value_or(true);
+        auto* function = std::get_if<target::UserFunction>(&plan.targets.back().at);
+        if (!has_room && function != nullptr &&
+            function->stacks.stacks() == target::Stacks::steady) {
+            function->stacks = target::StackSigns::not_known();
+            has_room = add_last(builder, &room).value_or(true);
+        }
         if (!has_room && function != nullptr) growth.left_out.push_back(function->symbol);
     }
     return growth;

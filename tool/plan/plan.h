@@ -283,6 +283,7 @@ struct ProbePlan {
     target::Ends ends{};           // of a call only the end may be looked at: then a completion
     std::string function, symbol;  // base name and form
     std::optional<ShapeId> entry_shape, return_shape;
+    target::Stacks stacks{};  // of a function's file
     const rules::Signature* signature = nullptr;
     ArgSlots slots;               // where its parameters are
     std::vector<RulePart> parts;  // bit i of `hits` is parts[i]
@@ -303,6 +304,11 @@ struct ProbePlan {
     // What rules ask for is looked at when the call is over, and nothing is kept for that but time.
     bool acts_at_end() const { return !has_entry() || ends == target::Ends::timed; }
     bool has_return() const { return return_parts() != 0; }
+    // No return probe: the end of a call is where an instruction of the function's returns.
+    bool ends_at_instructions() const { return stacks != target::Stacks::steady && has_return(); }
+    // Calls of one thread may overlap without one being in the other, and end in another thread: a
+    // `span` of them is one event.
+    bool moves() const { return stacks >= target::Stacks::switched; }
     // The parameters that its records have: bit i is parameter i; those from 64 on are left out.
     uint64_t asked_parameters() const;
     // Which parts act at return differs from call to call, so it is kept from entry to return.

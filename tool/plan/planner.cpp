@@ -81,6 +81,7 @@ void ProbePlanner::name(const target::AttachPoint& at) {
         void operator()(const target::UserFunction& function) {
             probe.function = function.base;
             probe.symbol = function.symbol;
+            probe.stacks = function.stacks.stacks();
         }
         void operator()(const target::KernelFunction& function) {
             probe.kind = ProbeKind::kernel;
@@ -143,14 +144,29 @@ bool ProbePlanner::plan() {
     if (probe_.ret) lay_out(*probe_.ret, true);
     if (probe_.kind == ProbeKind::interval) return true;
     find_text_words();
+    if (const auto* at = std::get_if<target::UserFunction>(&target_.at))
+        builder_.plan.asks_for_python |= probe_.ends_at_instructions() && at->stacks.of_python();
+    const std::string how = how_it_ends();
     if (probe_.has_entry()) {
         const std::string key = probe_.acts_at_end() ? "time" : entry_key();
-        probe_.entry_shape = builder_.shape(rules::Stage::entry, "entry " + key);
+        probe_.entry_shape = builder_.shape(rules::Stage::entry, "entry " + how + key);
     }
     if (probe_.has_return()) {
-        probe_.return_shape = builder_.shape(rules::Stage::ret, "return " + return_key());
+        probe_.return_shape = builder_.shape(rules::Stage::ret, "return " + how + return_key());
     }
     return true;
+}
+
+// Probes that tell calls apart by other things have shapes of their own.
+std::string ProbePlanner::how_it_ends() const {
+    if (!probe_.ends_at_instructions()) return "";
+    switch (probe_.stacks) {
+    case target::Stacks::steady: break;
+    case target::Stacks::unwound: return "at instructions ";
+    case target::Stacks::switched: return "of coroutines ";
+    case target::Stacks::go: return "of Go ";
+    }
+    return "";
 }
 
 target::Ends ProbePlanner::ends_of_syscall() const {

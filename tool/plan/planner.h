@@ -58,6 +58,7 @@ private:
     rules::Scope scope(bool entry) const;
     // Of a system call, what rules need to know of its beginning: each is more than the one before.
     enum class Beginning { nothing, time, values };
+    std::string how_it_ends() const;
     target::Ends ends_of_syscall() const;
     Beginning beginning() const;
     Beginning beginning(const rules::Typed& value) const;
@@ -74,7 +75,8 @@ private:
     void refuse_of_looks(const Span& where, const char* why);
     void stack(const rules::StackClause& clause, const Span& where);
     void span(RuleContext& context, const rules::SpanClause& clause, const Span& where);
-    void event(RuleContext& context, const rules::EventClause& clause);
+    void event(RuleContext& context, const std::string& type, const std::string& name,
+               const std::vector<rules::Field>& asked);
     void gauge(RuleContext& context, const rules::GaugeClause& clause);
     void learn(RuleContext& context, const rules::LearnClause& clause);
     bool is_stack(const rules::LearnClause& clause) const;

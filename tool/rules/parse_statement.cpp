@@ -40,8 +40,11 @@ void skip_line(Cursor& cursor) {
 }
 
 // A suffix may be any name, but a name that begins a line is most likely the next declaration.
+constexpr std::string_view kNoCallbacks = "no_callbacks";
+
 bool is_variant(Cursor& cursor) {
     if (!cursor.at(TokenKind::name) || is_statement(cursor)) return false;
+    if (cursor.token().text() == kNoCallbacks) return false;
     if (!cursor.token().first_on_line) return true;
     std::string_view word = cursor.token().text();
     return word.starts_with('_') && !word.starts_with("__") && word != "_Bool" &&
@@ -135,7 +138,7 @@ bool FileParser::library(Cursor& cursor, uint32_t begin) {
     return right;
 }
 
-// = "libcuda.so.1", "libcuda.so" variants _v2 _ptsz
+// = "libcuda.so.1", "libcuda.so" variants _v2 _ptsz no_callbacks
 bool FileParser::library_files(Cursor& cursor, Library& library) {
     if (!cursor.expect(TokenKind::assign, fmt::format("`=` after `{}`", library.name)))
         return false;
@@ -144,16 +147,21 @@ bool FileParser::library_files(Cursor& cursor, Library& library) {
         if (!file) return false;
         library.files.push_back(std::move(*file));
     } while (cursor.accept(TokenKind::comma));
+    library.no_callbacks = cursor.accept_word(kNoCallbacks);
     if (!cursor.accept_word("variants")) return true;
     while (is_variant(cursor)) library.variants.emplace_back(cursor.take().text());
     if (library.variants.empty()) cursor.unexpected("a suffix of names, such as `_v2`");
+    library.no_callbacks |= cursor.accept_word(kNoCallbacks);
     return !library.variants.empty();
 }
 
 void FileParser::add_library(Cursor& cursor, Library library) {
-    for (const Library& other : rules_.libraries) {
+    for (Library& other : rules_.libraries) {
         if (other.name != library.name) continue;
-        if (is_same(other, library)) return;
+        if (is_same(other, library)) {
+            other.no_callbacks |= library.no_callbacks;  // whoever says so knows it
+            return;
+        }
         cursor.error(library.span, fmt::format("the library `{}` is defined twice", library.name))
             .at("the other definition is here", other.span.where())
             .help("give one of them another name, or make them equal");

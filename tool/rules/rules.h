@@ -275,6 +275,8 @@ struct Library {
     std::string name;
     std::vector<std::string> files;     // sonames, paths or globs, tried in this order
     std::vector<std::string> variants;  // "_v2", "_ptsz"
+    // No function of it calls the program back, and no exception leaves one.
+    bool no_callbacks = false;
     std::string directory;              // of the rule file: "./libx.so" is relative to it
     Span span;
 };

@@ -18,6 +18,7 @@ using target::Symbols;
 struct Function {
     std::string_view name;
     uint64_t offset = 0, size = 0;
+    bool exported = false;
 };
 
 struct Tables {
@@ -52,7 +53,7 @@ bool is_start_code(std::string_view name) {
 }
 
 void add_symbol(const ElfImage& image, const Elf64_Sym& entry, std::string_view names,
-                Tables& tables) {
+                bool exported, Tables& tables) {
     const unsigned type = ELF64_ST_TYPE(entry.st_info);
     if (entry.st_shndx == SHN_UNDEF) {
         tables.stacks.imports(name_at(names, entry.st_name));
@@ -61,7 +62,7 @@ void add_symbol(const ElfImage& image, const Elf64_Sym& entry, std::string_view 
     if (type != STT_FUNC && type != STT_GNU_IFUNC) return;
     const std::string_view name = name_at(names, entry.st_name);
     if (name.empty()) return;
-    tables.stacks.defines(name);
+    tables.stacks.defines(name, ELF64_ST_BIND(entry.st_info) == STB_LOCAL);
     if (type == STT_GNU_IFUNC) {
         tables.ifuncs.push_back(name);
         return;
@@ -69,7 +70,7 @@ void add_symbol(const ElfImage& image, const Elf64_Sym& entry, std::string_view 
     const std::optional<uint64_t> offset = image.file_offset(entry.st_value, PF_X);
     if (!offset || entry.st_value == image.entry_point()) return;
     if (!is_entered_by_call(name) || is_start_code(name)) return;
-    tables.functions.push_back({name, *offset, entry.st_size});
+    tables.functions.push_back({name, *offset, entry.st_size, exported});
 }
 
 void add_table(const ElfImage& image, const std::vector<Elf64_Shdr>& sections,
@@ -78,7 +79,9 @@ void add_table(const ElfImage& image, const std::vector<Elf64_Shdr>& sections,
     const std::vector<Elf64_Sym> entries = image.symbols(table);
     tables.texts.push_back(image.text(sections[table.sh_link]));
     tables.functions.reserve(tables.functions.size() + entries.size());
-    for (const Elf64_Sym& entry : entries) add_symbol(image, entry, tables.texts.back(), tables);
+    const bool exported = table.sh_type == SHT_DYNSYM;
+    for (const Elf64_Sym& entry : entries)
+        add_symbol(image, entry, tables.texts.back(), exported, tables);
 }
 
 void look_at_names(const ElfImage& image, const std::vector<Elf64_Shdr>& sections, Tables& tables) {
@@ -94,7 +97,8 @@ void remove_duplicates(Tables& tables) {
     std::sort(functions.begin(), functions.end(), [](const Function& a, const Function& b) {
         const int order = a.name.compare(b.name);
         if (order != 0) return order < 0;
-        return a.offset != b.offset ? a.offset < b.offset : a.size > b.size;
+        if (a.offset != b.offset) return a.offset < b.offset;
+        return a.exported != b.exported ? a.exported : a.size > b.size;
     });
     const auto same = [](const Function& a, const Function& b) {
         return a.offset == b.offset && a.name == b.name;
@@ -145,7 +149,8 @@ Result<Symbols> read_symbols(const std::string& path) {
     remove_duplicates(tables);
     symbols.functions.reserve(tables.functions.size());
     for (const Function& each : tables.functions) {
-        symbols.functions.push_back({std::string(each.name), each.offset, each.size});
+        symbols.functions.push_back(
+            {std::string(each.name), each.offset, each.size, each.exported});
     }
     symbols.ifuncs.assign(tables.ifuncs.begin(), tables.ifuncs.end());
     return symbols;

@@ -23,7 +23,8 @@ constexpr auto kReturnTwice = std::to_array<std::string_view>(
 }  // namespace
 
 FunctionIndex::FunctionIndex(Symbols symbols)
-    : functions_(std::move(symbols.functions)), ifuncs_(std::move(symbols.ifuncs)) {
+    : functions_(std::move(symbols.functions)), ifuncs_(std::move(symbols.ifuncs)),
+      stacks_(std::move(symbols.stacks)) {
     if (!std::is_sorted(functions_.begin(), functions_.end(), by_name)) {
         std::sort(functions_.begin(), functions_.end(), by_name);
     }

@@ -26,6 +26,7 @@ public:
     size_t group_count() const { return group_starts_.empty() ? 0 : group_starts_.size() - 1; }
     std::span<const Symbol> functions() const { return functions_; }
     std::span<const std::string> ifuncs() const { return ifuncs_; }
+    const StackSigns& stacks() const { return stacks_; }
 
     std::vector<SymbolId> matching(const NamePattern& pattern) const;
     GroupId group_of(SymbolId id) const { return groups_[static_cast<uint32_t>(id)]; }
@@ -40,6 +41,7 @@ private:
 
     std::vector<Symbol> functions_;  // by name
     std::vector<std::string> ifuncs_;
+    StackSigns stacks_;
     std::vector<SymbolId> by_offset_;
     std::vector<uint32_t> group_starts_;  // into by_offset_, and its end
     std::vector<GroupId> groups_;         // by SymbolId

@@ -109,6 +109,7 @@ LibraryTable::make_quoted(const rules::FunctionTarget& target) const {
         const auto& files = library.files;
         if (std::find(files.begin(), files.end(), target.library) == files.end()) continue;
         append_new(made->variants, library.variants);
+        made->no_callbacks |= library.no_callbacks;
     }
     return made;
 }
@@ -121,6 +122,7 @@ std::unique_ptr<TracedLibrary> LibraryTable::make_named(const rules::FunctionTar
             made->names.push_back({file, library.directory});
         }
         made->variants = library.variants;
+        made->no_callbacks = library.no_callbacks;
         made->span = library.span;
         return made;
     }
@@ -204,6 +206,7 @@ LibraryFile& LibraryTable::expect_file(const std::string& title,
     file->path = key;
     file->expected = true;
     Symbols symbols;
+    symbols.stacks = StackSigns::not_known();
     for (const std::string& name : functions) {
         symbols.functions.push_back({name, 16 * (symbols.functions.size() + 1), 16});
     }

@@ -35,6 +35,7 @@ struct TracedLibrary {
     std::string soname;              // for UserFunction::soname; "" where each file has its own
     std::vector<LibraryName> names;  // tried in this order
     Variants variants;
+    bool no_callbacks = false;
     Span span;              // its `library` line, or the quoted name
     bool required = false;  // a rule that is not `optional` wants it
     bool said = false;      // its absence is worth a word: not all its rules are `unsaid`

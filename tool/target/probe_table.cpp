@@ -1,5 +1,7 @@
 #include "target/probe_table.h"
 
+#include "base/rust_names.h"
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -87,7 +89,8 @@ const rules::Signature* ProbeTable::signature_of(const LibraryFile& file, GroupI
 // cuMemAlloc_v2 -> cuMemAlloc, _ZN3Net3runEi -> Net::run
 std::string ProbeTable::shown_name(const std::string& symbol, const Variants& variants) const {
     std::optional<std::string> written;
-    if (!keep_mangled_) written = cxx_function_name(symbol);
+    if (!keep_mangled_) written = any_rust_name(symbol);
+    if (!keep_mangled_ && !written) written = cxx_function_name(symbol);
     return written ? *written : base_name(symbol, variants);
 }
 
@@ -101,9 +104,13 @@ Probe ProbeTable::make_probe(const LibraryFile& file, GroupId group, Wanted& wan
     function.base = shown_name(symbol.name, wanted.library->variants);
     function.offset = symbol.offset;
     function.size = symbol.size;
+    bool is_exported = false;
     for (const SymbolId member : file.index.members(group)) {
+        is_exported |= file.index[member].exported;
         if (member != primary) function.aliases.push_back(file.index[member].name);
     }
+    if (!wanted.library->no_callbacks)
+        function.stacks = file.index.stacks().of_function(is_exported);
     std::sort(wanted.uses.begin(), wanted.uses.end(), is_weaker);
     return {std::move(function), signature_of(file, group, wanted), std::move(wanted.uses)};
 }

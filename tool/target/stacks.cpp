@@ -31,6 +31,12 @@ constexpr auto kInterpreters =
     std::to_array<std::string_view>({"_PyEval_EvalFrameDefault", "PyEval_EvalFrameEx",
                                      "rb_fiber_resume", "zend_fiber_switch_context"});
 
+// What calls Python functions may be in the middle of that when a greenlet goes on.
+bool calls_python(std::string_view name) {
+    return name.starts_with("PyObject_Call") || name.starts_with("PyObject_Vectorcall") ||
+           name.starts_with("PyEval_Call") || name.starts_with("_PyObject_MakeTpCall");
+}
+
 bool is_glibc_own(std::string_view name) {
     return name.ends_with("context") && !name.ends_with("fcontext");
 }
@@ -50,13 +56,33 @@ void StackSigns::is(Stacks stacks, std::string_view how, std::string_view name) 
 
 void StackSigns::imports(std::string_view name) {
     if (is_one(kUnwinds, name)) is(Stacks::unwound, "imports", name);
-    if (is_one(kSwitches, name)) is(Stacks::switched, "imports", name);
+    if (is_one(kSwitches, name) || calls_python(name)) is(Stacks::switched, "imports", name);
+    of_python_ |= calls_python(name);
 }
 
-void StackSigns::defines(std::string_view name) {
-    if (is_one(kUnwinders, name)) is(Stacks::unwound, "has", name);
+void StackSigns::defines(std::string_view name, bool is_local) {
+    if (is_one(kUnwinders, name)) {
+        if (is_local)
+            own_unwinder_ = name;
+        else
+            is(Stacks::unwound, "has", name);
+    }
     if (is_one(kInterpreters, name)) is(Stacks::switched, "has", name);
+    of_python_ |= name.find("PyEval_EvalFrame") != name.npos;
     if (is_one(kSwitches, name) && !is_glibc_own(name)) is(Stacks::switched, "has", name);
+}
+
+StackSigns StackSigns::not_known() {
+    StackSigns signs;
+    signs.stacks_ = Stacks::unwound;
+    signs.why_ = "it came while the trace ran, and was not known when the probes were made";
+    return signs;
+}
+
+StackSigns StackSigns::of_function(bool is_exported) const {
+    StackSigns mine = *this;
+    if (!is_exported && !own_unwinder_.empty()) mine.is(Stacks::unwound, "has", own_unwinder_);
+    return mine;
 }
 
 void StackSigns::has_section(std::string_view name) {

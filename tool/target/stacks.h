@@ -20,10 +20,17 @@ enum class Stacks {
 class StackSigns {
 public:
     void imports(std::string_view name);
-    void defines(std::string_view name);
+    void defines(std::string_view name, bool is_local = false);
     void has_section(std::string_view name);
 
+    // Of a file that is not there yet: what is done for it must do no harm, whatever it is.
+    static StackSigns not_known();
+
+    // A library may have an unwinder for itself: its exceptions do not leave what it exports.
+    StackSigns of_function(bool is_exported) const;
+
     Stacks stacks() const { return stacks_; }
+    bool of_python() const { return of_python_; }  // switched by greenlets
     // "it imports `__cxa_throw`"; "" for steady ones.
     const std::string& why() const { return why_; }
 
@@ -31,6 +38,8 @@ private:
     void is(Stacks stacks, std::string_view how, std::string_view name);
 
     Stacks stacks_ = Stacks::steady;
+    bool of_python_ = false;
+    std::string own_unwinder_;
     std::string why_;
 };
 

@@ -28,6 +28,7 @@ struct Symbol {
     std::string name;
     uint64_t offset = 0;  // in the file, bytes: what the kernel attaches by
     uint64_t size = 0;    // bytes, 0 if unknown
+    bool exported = false;
 };
 
 struct Symbols {
@@ -125,7 +126,7 @@ struct UserFunction {
     std::string base;                  // the name without variants: cuMemAlloc
     std::vector<std::string> aliases;  // other names at the same address
     uint64_t offset = 0, size = 0;     // in the file, bytes
-    StackSigns stacks;                 // of the file
+    StackSigns stacks;
 };
 struct Syscall {
     std::string name;

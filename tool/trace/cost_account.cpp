@@ -111,7 +111,7 @@ std::vector<WorkOf> CostAccount::works() const {
         if (!parts) continue;
         const bool in_session =
             plan::is_function(probe.kind) &&
-            loaded_.mode_of(codegen::side_of(probe.kind)) == codegen::AttachMode::session;
+            loaded_.mode_of(codegen::side_of(probe)) == codegen::AttachMode::session;
         all.push_back({&probe, sum_of(*parts), in_session});
     }
     return all;

@@ -139,6 +139,22 @@ std::string describe_looks(const plan::ProbePlan& probe) {
         100 * us * 1000 / static_cast<double>(period));
 }
 
+std::string describe_end(const Frontend& frontend, const plan::ProbePlan& probe) {
+    if (!probe.has_return()) return "; no return probe is needed";
+    if (!probe.ends_at_instructions()) return "";
+    const EntryPlace& place = frontend.entries[static_cast<uint32_t>(probe.id)];
+    const std::string& why = frontend.function(probe.id).stacks.why();
+    if (!place.no_end.empty())
+        return fmt::format(
+            "\n  return  not seen: {}; a return probe would harm the program, for {}", place.no_end,
+            why);
+    return fmt::format(
+        "\n  return  at {} instruction{} that return{}; a return probe would harm the "
+        "program, for {}",
+        place.ends.size(), place.ends.size() == 1 ? "" : "s", place.ends.size() == 1 ? "s" : "",
+        why);
+}
+
 std::string describe_place(const Frontend& frontend, const plan::ProbePlan& probe) {
     switch (probe.kind) {
     case plan::ProbeKind::function: break;
@@ -156,8 +172,7 @@ std::string describe_place(const Frontend& frontend, const plan::ProbePlan& prob
     case plan::ProbeKind::usdt: return describe_usdt(std::get<target::Usdt>(probe.probe->at));
     case plan::ProbeKind::interval: return describe_looks(probe);
     }
-    return frontend.entries[static_cast<uint32_t>(probe.id)].why +
-           (probe.has_return() ? "" : "; no return probe is needed") +
+    return frontend.entries[static_cast<uint32_t>(probe.id)].why + describe_end(frontend, probe) +
            (probe.until_known
                 ? "\n  when    in processes that ran before the trace, until it tells nothing new"
                 : "");

@@ -22,8 +22,6 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMaxRuleFile = 1u << 20;
 constexpr size_t kMaxTemplate = 1u << 20;
-// A function's own code is looked at for the place of its probe; of a longer one its beginning.
-constexpr uint64_t kMaxFunction = 64u << 10;
 
 std::optional<std::string> existing(const fs::path& path) {
     std::error_code code;
@@ -302,31 +300,8 @@ Result<void> Frontend::choose_entries() {
 }
 
 Result<void> Frontend::choose_entries(size_t first, target::Host& from) {
-    entries.resize(plan.probes.size(), {0, "+0, as asked"});
-    if (options_.exact_entry || plan.probes.size() == first) return {};
-    std::vector<std::vector<std::byte>> bytes;
-    std::vector<bpf::FunctionCode> codes;
-    std::vector<plan::ProbeId> probes;
-    bytes.reserve(plan.probes.size() - first);
-    for (size_t i = first; i < plan.probes.size(); ++i) {
-        const plan::ProbePlan& probe = plan.probes[i];
-        if (probe.kind != plan::ProbeKind::function) continue;
-        const target::UserFunction& where = function(probe.id);
-        if (where.path.empty()) continue;  // it is only expected
-        Result<std::vector<std::byte>> code =
-            from.read(where.path, where.offset, std::min(where.size, kMaxFunction));
-        if (!code) return code.error();
-        bytes.push_back(std::move(*code));
-        codes.push_back({bytes.back(), where.size});
-        probes.push_back(probe.id);
-    }
-    if (codes.empty()) return {};
-    Result<std::vector<bpf::EntryChoice>> choices = compiler->entries(from.architecture(), codes);
-    if (!choices) return choices.error();
-    for (size_t i = 0; i < choices->size() && i < probes.size(); ++i) {
-        const bpf::EntryChoice& choice = (*choices)[i];
-        entries[static_cast<uint32_t>(probes[i])] = {choice.offset, choice.why, choice.refused};
-    }
+    auto done = choose_places(plan, first, options_.exact_entry, from, *compiler, entries);
+    if (!done) return done;
     steps_.done("choose entries");
     return {};
 }

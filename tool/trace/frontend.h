@@ -21,16 +21,10 @@
 #include "system/live_host.h"
 #include "system/trusted_files.h"
 #include "trace/options.h"
+#include "trace/probe_places.h"
 #include "trace/steps.h"
 
 namespace mlbcc::trace {
-
-// Where in a function its probe goes, and why there.
-struct EntryPlace {
-    uint64_t offset = 0;  // bytes from the function's beginning
-    std::string why;
-    bool refused = false;  // the kernel probes no such instruction, and would refuse all with it
-};
 
 class Frontend {
 public:

@@ -181,6 +181,8 @@ Result<void> GivenFunctions::probe(const plan::ProbePlan& form, uint64_t offset,
         return Error{"the rules look at its beginning only, and calls that are passed on to it "
                      "would count twice"};
     }
+    if (form.ends_at_instructions())
+        return Error{"a return probe, by which it would be told apart, would do harm"};
     target::Probe probe = *form.probe;
     auto& function = std::get<target::UserFunction>(probe.at);
     function.path = std::move(path);

@@ -10,24 +10,25 @@ using codegen::AttachMode;
 using codegen::Side;
 
 AttachMode Loaded::mode_of(Side side) const {
-    return side == Side::user ? mode : kernel_mode;
+    codegen::Options options;
+    options.mode = mode;
+    options.kernel_mode = kernel_mode;
+    return options.mode_of(side);
 }
 
 bool Loaded::is_dispatched(Side side) const {
-    bool direct = side == Side::user ? program.direct : program.kernel_direct;
-    return mode_of(side) != AttachMode::perf && !direct;
+    return mode_of(side) != AttachMode::perf && !program.direct[side];
 }
 
 uint64_t Loaded::missed() const {
-    uint64_t sum = kernel.skipped() + dispatcher.skipped() + kernel_dispatcher.skipped();
+    uint64_t sum = kernel.skipped();
+    for (const bpf::Dispatcher& one : dispatchers) sum += one.skipped();
     for (const bpf::Attachment& one : attachments) sum += one.missed();
     return sum;
 }
 
 bpf::Programs Loaded::programs(Side side) const {
-    if (is_dispatched(side)) {
-        return (side == Side::user ? dispatcher : kernel_dispatcher).programs();
-    }
+    if (is_dispatched(side)) return dispatchers[side].programs();
     bpf::Programs all;
     for (const codegen::Function& one : program.functions) {
         all.emplace(one.kind, kernel.program(one.name));
@@ -57,29 +58,37 @@ Result<void> Loaded::tell_rules(const plan::Plan& plan, size_t first) {
 
 // A function is attached in the file that it is in, or that comes for it.
 Result<Attached> Loaded::attach_functions(const Frontend& frontend, size_t first) {
-    return attach_files(frontend, first, programs(Side::user));
+    return attach_files(sites_of(frontend, first, false));
+}
+
+Result<Attached> Loaded::attach_side(const Frontend& frontend, Side side) {
+    return attach_files(sites_of(frontend, 0, false, side));
 }
 
 Result<Attached> Loaded::attach_but_for_jumps(const Frontend& frontend, size_t first) {
-    Result<bpf::Programs> others = dispatcher.programs_but_for_jumps();
+    Result<bpf::Programs> others = dispatchers[Side::user].programs_but_for_jumps();
     if (!others) return others.error();
-    return attach_files(frontend, first, *others);
+    return attach_files(sites_of(frontend, first, false), &*others);
 }
 
 Result<Attached> Loaded::attach_until_known(const Frontend& frontend) {
     Attached done;
-    for (const auto& [path, sites] : sites_of(frontend, 0, true)) {
-        auto made = attach_file(path, sites, programs(Side::user), learning, done);
+    for (const auto& [where, sites] : sites_of(frontend, 0, true)) {
+        const auto& [path, side] = where;
+        auto made = attach_file(path, side, sites, programs(side), learning, done);
         if (!made) return made.error();
     }
     return done;
 }
 
-Loaded::Sites Loaded::sites_of(const Frontend& frontend, size_t first, bool until_known) {
+Loaded::Sites Loaded::sites_of(const Frontend& frontend, size_t first, bool until_known,
+                               std::optional<Side> wanted) {
     Sites by_file;
     for (size_t i = first; i < frontend.plan.probes.size(); ++i) {
         const plan::ProbePlan& probe = frontend.plan.probes[i];
         if (probe.kind != plan::ProbeKind::function || probe.until_known != until_known) continue;
+        const Side side = codegen::side_of(probe);
+        if (wanted && side != *wanted) continue;
         const target::UserFunction& function = frontend.function(probe.id);
         const EntryPlace& place = frontend.entries[i];
         if (function.path.empty()) continue;  // it is only expected
@@ -87,34 +96,41 @@ Loaded::Sites Loaded::sites_of(const Frontend& frontend, size_t first, bool unti
             refused.push_back({probe.id, ENOTSUP});
             continue;
         }
-        by_file[function.path].push_back({&probe, function.offset + place.offset});
+        if (side == Side::moving && !place.no_end.empty()) {
+            refused.push_back({probe.id, ENOTSUP, place.no_end});
+            continue;
+        }
+        by_file[{function.path, side}].push_back(
+            {&probe, function.offset + place.offset, 0, place.ends, place.cookie_bits});
     }
     return by_file;
 }
 
-Result<Attached> Loaded::attach_files(const Frontend& frontend, size_t first,
-                                      const bpf::Programs& programs) {
+Result<Attached> Loaded::attach_files(const Sites& all, const bpf::Programs* of_user) {
     Attached done;
-    for (const auto& [path, sites] : sites_of(frontend, first, false)) {
-        auto made = attach_file(path, sites, programs, attachments, done);
+    for (const auto& [where, sites] : all) {
+        const auto& [path, side] = where;
+        const bool others = side == Side::user && of_user != nullptr;
+        auto made =
+            attach_file(path, side, sites, others ? *of_user : programs(side), attachments, done);
         if (!made) return made.error();
     }
     probes += done.functions;
     return done;
 }
 
-Result<void> Loaded::attach_file(const std::string& path, std::span<const bpf::Site> sites,
-                                 const bpf::Programs& programs, std::vector<bpf::Attachment>& to,
-                                 Attached& done) {
+Result<void> Loaded::attach_file(const std::string& path, Side side,
+                                 std::span<const bpf::Site> sites, const bpf::Programs& programs,
+                                 std::vector<bpf::Attachment>& to, Attached& done) {
     Result<bpf::Attachment> made =
         mode == AttachMode::perf ? bpf::Attachment::functions_by_perf(path, sites, kernel, program)
-                                 : bpf::Attachment::functions(path, sites, programs, mode);
+                                 : bpf::Attachment::functions(path, sites, programs, mode_of(side));
     if (!made) return made.error();
     done.functions += sites.size() - made->refused.size();
     done.links += made->links();
     refused.insert(refused.end(), made->refused.begin(), made->refused.end());
     to.push_back(std::move(*made));
-    if (auto touching = bpf::Attachment::touch_texts(path, sites, mode)) {
+    if (auto touching = bpf::Attachment::touch_texts(path, sites, mode_of(side))) {
         done.links += touching->links();
         to.push_back(std::move(*touching));
     }

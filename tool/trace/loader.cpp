@@ -36,7 +36,7 @@ const char* mode_name(AttachMode mode) {
 }
 
 const char* mode_name(Side side, AttachMode mode) {
-    if (side == Side::user) return mode_name(mode);
+    if (side != Side::kernel) return mode_name(mode);
     switch (mode) {
     case AttachMode::session: return "kprobe session";
     case AttachMode::multi: return "kprobe_multi";
@@ -46,9 +46,9 @@ const char* mode_name(Side side, AttachMode mode) {
 }
 
 bool has_functions(const plan::Plan& plan, Side side) {
-    auto kind = side == Side::user ? plan::ProbeKind::function : plan::ProbeKind::kernel;
-    return std::ranges::any_of(plan.probes,
-                               [&](const plan::ProbePlan& probe) { return probe.kind == kind; });
+    return std::ranges::any_of(plan.probes, [&](const plan::ProbePlan& probe) {
+        return plan::is_function(probe.kind) && codegen::side_of(probe) == side;
+    });
 }
 
 // Whether the rules can do without it.
@@ -90,7 +90,7 @@ Result<std::optional<codegen::PidNamespace>> own_namespace() {
 Result<codegen::Options> generation_options(const TraceOptions& options, const plan::Plan& plan,
                                             const bpf::Features& features) {
     bool kernel = has_functions(plan, Side::kernel);
-    bool user = !kernel || has_functions(plan, Side::user);
+    bool user = !kernel || has_functions(plan, Side::user) || has_functions(plan, Side::moving);
     Result<AttachMode> mode = choose_mode(Side::user, options.rules.attach, user, features);
     if (!mode) return mode.error();
     auto kernel_mode = choose_mode(Side::kernel, options.rules.attach, kernel, features);
@@ -206,12 +206,13 @@ Result<bpf::CompileResult> Loader::compiled() {
 }
 
 Result<void> Loader::make_dispatchers() {
-    for (Side side : {Side::user, Side::kernel}) {
+    for (Side side : codegen::kSides) {
         if (!loaded_.is_dispatched(side)) continue;
+        if (side == Side::moving && !has_functions(frontend_.plan, side)) continue;
         Result<bpf::Dispatcher> made = bpf::Dispatcher::make(
             side, loaded_.mode_of(side), *features_, frontend_.plan.shapes.size());
         if (!made) return made.error();
-        (side == Side::user ? loaded_.dispatcher : loaded_.kernel_dispatcher) = std::move(*made);
+        loaded_.dispatchers[side] = std::move(*made);
     }
     return {};
 }
@@ -297,13 +298,13 @@ Result<std::vector<bpf::CompiledProgram>> Loader::list() {
 Result<Loaded> Loader::finish() {
     if (auto done = receive(); !done) return done.error();
     if (auto done = loaded_.tell_rules(frontend_.plan, 0); !done) return done.error();
-    for (Side side : {Side::user, Side::kernel}) {
+    for (Side side : codegen::kSides) {
         if (loaded_.is_dispatched(side)) continue;
         if (auto done = attach_functions(side); !done) return done.error();
     }
     if (auto done = attach_points(frontend_.plan, loaded_); !done) return done.error();
-    for (bpf::Dispatcher* one : {&loaded_.dispatcher, &loaded_.kernel_dispatcher}) {
-        if (auto done = one->connect(loaded_.kernel, loaded_.program); !done) return done.error();
+    for (bpf::Dispatcher& one : loaded_.dispatchers) {
+        if (auto done = one.connect(loaded_.kernel, loaded_.program); !done) return done.error();
     }
     steps_.done("connect");
     return std::move(loaded_);
@@ -316,7 +317,7 @@ Error Loader::refuse(bpf::CompileError failed) {
 }
 
 Result<void> Loader::attach() {
-    for (Side side : {Side::user, Side::kernel}) {
+    for (Side side : codegen::kSides) {
         if (!loaded_.is_dispatched(side)) continue;  // needs the programs
         if (auto done = attach_functions(side); !done) return done;
     }
@@ -325,7 +326,7 @@ Result<void> Loader::attach() {
 
 Result<void> Loader::attach_functions(Side side) {
     if (!has_functions(frontend_.plan, side)) return {};
-    return side == Side::user ? attach_user_functions() : attach_kernel_functions();
+    return side == Side::kernel ? attach_kernel_functions() : attach_user_functions(side);
 }
 
 Result<void> Loader::attach_kernel_functions() {
@@ -354,11 +355,11 @@ Result<void> Loader::attach_kernel_functions() {
     return {};
 }
 
-Result<void> Loader::attach_user_functions() {
-    Result<Attached> done = loaded_.attach_functions(frontend_, 0);
+Result<void> Loader::attach_user_functions(Side side) {
+    Result<Attached> done = loaded_.attach_side(frontend_, side);
     if (!done) return done.error();
     steps_.tell(fmt::format("{} functions by {}, {} links, {} shapes", done->functions,
-                            mode_name(Side::user, loaded_.mode), done->links,
+                            mode_name(side, loaded_.mode_of(side)), done->links,
                             frontend_.plan.shapes.size()));
     steps_.done("attach");
     return {};

@@ -29,7 +29,7 @@ struct Loaded {
     codegen::AttachMode mode{}, kernel_mode{};
     bool points_by_perf = false;  // codegen::Options
     codegen::Program program;
-    bpf::Dispatcher dispatcher, kernel_dispatcher;
+    codegen::BySide<bpf::Dispatcher> dispatchers;
     bpf::LoadedProgram kernel;
     std::vector<bpf::Attachment> attachments;
     std::vector<bpf::Attachment> learning;  // of probes that are in place `until_known`
@@ -49,6 +49,7 @@ struct Loaded {
     Result<void> tell_rules(const plan::Plan& plan, size_t first);
     // ... and their places. The programs must know the former when they run.
     Result<Attached> attach_functions(const Frontend& frontend, size_t first);
+    Result<Attached> attach_side(const Frontend& frontend, codegen::Side side);  // from 0 on
     // Of probes that are in place `until_known`, which the others do not attach.
     Result<Attached> attach_until_known(const Frontend& frontend);
     // Likewise, of functions that others may jump to, whose calls those are.
@@ -57,14 +58,14 @@ struct Loaded {
     bpf::Programs programs(codegen::Side side) const;
 
 private:
-    Result<Attached> attach_files(const Frontend& frontend, size_t first,
-                                  const bpf::Programs& programs);
-    // By file: where the probes are, from index `first` on.
-    using Sites = std::map<std::string, std::vector<bpf::Site>>;
-    Sites sites_of(const Frontend& frontend, size_t first, bool until_known);
-    Result<void> attach_file(const std::string& path, std::span<const bpf::Site> sites,
-                             const bpf::Programs& programs, std::vector<bpf::Attachment>& made,
-                             Attached& done);
+    // By file and side: where the probes are, from index `first` on.
+    using Sites = std::map<std::pair<std::string, codegen::Side>, std::vector<bpf::Site>>;
+    Result<Attached> attach_files(const Sites& all, const bpf::Programs* of_user = nullptr);
+    Sites sites_of(const Frontend& frontend, size_t first, bool until_known,
+                   std::optional<codegen::Side> side = std::nullopt);
+    Result<void> attach_file(const std::string& path, codegen::Side side,
+                             std::span<const bpf::Site> sites, const bpf::Programs& programs,
+                             std::vector<bpf::Attachment>& made, Attached& done);
 };
 
 // How to generate for this machine: by the best ways to attach that it has, or the one asked for.
@@ -112,7 +113,7 @@ private:
     Result<bpf::CompileResult> compiled();
     Result<void> make_dispatchers();
     Result<void> attach_functions(codegen::Side side);
-    Result<void> attach_user_functions();
+    Result<void> attach_user_functions(codegen::Side side);
     Result<void> attach_kernel_functions();
     Error refuse(bpf::CompileError failed);
 

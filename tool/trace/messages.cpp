@@ -44,10 +44,23 @@ void tell_note(Verbosity verbosity, const std::string& text) {
     if (verbosity != Verbosity::quiet) fmt::print(stderr, "mlbcc: {}\n", text);
 }
 
+static void tell_endless(Verbosity verbosity, const plan::ProbePlan& probe,
+                         const std::string& why) {
+    const auto& function = std::get<target::UserFunction>(probe.probe->at);
+    tell_note(verbosity,
+              fmt::format("{} of {} is not probed: {}, so where a call ends is not seen, and a "
+                          "return probe would harm the program ({}); `on entry` can be traced",
+                          probe.symbol, function.soname, why, function.stacks.why()));
+}
+
 void tell_refused(Verbosity verbosity, const std::vector<bpf::Refusal>& refused,
                   const plan::Plan& plan) {
     std::map<int, std::vector<std::string>> by_reason;
     for (const bpf::Refusal& one : refused) {
+        if (!one.why.empty()) {
+            tell_endless(verbosity, plan.probes[static_cast<uint32_t>(one.probe)], one.why);
+            continue;
+        }
         by_reason[one.code].push_back(plan.probes[static_cast<uint32_t>(one.probe)].symbol);
     }
     for (const auto& [code, symbols] : by_reason) {

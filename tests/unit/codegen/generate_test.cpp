@@ -237,7 +237,7 @@ TEST(Generate, SharedFunctionsOfManyShapesAreCalledByNumber) {
     ASSERT_GT(planned.plan().shapes.size(), 4u);
     auto program = codegen::generate(planned.plan(), {.templates = &shipped_templates()});
     ASSERT_TRUE(program) << program.error().message();
-    EXPECT_FALSE(program->direct);
+    EXPECT_FALSE(program->direct[codegen::Side::user]);
     EXPECT_EQ(program->commons.begin()->second, "common_enter");
     EXPECT_GT(program->commons.size(), 8u);
     for (const auto& [number, name] : program->commons) {
@@ -284,12 +284,12 @@ TEST(Generate, APlanOfOneShapeAnEndNeedsNoDispatcher) {
     const Planned planned("on cuda:cuInit { event a(pid) }");
     auto program = codegen::generate(planned.plan(), {.templates = &shipped_templates()});
     ASSERT_TRUE(program) << program.error().message();
-    EXPECT_TRUE(program->direct);
+    EXPECT_TRUE(program->direct[codegen::Side::user]);
     EXPECT_EQ(functions(*program), "// session on_call -\n");
     auto two = codegen::generate(planned.plan(),
                                  {.mode = AttachMode::multi, .templates = &shipped_templates()});
     ASSERT_TRUE(two) << two.error().message();
-    EXPECT_TRUE(two->direct);
+    EXPECT_TRUE(two->direct[codegen::Side::user]);
     EXPECT_EQ(functions(*two), "// entry shape_0 0\n// return shape_1 1\n");
 }
 

@@ -111,5 +111,17 @@ TEST(ElfSymbols, SurvivesBrokenFiles) {
     EXPECT_GT(found, 0u);
 }
 
+TEST(Demangled, KnowsTheLanguages) {
+    EXPECT_EQ(demangled("_ZN3foo3barEi"), "foo::bar(int)");
+    EXPECT_EQ(demangled("_ZN3std2io5Write9write_all17h0123456789abcdefE"),
+              "std::io::Write::write_all");
+    EXPECT_EQ(demangled("_RNvC6_123foo3bar"), "123foo::bar");
+    EXPECT_EQ(demangled("_ZN3foo3barEv.cold"), "foo::bar() [clone .cold]");
+    EXPECT_EQ(demangled("cuInit"), "cuInit");
+    EXPECT_EQ(demangled("_Zrubbish"), "_Zrubbish");
+    EXPECT_EQ(demangled("_Rubbish"), "_Rubbish");
+    EXPECT_EQ(demangled(""), "");
+}
+
 }  // namespace
 }  // namespace mlbcc::event

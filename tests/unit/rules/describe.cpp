@@ -184,6 +184,7 @@ std::string describe(const RuleSet& rules) {
     for (const Library& library : rules.libraries) {
         out += fmt::format("library {} = {}", library.name, describe_list(library.files));
         if (!library.variants.empty()) out += " variants " + describe_list(library.variants);
+        if (library.no_callbacks) out += " no_callbacks";
         out += "\n";
     }
     for (const Header& header : rules.headers)

@@ -17,6 +17,10 @@ TEST(Library, FilesAndVariants) {
 }
 
 TEST(Library, VariantsEndWhereTheNextStatementBegins) {
+    EXPECT_EQ(tree("library a = \"a.so\" variants _v2 no_callbacks"),
+              "library a = a.so variants _v2 no_callbacks\n");
+    EXPECT_EQ(tree("library a = \"a.so\"\nlibrary a = \"a.so\" no_callbacks"),
+              "library a = a.so no_callbacks\n");
     EXPECT_EQ(tree("library a = \"a.so\" variants _v2 on a:f { count }"),
               "library a = a.so variants _v2\nrule 0 at a.rules:1:\n  on a:f\n  count\n");
     EXPECT_EQ(tree("library a = \"a.so\" variants _v2\nint f(void);\n"),

@@ -262,6 +262,12 @@ TEST(ReadSymbols, TellWhetherStacksAreUnwoundOrSwitched) {
               std::pair(target::Stacks::switched, std::string("it imports `swapcontext`")));
     EXPECT_EQ(stacks_of("boost.so", "void jump_fcontext(void) {}"),
               std::pair(target::Stacks::switched, std::string("it has `jump_fcontext`")));
+    EXPECT_EQ(stacks_of("own.so", "static void __attribute__((used)) __cxa_throw(void) {}").first,
+              target::Stacks::steady);
+    const auto own = read_symbols(scratch.path("own.so"));
+    ASSERT_TRUE(own);
+    EXPECT_EQ(own->stacks.of_function(true).stacks(), target::Stacks::steady);
+    EXPECT_EQ(own->stacks.of_function(false).why(), "it has `__cxa_throw`");
     EXPECT_EQ(stacks_of("libc.so", "void makecontext(void) {} void pthread_exit(void) {}").first,
               target::Stacks::steady);
     EXPECT_EQ(stacks_of("go.so", "__attribute__((section(\".gopclntab\"))) const int table = 1;"),

@@ -1,9 +1,9 @@
 #include <charconv>
 #include <utility>
 
-#include "event/rust_names.h"
+#include "base/rust_names.h"
 
-namespace mlbcc::event {
+namespace mlbcc {
 namespace {
 
 constexpr std::pair<std::string_view, char> kEscapes[] = {
@@ -81,4 +81,4 @@ std::optional<std::string> legacy_rust_name(std::string_view name) {
     }
 }
 
-}  // namespace mlbcc::event
+}  // namespace mlbcc

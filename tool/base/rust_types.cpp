@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "event/rust_printer.h"
+#include "base/rust_printer.h"
 
-namespace mlbcc::event {
+namespace mlbcc {
 namespace {
 
 std::string_view basic_type(char c) {
@@ -203,4 +203,4 @@ void RustPrinter::character() {
                    : fmt::format("'\\u{{{:x}}}'", code));
 }
 
-}  // namespace mlbcc::event
+}  // namespace mlbcc

@@ -1,10 +1,10 @@
-#include "event/rust_names.h"
+#include "base/rust_names.h"
 
 #include <gtest/gtest.h>
 
-#include "event/elf_symbols.h"
+#include "base/cxx_names.h"
 
-namespace mlbcc::event {
+namespace mlbcc {
 namespace {
 
 // Symbols of programs that rustc made; the plain names are those of c++filt, without hashes.
@@ -67,17 +67,20 @@ TEST(RustNames, OthersAreLeftAlone) {
     EXPECT_LT(rust_name(doubled + "E").value_or("").size(), 10'000u);
 }
 
-TEST(Demangled, KnowsTheLanguages) {
-    EXPECT_EQ(demangled("_ZN3foo3barEi"), "foo::bar(int)");
-    EXPECT_EQ(demangled("_ZN3std2io5Write9write_all17h0123456789abcdefE"),
-              "std::io::Write::write_all");
-    EXPECT_EQ(demangled("_RNvC6_123foo3bar"), "123foo::bar");
-    EXPECT_EQ(demangled("_ZN3foo3barEv.cold"), "foo::bar() [clone .cold]");
-    EXPECT_EQ(demangled("cuInit"), "cuInit");
-    EXPECT_EQ(demangled("_Zrubbish"), "_Zrubbish");
-    EXPECT_EQ(demangled("_Rubbish"), "_Rubbish");
-    EXPECT_EQ(demangled(""), "");
+TEST(RustNames, PatternsMeanThemAsPeopleWriteThem) {
+    const auto matches = [](const char* pattern, const char* symbol) {
+        return CxxPattern(pattern).matches(symbol);
+    };
+    EXPECT_TRUE(matches("cc::spawn::*", "_RNCNCNgCs6DXkGYLi8lr_2cc5spawn00B5_"));
+    EXPECT_TRUE(
+        matches("<a::T as core::fmt::Debug>::fmt", "_RNvXs2_C1aNtB5_1TNtNtC4core3fmt5Debug3fmt"));
+    EXPECT_TRUE(matches("m::f", "_RINvC1m1fTzEuyE"));
+    EXPECT_TRUE(
+        matches("std::io::Write::write_all", "_ZN3std2io5Write9write_all17h0123456789abcdefE"));
+    EXPECT_FALSE(
+        matches("std::io::Write::write", "_ZN3std2io5Write9write_all17h0123456789abcdefE"));
+    EXPECT_FALSE(matches("m::g", "_RINvC1m1fTzEuyE"));
 }
 
 }  // namespace
-}  // namespace mlbcc::event
+}  // namespace mlbcc

@@ -8,11 +8,13 @@
 #include <string>
 #include <string_view>
 
-namespace mlbcc::event {
+namespace mlbcc {
 
 // The older form, which looks like C++: its last part is a hash. Nullopt if `name` is not of it.
 std::optional<std::string> legacy_rust_name(std::string_view name);
 // RFC 2603. Nullopt if `name` is not of it, or is absurdly long or deep.
 std::optional<std::string> rust_name(std::string_view name);
+// Either.
+std::optional<std::string> any_rust_name(std::string_view name);
 
-}  // namespace mlbcc::event
+}  // namespace mlbcc

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace mlbcc::event {
+namespace mlbcc {
 
 // Recursive descent over the grammar of RFC 2603, printing as it goes. After a mistake, `good` is
 // false and what is read is the end.
@@ -123,4 +123,4 @@ template <class Read> void RustPrinter::back_reference(Read&& read) {
     at_ = behind;
 }
 
-}  // namespace mlbcc::event
+}  // namespace mlbcc

@@ -1,12 +1,12 @@
-#include "event/rust_names.h"
+#include "base/rust_names.h"
 
 #include <charconv>
 
 #include <fmt/format.h>
 
-#include "event/rust_printer.h"
+#include "base/rust_printer.h"
 
-namespace mlbcc::event {
+namespace mlbcc {
 
 // "_" is 0, "0_" 1, "Z_" 62, "10_" 63
 uint64_t RustPrinter::base62() {
@@ -122,4 +122,8 @@ std::optional<std::string> rust_name(std::string_view name) {
     return RustPrinter(name.substr(2)).print();
 }
 
-}  // namespace mlbcc::event
+std::optional<std::string> any_rust_name(std::string_view name) {
+    return name.starts_with("_R") ? rust_name(name) : legacy_rust_name(name);
+}
+
+}  // namespace mlbcc

@@ -1,0 +1,110 @@
+"""Programs that unwind, switch or move their stacks do the same under return-traced functions as alone, and the calls and
+ends of ten functions are those of their own books."""
+
+import os
+import shutil
+import subprocess
+
+from harness import TracerCase, target
+from harness.machine import ROOT, need_tool
+
+SOURCES = ROOT / "tests/runtime/targets/unharmed"
+WAYS = "session", "multi", "perf"
+
+
+def books_of(text):
+    """`f0 360 349`: calls and returns, by function."""
+    rows = [line.split() for line in text.splitlines()]
+    return {row[0]: (int(row[1]), int(row[2])) for row in rows if len(row) == 3 and row[0].rsplit(".", 1)[-1].startswith("f")}
+
+
+class Unharmed(TracerCase):
+    def check(self, *command, functions=None, prefix="", ways=("session",), environment=None):
+        functions = functions or command[0]
+        environment = {**os.environ, **(environment or {})}
+        alone = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True, env=environment).stdout
+        books = books_of(alone)
+        self.assertEqual(len(books), 10, alone)
+        all_ten = ", ".join(f'"{functions}":"{prefix}f{i}"' for i in range(10))
+        rules = (f'on entry {all_ten} {{ count by symbol as "calls" }}\n'
+                 f'on {all_ten} {{ count by symbol as "ends"   hist duration by symbol as "took" }}\n')
+        for way in ways:
+            trace = self.trace(rules, *command, options=("--attach", way), stdout=subprocess.PIPE, env=environment)
+            self.assertEqual(self.last.stdout.split("=== TRACE")[0], alone, way)
+            self.assertEqual(trace.summary["lost"], 0, way)
+            told = {label: {one["by"]["symbol"]: one["value"] for one in trace.summary["stats"] if one["label"] == label} for label in ("calls", "ends")}
+            self.assertEqual({name: (told["calls"].get(name, 0), told["ends"].get(name, 0)) for name in books}, books, (way, command))
+            times = {one["by"]["symbol"]: one["count"] for one in trace.summary["hists"]}
+            self.assertEqual(times, {name: ends for name, (_, ends) in books.items() if ends}, way)
+
+    def test_exceptions(self):
+        for how in "nested", "rethrown", "destructors":
+            self.check(target("unwinds"), how)
+        self.check(target("unwinds"), "nested", ways=WAYS)
+
+    def test_a_deep_recursion_that_an_exception_leaves(self):
+        self.check(target("unwinds"), "recursion")
+
+    def test_threads_that_are_cancelled_or_exit(self):
+        for how in "cancelled", "exited":
+            self.check(target("unwinds"), how, ways=WAYS)
+
+    def test_backtraces(self):
+        self.check(target("unwinds"), "backtraces", ways=WAYS)
+
+    def test_coroutines(self):
+        self.check(target("coroutines"), ways=WAYS)
+
+    def test_coroutines_that_end_in_another_thread(self):
+        self.check(target("coroutines"), "threads", ways=WAYS)
+
+    def test_spans_of_coroutines(self):
+        """They overlap in a thread without one being in the other: each is told when it ends, wherever that is."""
+        program = target("coroutines")
+        trace = self.trace(f'long f3(long n); long f4(long n);\non "{program}":f3, "{program}":f4 {{ span step(n, ret) }}', program, "threads")
+        books = books_of(self.last.stdout)
+        for name in "f3", "f4":
+            told = trace.named(name)
+            self.assertEqual({one["phase"] for one in told}, {"X"})
+            self.assertEqual(len(told), books[name][1])
+            self.assertTrue(all(one["args"]["n"] in range(5) for one in told))
+        self.assertGreater(len({one["tid"] for one in trace.named("f3")}), 20)
+
+    def greenlets(self, *how):
+        python = "/usr/bin/python3"
+        known = subprocess.run([python, "-c", f"import greenlet, {how[0] if how else 'sys'}"], capture_output=True, check=False)
+        if known.returncode != 0:
+            self.skipTest("no greenlets (scripts/setup.sh --tests)")
+        self.check(python, SOURCES / "greenlets.py", target("libcallbacks.so"), *how, functions=target("libcallbacks.so"))
+
+    def test_greenlets(self):
+        self.greenlets()
+
+    def test_greenlets_of_gevent(self):
+        self.greenlets("gevent")
+
+    def test_greenlets_change_in_the_interpreter(self):
+        """Its own functions are left and entered by them."""
+        python = "/usr/bin/python3"
+        command = python, SOURCES / "greenlets.py", target("libcallbacks.so")
+        if subprocess.run([python, "-c", "import greenlet"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("no greenlets (scripts/setup.sh --tests)")
+        file = os.path.realpath(python)
+        trace = self.trace(f'on entry "{file}":PyObject_Vectorcall {{ count as "calls" }}\non "{file}":PyObject_Vectorcall {{ count as "ends"  where duration >= 0 }}',
+                           *command)
+        self.assertIn("160 calls", self.last.stdout)
+        counts = {one["label"]: one["value"] for one in trace.summary["stats"]}
+        self.assertGreater(counts["calls"], 1000)
+        self.assertLessEqual(counts["calls"] - counts["ends"], counts["calls"] / 1000)
+
+    def test_rust(self):
+        program = self.dir / "unwinds_rust"
+        subprocess.run([need_tool("rustc"), "-O", SOURCES / "unwinds.rs", "-o", program], check=True, capture_output=True)
+        self.check(program, ways=WAYS)
+
+    def test_go(self):
+        program = self.dir / "goroutines"
+        go = shutil.which("go") or need_tool("/usr/lib/go/bin/go")
+        cache = {"GOCACHE": str(self.dir / "cache"), "GOFLAGS": "-mod=mod", "HOME": str(self.dir)}
+        subprocess.run([go, "build", "-o", program, SOURCES / "goroutines.go"], check=True, capture_output=True, env={**os.environ, **cache})
+        self.check(program, prefix="main.", ways=WAYS)

@@ -1,0 +1,218 @@
+#include "trace/probe_places.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "codegen/codegen.h"
+
+namespace mlbcc::trace {
+namespace {
+
+// A function's own code is looked at for the place of its probe; of a longer one its beginning.
+constexpr uint64_t kMaxFunction = 64U << 10;
+// For its ends, all of it; of one that another jumps to and whose size is not known, so much.
+constexpr uint64_t kMaxWhole = 4U << 20, kMaxReached = 8U << 10;
+constexpr size_t kMaxJumps = 16;  // to functions that jump to others in their turn
+
+using Code = std::vector<std::byte>;
+
+bool has(const Code& code, size_t at, std::initializer_list<int> bytes) {
+    if (at + bytes.size() > code.size()) return false;
+    return std::equal(bytes.begin(), bytes.end(), code.begin() + static_cast<ptrdiff_t>(at),
+                      [](int a, std::byte b) { return a == std::to_integer<int>(b); });
+}
+
+// The jump behind Go's question whether the stack has room: `cmp 16(%r14), %rsp` (or %r12, which is
+// below it by the function's frame) and `jbe`; on arm64 `ldr x16, [x28, #16]` up to `b.ls`.
+std::optional<uint64_t> stack_check_x86(const Code& code) {
+    constexpr size_t kWithin = 40;
+    for (size_t i = 0; i < std::min(kWithin, code.size()); ++i) {
+        if (!has(code, i, {0x49, 0x3b, 0x66, 0x10}) && !has(code, i, {0x4d, 0x3b, 0x66, 0x10}))
+            continue;
+        if (has(code, i + 4, {0x76}) || has(code, i + 4, {0x0f, 0x86})) return i + 4;
+    }
+    return std::nullopt;
+}
+std::optional<uint64_t> stack_check_arm(const Code& code) {
+    constexpr size_t kWithin = 8;  // instructions
+    bool asked = false;
+    for (size_t i = 0; i < kWithin && 4 * i + 4 <= code.size(); ++i) {
+        uint32_t word = 0;
+        std::memcpy(&word, &code[4 * i], sizeof word);
+        if (word == 0xf9400b90) asked = true;
+        if (asked && (word & 0xff00001f) == 0x54000009) return 4 * i;
+    }
+    return std::nullopt;
+}
+
+class PlaceChooser {
+public:
+    PlaceChooser(const plan::Plan& plan, bool exact, target::Host& from,
+                 bpf::RememberingCompiler& compiler, std::vector<EntryPlace>& places)
+        : plan_(plan), exact_(exact), from_(from), compiler_(compiler), places_(places) {}
+
+    Result<void> run(size_t first) {
+        if (auto done = read(first); !done) return done;
+        auto choices = ask(codes_);
+        if (!choices) return choices.error();
+        for (size_t i = 0; i < probes_.size() && i < choices->size(); ++i)
+            take(*probes_[i], codes_[i], (*choices)[i]);
+        return follow_jumps();
+    }
+
+private:
+    struct Open {  // a function whose ends are not all known
+        EntryPlace* place = nullptr;
+        std::string path;
+        std::vector<uint64_t> next;  // places in the file that it jumps to
+        std::set<uint64_t> seen;
+    };
+    using Place = std::pair<std::string, uint64_t>;
+    struct CodeToAsk {
+        Code code;
+        uint64_t size = 0;
+        bool ends = false;
+    };
+
+    static const target::UserFunction& function_of(const plan::ProbePlan& probe) {
+        return std::get<target::UserFunction>(probe.probe->at);
+    }
+
+    Result<void> read(size_t first) {
+        for (size_t i = first; i < plan_.probes.size(); ++i) {
+            const plan::ProbePlan& probe = plan_.probes[i];
+            if (probe.kind != plan::ProbeKind::function) continue;
+            const target::UserFunction& where = function_of(probe);
+            const bool moving = codegen::side_of(probe) == codegen::Side::moving;
+            if (where.path.empty() || (exact_ && !moving)) continue;  // it is only expected
+            const uint64_t most = moving ? kMaxWhole : kMaxFunction;
+            const uint64_t size = moving && where.size == 0 ? kMaxReached : where.size;
+            Result<Code> code = from_.read(where.path, where.offset, std::min(size, most));
+            if (!code) return code.error();
+            codes_.push_back({std::move(*code), where.size, moving});
+            probes_.push_back(&probe);
+        }
+        return {};
+    }
+
+    Result<std::vector<bpf::EntryChoice>> ask(const std::vector<CodeToAsk>& codes) {
+        if (codes.empty()) return std::vector<bpf::EntryChoice>();
+        std::vector<bpf::FunctionCode> request;
+        for (const CodeToAsk& one : codes) request.push_back({one.code, one.size, one.ends});
+        return compiler_.entries(from_.architecture(), request);
+    }
+
+    void take(const plan::ProbePlan& probe, const CodeToAsk& code, bpf::EntryChoice& choice) {
+        EntryPlace& place = places_[static_cast<uint32_t>(probe.id)];
+        if (!exact_) {
+            place = {choice.offset, choice.why, choice.refused};
+        }
+        if (!code.ends) return;
+        if (probe.stacks == target::Stacks::go) begin_behind_check(code.code, place);
+        Open open{&place, function_of(probe).path, {}, {}};
+        add(open, function_of(probe).offset, choice.ends);
+        open_.push_back(std::move(open));
+    }
+
+    void begin_behind_check(const Code& code, EntryPlace& place) const {
+        const bool x86 = plan_.arch == plan::Arch::x86_64;
+        const auto at = x86 ? stack_check_x86(code) : stack_check_arm(code);
+        if (!at) return;
+        place = {*at,
+                 "+" + std::to_string(*at) + ", where Go asks for room on the stack: emulated"};
+        place.cookie_bits = codegen::kChecksStack;
+    }
+
+    static void add(Open& open, uint64_t offset, const bpf::CodeEnds& ends) {
+        if (!ends.unknown.empty() && open.place->no_end.empty()) open.place->no_end = ends.unknown;
+        for (const uint64_t one : ends.returns) open.place->ends.push_back(offset + one);
+        for (const int64_t one : ends.jumps) {
+            const uint64_t to = offset + static_cast<uint64_t>(one);
+            if (open.seen.insert(to).second) open.next.push_back(to);
+        }
+    }
+
+    // A function that jumps to another one returns where that one does.
+    Result<void> follow_jumps() {
+        for (size_t i = 0; i < kMaxJumps; ++i) {
+            if (auto done = look_at_next(); !done) return done;
+            for (Open& one : open_) {
+                for (const uint64_t to : std::exchange(one.next, {}))
+                    add(one, to, known_.at({one.path, to}));
+            }
+        }
+        for (Open& one : open_) finish(one);
+        return {};
+    }
+
+    static void finish(Open& one) {
+        EntryPlace& place = *one.place;
+        std::ranges::sort(place.ends);
+        place.ends.erase(std::unique(place.ends.begin(), place.ends.end()), place.ends.end());
+        if (!place.no_end.empty()) return;
+        if (!one.next.empty())
+            place.no_end = "it jumps from function to function";
+        else if (place.ends.empty())
+            place.no_end = "no instruction of it returns";
+    }
+
+    Result<void> look_at_next() {
+        std::vector<Place> places;
+        std::vector<CodeToAsk> codes;
+        for (const Open& one : open_) {
+            for (const uint64_t to : one.next) {
+                const Place place{one.path, to};
+                if (!known_.try_emplace(place).second) continue;
+                const uint64_t size = size_of(place);
+                Result<Code> code = from_.read(place.first, to, size == 0 ? kMaxReached : size);
+                if (!code) return code.error();
+                codes.push_back({std::move(*code), size, true});
+                places.push_back(place);
+            }
+        }
+        auto choices = ask(codes);
+        if (!choices) return choices.error();
+        for (size_t i = 0; i < places.size() && i < choices->size(); ++i)
+            known_[places[i]] = std::move((*choices)[i].ends);
+        return {};
+    }
+
+    // Of the function that begins there; 0: not known.
+    uint64_t size_of(const Place& place) {
+        auto [found, is_new] = sizes_.try_emplace(place.first);
+        if (is_new) {
+            Result<target::Symbols> symbols = from_.symbols(place.first);
+            if (symbols) {
+                for (const target::Symbol& one : symbols->functions)
+                    found->second[one.offset] = std::max(found->second[one.offset], one.size);
+            }
+        }
+        const auto size = found->second.find(place.second);
+        return size == found->second.end() || size->second > kMaxWhole ? 0 : size->second;
+    }
+
+    const plan::Plan& plan_;
+    const bool exact_;
+    target::Host& from_;
+    bpf::RememberingCompiler& compiler_;
+    std::vector<EntryPlace>& places_;
+    std::vector<CodeToAsk> codes_;
+    std::vector<const plan::ProbePlan*> probes_;
+    std::vector<Open> open_;
+    std::map<Place, bpf::CodeEnds> known_;
+    std::map<std::string, std::map<uint64_t, uint64_t>> sizes_;
+};
+
+}  // namespace
+
+Result<void> choose_places(const plan::Plan& plan, size_t first, bool exact, target::Host& from,
+                           bpf::RememberingCompiler& compiler, std::vector<EntryPlace>& places) {
+    places.resize(plan.probes.size(), {0, "+0, as asked"});
+    return PlaceChooser(plan, exact, from, compiler, places).run(first);
+}
+
+}  // namespace mlbcc::trace

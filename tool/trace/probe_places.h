@@ -1,0 +1,31 @@
+// Where in functions their probes go: the instruction at which a call begins for us, and where no
+// return probe may be, those at which it ends.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "bpf/remembering_compiler.h"
+#include "plan/plan.h"
+#include "target/target.h"
+
+namespace mlbcc::trace {
+
+struct EntryPlace {
+    uint64_t offset = 0;  // bytes from the function's beginning
+    std::string why;
+    bool refused = false;  // the kernel probes no such instruction, and would refuse all with it
+    // Of functions that end at instructions: bytes in the file, or why not all of them are known.
+    std::vector<uint64_t> ends;
+    std::string no_end;
+    uint64_t cookie_bits = 0;  // bpf::Site
+};
+
+// Of the plan's probes from `first` on; `places` has one for each probe of the plan. `exact`: calls
+// begin at their first byte, wherever that is possible.
+Result<void> choose_places(const plan::Plan& plan, size_t first, bool exact, target::Host& from,
+                           bpf::RememberingCompiler& compiler, std::vector<EntryPlace>& places);
+
+}  // namespace mlbcc::trace
