@@ -108,3 +108,24 @@ class Unharmed(TracerCase):
         cache = {"GOCACHE": str(self.dir / "cache"), "GOFLAGS": "-mod=mod", "HOME": str(self.dir)}
         subprocess.run([go, "build", "-o", program, SOURCES / "goroutines.go"], check=True, capture_output=True, env={**os.environ, **cache})
         self.check(program, prefix="main.", ways=WAYS)
+
+    def test_a_stripped_go_program(self):
+        """Debian's caddy has no symbols: the table of Go's runtime has the functions."""
+        caddy = need_tool("caddy")
+        names = "runtime.mallocgc", "runtime.newobject", "runtime.makeslice", "runtime.growslice", "main.main"
+        listed = ", ".join(f'"{caddy}":"{name}"' for name in names)
+        want = subprocess.run([caddy, "version"], capture_output=True, text=True, check=True).stdout
+        trace = self.trace(f'on entry {listed} {{ count by symbol as "calls" }}\non {listed} {{ count by symbol as "ends"  where duration >= 0 }}',
+                           caddy, "version", stdout=subprocess.PIPE)
+        self.assertEqual(self.last.stdout.split("=== TRACE")[0], want)
+        told = {label: {one["by"]["symbol"]: one["value"] for one in trace.summary["stats"] if one["label"] == label} for label in ("calls", "ends")}
+        self.assertGreater(told["calls"]["runtime.mallocgc"], 1000)
+        self.assertEqual({**told["calls"], "main.main": 0}, {**told["ends"], "main.main": 0})
+
+    def test_a_program_that_copies_its_code(self):
+        """It takes the breakpoints along, and ends by SIGTRAP: that is said."""
+        program = target("copies_code")
+        self.assertEqual(subprocess.run([program], check=False).returncode, 0)
+        done = self.mlbcc("--rules", self.rules(f'on "{program}":middle {{ count }}'), "-o", self.out, "--", program)
+        self.assertEqual(done.returncode, 128 + 5)
+        self.assertIn("mlbcc: the command was ended by SIGTRAP, as a program is that copies its own code", done.stderr)

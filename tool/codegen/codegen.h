@@ -92,10 +92,10 @@ enum class ProgramKind {
     kernel_session,  // as the first three, of the kernel's functions
     kernel_entry,
     kernel_ret,
+    usdt,          // on the probes that programs bring along, of its shape
+    python,        // where a Python interpreter begins its work
     moving_entry,  // of functions whose calls end at their own instructions
-    moving_ret,
-    usdt,   // on the probes that programs bring along, of its shape
-    python  // where a Python interpreter begins its work
+    moving_ret
 };
 ProgramKind program_kind(Side side, AttachMode mode, rules::Stage end);
 Side side_of(ProgramKind kind);

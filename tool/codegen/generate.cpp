@@ -103,7 +103,6 @@ private:
             {name, raw ? ProgramKind::raw_tracepoint : ProgramKind::tracepoint, {}, point});
     }
 
-    // What no template has.
     void text(std::string_view more) {
         source_.from({}, false);
         source_.append(more);
@@ -128,25 +127,23 @@ private:
         return plan_.probes[static_cast<uint32_t>(shape.example)];
     }
     plan::ProbeKind kind_of(const plan::Shape& shape) const { return probe_of(shape).kind; }
-    std::vector<const plan::Shape*> shapes_of(plan::ProbeKind kind) const {
+    template <class Is> std::vector<const plan::Shape*> shapes_where(Is is) const {
         std::vector<const plan::Shape*> all;
         for (const plan::Shape& one : plan_.shapes) {
-            if (kind_of(one) == kind) all.push_back(&one);
+            if (is(probe_of(one))) all.push_back(&one);
         }
         return all;
     }
-    // Of functions.
-    std::vector<const plan::Shape*> shapes_of(Side side) const {
-        std::vector<const plan::Shape*> all;
-        for (const plan::Shape& one : plan_.shapes) {
-            if (plan::is_function(kind_of(one)) && side_of(probe_of(one)) == side)
-                all.push_back(&one);
-        }
-        return all;
+    auto shapes_of(plan::ProbeKind kind) const {
+        return shapes_where([&](const plan::ProbePlan& one) { return one.kind == kind; });
     }
-    static size_t count(const std::vector<const plan::Shape*>& shapes, rules::Stage end) {
-        return static_cast<size_t>(
-            std::ranges::count_if(shapes, [&](auto* one) { return one->end == end; }));
+    auto shapes_of(Side side) const {  // of functions
+        return shapes_where([&](const plan::ProbePlan& one) {
+            return plan::is_function(one.kind) && side_of(one) == side;
+        });
+    }
+    static auto count(const std::vector<const plan::Shape*>& shapes, rules::Stage end) {
+        return std::ranges::count_if(shapes, [&](auto* one) { return one->end == end; });
     }
 
     // What is traced by address later comes to its shape by another way than what is traced now.
@@ -236,7 +233,7 @@ private:
             {name, kind, one.id, {}, {index(one.id)}, maps::rests(side_of(kind))});
     }
     void begin(const FirstHalf& half) {
-        const plan::Shape& example = plan_.shapes[static_cast<uint32_t>(half.shapes.front())];
+        const plan::Shape& example = plan_.shapes[index(half.shapes.front())];
         const ShapeWriter writer(plan_, example, options_.mode_of(half.side));
         std::string pass =
             fmt::format("    {}.call(ctx, MLBCC_ENTRY_SHAPE(bpf_get_attach_cookie(ctx)));\n",
@@ -280,9 +277,7 @@ private:
     }
 
     void files() {
-        for (size_t i = 0; i < options_.file_offsets.size(); ++i) {
-            text(offset_define(kFileMembers[i], options_.file_offsets[i]));
-        }
+        text(file_offsets(options_));
         add("files.bpf.c");
     }
 

@@ -57,6 +57,13 @@ bool needs_ready_groups(const plan::Plan& plan, const plan::Aggregate& aggregate
     });
 }
 
+// How many calls may be open that are on no thread's stack.
+std::string moving_calls(const plan::Plan& plan) {
+    if (!has_moving(plan)) return {};
+    return fmt::format("#define MLBCC_MOVING {}\n",
+                       std::clamp(kMovingBytes / (64 + saved_bytes(plan)), 1024U, 65536U));
+}
+
 std::string room_sizes(const plan::Plan& plan) {
     const Rooms all = rooms(plan);
     if (all.count == 0) return {};
@@ -122,6 +129,13 @@ std::string offset_define(std::string name, uint32_t offset) {
     return fmt::format("#define MLBCC_OFFSET_{} {}\n", name, offset);
 }
 
+std::string file_offsets(const Options& options) {
+    std::string out;
+    for (size_t i = 0; i < options.file_offsets.size(); ++i)
+        out += offset_define(kFileMembers[i], options.file_offsets[i]);
+    return out;
+}
+
 std::string settings(const plan::Plan& plan, const Options& options, bool frames) {
     std::string out = fmt::format("#define MLBCC_EVERYONE {}\n#define MLBCC_USES_FRAMES {}\n",
                                   options.everyone ? 1 : 0, frames ? 1 : 0);
@@ -153,11 +167,7 @@ std::string settings(const plan::Plan& plan, const Options& options, bool frames
     }
     out +=
         fmt::format("#define MLBCC_DEFINED {}\n", has_kind(plan, plan::ProbeKind::defined) ? 1 : 0);
-    if (has_moving(plan)) {
-        const uint32_t saved = saved_bytes(plan);
-        out += fmt::format("#define MLBCC_MOVING {}\n",
-                           std::clamp(kMovingBytes / (64 + saved), 1024U, 65536U));
-    }
+    out += moving_calls(plan);
     if (needs_room_between(plan)) out += "#define MLBCC_BETWEEN 1\n";
     if (uint32_t taken = count_taken(plan); taken > 0) {
         out += fmt::format("#define MLBCC_TAKEN {}\n", taken);

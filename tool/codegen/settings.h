@@ -9,6 +9,7 @@
 namespace mlbcc::codegen {
 
 bool has_kind(const plan::Plan& plan, plan::ProbeKind kind);
+std::string file_offsets(const Options& options);
 bool has_moving(const plan::Plan& plan);  // functions that end at instructions
 bool uses_frames(const plan::Plan& plan, const Options& options);
 bool walks_python(const plan::Plan& plan, const Options& options);  // for `stack python`

@@ -277,7 +277,7 @@ struct Library {
     std::vector<std::string> variants;  // "_v2", "_ptsz"
     // No function of it calls the program back, and no exception leaves one.
     bool no_callbacks = false;
-    std::string directory;              // of the rule file: "./libx.so" is relative to it
+    std::string directory;  // of the rule file: "./libx.so" is relative to it
     Span span;
 };
 

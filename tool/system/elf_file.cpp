@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "system/elf_image.h"
+#include "system/go_functions.h"
 
 namespace mlbcc::system {
 
@@ -84,11 +85,28 @@ void add_table(const ElfImage& image, const std::vector<Elf64_Shdr>& sections,
         add_symbol(image, entry, tables.texts.back(), exported, tables);
 }
 
+// What Go's own table has of a program whose symbols were taken away.
+void add_go_functions(const ElfImage& image, const Elf64_Shdr& section, uint64_t text,
+                      Tables& tables) {
+    tables.texts.push_back(image.contents(section));
+    for (const GoFunction& one : go_functions(tables.texts.back(), text)) {
+        const std::optional<uint64_t> offset = image.file_offset(one.address, PF_X);
+        if (offset) tables.functions.push_back({one.name, *offset, one.size, false});
+    }
+}
+
 void look_at_names(const ElfImage& image, const std::vector<Elf64_Shdr>& sections, Tables& tables) {
     if (image.section_names() >= sections.size()) return;
     const std::string names = image.text(sections[image.section_names()]);
-    for (const Elf64_Shdr& section : sections)
-        tables.stacks.has_section(name_at(names, section.sh_name));
+    const bool stripped = std::ranges::none_of(
+        sections, [](const Elf64_Shdr& one) { return one.sh_type == SHT_SYMTAB; });
+    uint64_t text = 0;
+    for (const Elf64_Shdr& section : sections) {
+        const std::string_view name = name_at(names, section.sh_name);
+        if (name == ".text") text = section.sh_addr;
+        tables.stacks.has_section(name);
+        if (stripped && target::is_go_table(name)) add_go_functions(image, section, text, tables);
+    }
 }
 
 // A function is in both tables, and once for each version of its name.
@@ -139,7 +157,7 @@ Result<Symbols> read_symbols(const std::string& path) {
     const Result<std::vector<Elf64_Shdr>> sections = image->sections();
     if (!sections) return sections.error();
     Tables tables;
-    tables.texts.reserve(sections->size());  // the names point into them, so they must not move
+    tables.texts.reserve(2 * sections->size());  // the names point into them, so they must not move
     for (const Elf64_Shdr& section : *sections) {
         const bool has_symbols = section.sh_type == SHT_DYNSYM || section.sh_type == SHT_SYMTAB;
         if (has_symbols) add_table(*image, *sections, section, tables);

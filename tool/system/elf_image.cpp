@@ -147,8 +147,12 @@ std::vector<Elf64_Sym> ElfImage::symbols(const Elf64_Shdr& section) const {
 }
 
 std::string ElfImage::text(const Elf64_Shdr& section) const {
+    return section.sh_type == SHT_STRTAB ? contents(section) : std::string();
+}
+
+std::string ElfImage::contents(const Elf64_Shdr& section) const {
     std::string text;
-    if (section.sh_type != SHT_STRTAB || !contains(section.sh_offset, section.sh_size)) return text;
+    if (section.sh_type == SHT_NOBITS || !contains(section.sh_offset, section.sh_size)) return text;
     text.resize(section.sh_size);
     text.resize(read_fully(file_.get(), text.data(), text.size(), section.sh_offset));
     return text;

@@ -34,6 +34,7 @@ public:
     // where the section lies.
     std::vector<Elf64_Sym> symbols(const Elf64_Shdr& section) const;
     std::string text(const Elf64_Shdr& section) const;
+    std::string contents(const Elf64_Shdr& section) const;  // of any that is in the file
 
     // Where in the file a virtual address is; nullopt if it is in no segment with `flags` (PF_X).
     std::optional<uint64_t> file_offset(uint64_t address, uint32_t flags = 0) const;

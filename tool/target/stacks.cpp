@@ -48,6 +48,10 @@ bool is_one(const std::array<std::string_view, N>& names, std::string_view name)
 
 }  // namespace
 
+bool is_go_table(std::string_view section) {
+    return section == ".gopclntab" || section == ".data.rel.ro.gopclntab";
+}
+
 void StackSigns::is(Stacks stacks, std::string_view how, std::string_view name) {
     if (stacks <= stacks_) return;
     stacks_ = stacks;
@@ -86,7 +90,7 @@ StackSigns StackSigns::of_function(bool is_exported) const {
 }
 
 void StackSigns::has_section(std::string_view name) {
-    if (name == ".gopclntab" || name == ".data.rel.ro.gopclntab") is(Stacks::go, "has", name);
+    if (is_go_table(name)) is(Stacks::go, "has", name);
 }
 
 }  // namespace mlbcc::target

@@ -16,6 +16,8 @@ enum class Stacks {
     go         // goroutines: switched, moved to other threads, copied when they grow
 };
 
+bool is_go_table(std::string_view section);  // the runtime's own table of functions
+
 // What a file's symbols say of it: each that is undefined in it, and each function that it has.
 class StackSigns {
 public:

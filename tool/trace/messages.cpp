@@ -1,8 +1,10 @@
 #include "trace/messages.h"
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -42,6 +44,19 @@ bool tell(const Diagnostics& diagnostics, Verbosity verbosity, bool asides) {
 
 void tell_note(Verbosity verbosity, const std::string& text) {
     if (verbosity != Verbosity::quiet) fmt::print(stderr, "mlbcc: {}\n", text);
+}
+
+// Of SIGTRAP: a breakpoint where the kernel has no probe. A program has copied its code with them.
+void tell_signal(Verbosity verbosity, int wait_status, bool is_probed) {
+    if (!WIFSIGNALED(wait_status)) return;
+    const int signal = WTERMSIG(wait_status);
+    const char* name = ::sigabbrev_np(signal);
+    std::string said = fmt::format("the command was ended by SIG{}", name == nullptr ? "?" : name);
+    if (signal == SIGTRAP && is_probed)
+        said += ", as a program is that copies its own code to other memory (to huge pages, for "
+                "instance), for the breakpoints of probes are copied, too: have it not do so, or "
+                "trace functions of libraries only";
+    tell_note(verbosity, said);
 }
 
 static void tell_endless(Verbosity verbosity, const plan::ProbePlan& probe,

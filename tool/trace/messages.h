@@ -14,6 +14,8 @@ int tell(const Error& error);
 // Tells what is wrong with the rules; true if there are errors. Warnings and notes unless quiet.
 bool tell(const Diagnostics& diagnostics, Verbosity verbosity, bool asides = false);
 void tell_note(Verbosity verbosity, const std::string& text);
+// Of a command that a signal has ended; `wait_status` is as waitpid() has it.
+void tell_signal(Verbosity verbosity, int wait_status, bool is_probed);
 // Names the functions that could not be probed, in one note for each reason.
 void tell_refused(Verbosity verbosity, const std::vector<bpf::Refusal>& refused,
                   const plan::Plan& plan);

@@ -388,6 +388,7 @@ int Session::status(End end) {
         tell_note(options_.verbosity,
                   "what the command goes on writing is in " + screen_->output().path());
     }
+    if (command_status_) tell_signal(options_.verbosity, *command_status_, now_->loaded.probes > 0);
     if (failure_) return kExitFailure;
     if (has_findings_) return kExitFindings;
     if (command_status_) return system::exit_status(*command_status_);

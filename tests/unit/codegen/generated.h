@@ -29,10 +29,10 @@ inline const codegen::Templates& shipped_templates() {
 
 // "kind name shape-or-dash" of each program's function, and where calls are passed on to it.
 inline std::string functions(const codegen::Program& program) {
-    static constexpr const char* kKinds[] = {"session",        "entry",        "return",
-                                             "raw_tracepoint", "tracepoint",   "syscall",
-                                             "kernel session", "kernel entry", "kernel return",
-                                             "usdt",           "python"};
+    static constexpr const char* kKinds[] = {
+        "session", "entry",          "return",       "raw_tracepoint", "tracepoint",
+        "syscall", "kernel session", "kernel entry", "kernel return",  "usdt",
+        "python",  "moving entry",   "moving return"};
     std::string out;
     for (const codegen::Function& one : program.functions) {
         if (!one.shape && !one.point.empty()) continue;  // follows processes

@@ -156,8 +156,7 @@ TEST(GeneratePoints, ProgramsAndTheKernelEachHaveTheirOwnMode) {
     ASSERT_TRUE(program);
     EXPECT_EQ(functions(*program), "// entry shape_0 0\n// return shape_1 1\n"
                                    "// kernel session on_kernel_call -\n");
-    EXPECT_TRUE(program->direct[codegen::Side::user] &&
-                program->direct[codegen::Side::kernel]);
+    EXPECT_TRUE(program->direct[codegen::Side::user] && program->direct[codegen::Side::kernel]);
     for (const char* line : {"#define MLBCC_SESSION 1\n", "#define MLBCC_KERNEL 1\n",
                              "#define MLBCC_TASK_STACK 32\n"}) {
         EXPECT_NE(program->source.find(line), std::string::npos) << line;

@@ -12,6 +12,7 @@
 #include "base/unique_fd.h"
 #include "scratch.h"
 #include "system/elf_file.h"
+#include "system/go_functions.h"
 
 namespace mlbcc::system {
 namespace {
@@ -272,6 +273,48 @@ TEST(ReadSymbols, TellWhetherStacksAreUnwoundOrSwitched) {
               target::Stacks::steady);
     EXPECT_EQ(stacks_of("go.so", "__attribute__((section(\".gopclntab\"))) const int table = 1;"),
               std::pair(target::Stacks::go, std::string("it has `.gopclntab`")));
+}
+
+// Go 1.18: the header, the table of functions, their structures, their names.
+std::string go_table(uint64_t text, uint32_t magic = 0xfffffff0) {
+    std::string table(8 + 8 * 8 + 2 * 8 + 4 + 2 * 8, '\0');
+    const auto put = [&](size_t at, auto value) { std::memcpy(&table[at], &value, sizeof value); };
+    const uint64_t functions = 72, names = table.size();
+    put(0, magic);
+    table[6] = 1;
+    table[7] = 8;
+    const uint64_t words[] = {2, 1, text, names, 0, 0, 0, functions};
+    for (size_t i = 0; i < 8; ++i) put(8 + 8 * i, words[i]);
+    const uint32_t entries[] = {0x10, 20, 0x50, 28, 0x90};
+    for (size_t i = 0; i < 5; ++i) put(functions + 4 * i, entries[i]);
+    put(functions + 20 + 4, int32_t{0});
+    put(functions + 28 + 4, int32_t{10});
+    table += std::string("main.main\0main.(*T).do\0", 23);
+    return table;
+}
+
+TEST(GoFunctions, AreThoseOfTheRuntimesTable) {
+    const std::string table = go_table(0x1000);
+    const std::vector<GoFunction> found = go_functions(table, 0);
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found[0].name, "main.main");
+    EXPECT_EQ(found[0].address, 0x1010u);
+    EXPECT_EQ(found[0].size, 0x40u);
+    EXPECT_EQ(found[1].name, "main.(*T).do");
+    EXPECT_EQ(go_functions(go_table(0), 0x2000)[1].address, 0x2050u);
+    EXPECT_TRUE(go_functions(go_table(0, 0xfffffffb), 0).empty());  // of Go 1.2
+}
+
+TEST(GoFunctions, SurviveAnyBytes) {
+    std::mt19937 random(3);
+    for (int round = 0; round < 3000; ++round) {
+        std::string table = go_table(0x1000);
+        for (int i = 0; i < 4; ++i)
+            table[8 + random() % (table.size() - 8)] = static_cast<char>(random());
+        table.resize(random() % (table.size() + 1));
+        for (const GoFunction& one : go_functions(table, 0))
+            EXPECT_LT(one.name.size(), table.size());
+    }
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Coroutines: each is in the middle of a function while others are in theirs, on one thread; some jump
-// out of it (longjmp), and some begin a call in one thread and end it in another.
+// Coroutines: each is in the middle of a function while others are in theirs, on one thread; some
+// jump out of it (longjmp), and some begin a call in one thread and end it in another.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <setjmp.h>
@@ -9,7 +9,7 @@
 
 static int yields(long n);
 static long deeper(int i, long n);
-#define BODY(i, n) ((n) > 0 ? deeper(i, (n) - 1) + 1 : yields(n))
+#define BODY(i, n) ((n) > 0 ? deeper(i, (n)-1) + 1 : yields(n))
 #include "books.h"
 
 FUNCTIONS()
@@ -34,8 +34,10 @@ static long deeper(int i, long n) {
 
 static void run(int i) {
     for (int k = 0; k < kRounds; k++) {
-        if (setjmp(out[i]) == 0) sum += table[(i + k) % 10](k % 5);
-        else sum++;
+        if (setjmp(out[i]) == 0)
+            sum += table[(i + k) % 10](k % 5);
+        else
+            sum++;
     }
     is_over[i] = 1;
 }
@@ -49,12 +51,12 @@ static int go_on(void) {
     }
     return alive;
 }
-static void *one_turn(void *alive) {
-    *(int *)alive = go_on();
+static void* one_turn(void* alive) {
+    *(int*)alive = go_on();
     return 0;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     const int moves = argc > 1 && strcmp(argv[1], "threads") == 0;
     for (int i = 0; i < kCoroutines; i++) {
         getcontext(&at[i]);

@@ -11,8 +11,10 @@
 #include <vector>
 
 static std::atomic<long> calls[10], ends[10], destroyed, cleaned;
-static const char *mode = "";
-static bool is(const char *name) { return std::strcmp(mode, name) == 0; }
+static const char* mode = "";
+static bool is(const char* name) {
+    return std::strcmp(mode, name) == 0;
+}
 static int waits_on[2];
 
 struct Guard {
@@ -20,7 +22,8 @@ struct Guard {
 };
 
 extern "C" {
-long f0(long), f1(long), f2(long), f3(long), f4(long), f5(long), f6(long), f7(long), f8(long), f9(long);
+long f0(long), f1(long), f2(long), f3(long), f4(long), f5(long), f6(long), f7(long), f8(long),
+    f9(long);
 }
 static long (*const table[10])(long) = {f0, f1, f2, f3, f4, f5, f6, f7, f8, f9};
 
@@ -31,7 +34,7 @@ static long innermost(long n) {
     }
     if (is("exited")) pthread_exit(nullptr);
     if (is("backtraces")) {
-        void *frames[64];
+        void* frames[64];
         const int depth = backtrace(frames, 64);
         long inner = 0;
         for (int i = 0; i < depth; i++) inner += frames[i] != nullptr;
@@ -42,7 +45,9 @@ static long innermost(long n) {
     return n;
 }
 
-static void clean(void *) { cleaned++; }
+static void clean(void*) {
+    cleaned++;
+}
 
 static long work(int i, long n) {
     Guard guard;
@@ -64,7 +69,7 @@ static long work(int i, long n) {
     if (i == 5 && !is("cancelled") && !is("exited")) {  // caught in a function that is traced
         try {
             return table[(i + 1) % 10](n - 1) + 1;
-        } catch (std::runtime_error &) {
+        } catch (std::runtime_error&) {
             return -1;
         }
     }
@@ -78,10 +83,11 @@ static long work(int i, long n) {
         ends[I]++;                                                                                 \
         return result;                                                                             \
     }
-FUNCTION(0) FUNCTION(1) FUNCTION(2) FUNCTION(3) FUNCTION(4)
-FUNCTION(5) FUNCTION(6) FUNCTION(7) FUNCTION(8) FUNCTION(9)
+FUNCTION(0)
+FUNCTION(1) FUNCTION(2) FUNCTION(3) FUNCTION(4) FUNCTION(5) FUNCTION(6) FUNCTION(7) FUNCTION(8)
+    FUNCTION(9)
 
-struct Throws {
+        struct Throws {
     long n;
     ~Throws() noexcept(false) { table[n % 10](n << 8 | 2); }
 };
@@ -96,7 +102,7 @@ static long run(long thread) {
             } else {
                 sum += table[n % 10]((n + thread) << 8 | (n % depth));
             }
-        } catch (std::runtime_error &) {
+        } catch (std::runtime_error&) {
             sum += 1000;
         } catch (long) {
             sum += 100000;
@@ -105,12 +111,12 @@ static long run(long thread) {
     return sum;
 }
 
-static void *left(void *) {
+static void* left(void*) {
     table[0](5);
     return nullptr;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     if (argc > 1) mode = argv[1];
     long sum = 0;
     if (is("cancelled") || is("exited")) {
@@ -130,7 +136,7 @@ int main(int argc, char **argv) {
         long sums[4];
         std::vector<std::thread> threads;
         for (long i = 0; i < 4; i++) threads.emplace_back([i, &sums] { sums[i] = run(i); });
-        for (auto &one : threads) one.join();
+        for (auto& one : threads) one.join();
         for (long one : sums) sum += one;
     }
     std::printf("sum %ld destroyed %ld cleaned %ld\n", sum, destroyed.load(), cleaned.load());
