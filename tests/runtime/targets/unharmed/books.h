@@ -14,9 +14,16 @@ static atomic_long calls[10], ends[10];
         return result;                                                                             \
     }
 #define FUNCTIONS()                                                                                \
-    FUNCTION(0)                                                                                    \
-    FUNCTION(1) FUNCTION(2) FUNCTION(3) FUNCTION(4) FUNCTION(5) FUNCTION(6) FUNCTION(7)            \
-        FUNCTION(8) FUNCTION(9)
+    FUNCTION(0);                                                                                   \
+    FUNCTION(1);                                                                                   \
+    FUNCTION(2);                                                                                   \
+    FUNCTION(3);                                                                                   \
+    FUNCTION(4);                                                                                   \
+    FUNCTION(5);                                                                                   \
+    FUNCTION(6);                                                                                   \
+    FUNCTION(7);                                                                                   \
+    FUNCTION(8);                                                                                   \
+    FUNCTION(9);
 #define TABLE() static long (*const table[10])(long) = {f0, f1, f2, f3, f4, f5, f6, f7, f8, f9}
 
 static void tell_books(void) {

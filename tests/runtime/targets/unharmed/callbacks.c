@@ -11,7 +11,7 @@ static long deeper(int i, long n);
 #define BODY(i, n) deeper(i, n)
 #include "books.h"
 
-FUNCTIONS()
+FUNCTIONS();
 TABLE();
 
 static long deeper(int i, long n) {

@@ -12,7 +12,7 @@ static long deeper(int i, long n);
 #define BODY(i, n) ((n) > 0 ? deeper(i, (n)-1) + 1 : yields(n))
 #include "books.h"
 
-FUNCTIONS()
+FUNCTIONS();
 TABLE();
 
 enum { kCoroutines = 40, kRounds = 30 };

@@ -83,11 +83,18 @@ static long work(int i, long n) {
         ends[I]++;                                                                                 \
         return result;                                                                             \
     }
-FUNCTION(0)
-FUNCTION(1) FUNCTION(2) FUNCTION(3) FUNCTION(4) FUNCTION(5) FUNCTION(6) FUNCTION(7) FUNCTION(8)
-    FUNCTION(9)
+FUNCTION(0);
+FUNCTION(1);
+FUNCTION(2);
+FUNCTION(3);
+FUNCTION(4);
+FUNCTION(5);
+FUNCTION(6);
+FUNCTION(7);
+FUNCTION(8);
+FUNCTION(9);
 
-        struct Throws {
+struct Throws {
     long n;
     ~Throws() noexcept(false) { table[n % 10](n << 8 | 2); }
 };

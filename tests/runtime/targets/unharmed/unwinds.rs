@@ -1,5 +1,4 @@
 // Ten functions that panics leave, caught by catch_unwind, in four threads.
-use std::hint::black_box;
 use std::panic;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
@@ -9,7 +8,7 @@ static ENDS: [AtomicI64; 10] = [ZERO; 10];
 
 fn deeper(i: usize, n: i64, depth: i64) -> i64 {
     if depth > 0 {
-        return TABLE[(i + 1) % 10](n, depth - 1) + black_box(1);
+        return TABLE[(i + 1) % 10](n, depth - 1) + 1;
     }
     if n % 5 == 3 {
         panic!("five");
