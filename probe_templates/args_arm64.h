@@ -13,6 +13,16 @@
     ((to)[0] = (ctx)->regs[0], (to)[1] = (ctx)->regs[1], (to)[2] = (ctx)->regs[2],                 \
      (to)[3] = (ctx)->regs[3], (to)[4] = (ctx)->regs[4], (to)[5] = (ctx)->regs[5],                 \
      (to)[6] = (ctx)->regs[6], (to)[7] = (ctx)->regs[7])
+// And Go, in the same ones.
+#define MLBCC_GO_ARG0 MLBCC_ARG0
+#define MLBCC_GO_ARG1 MLBCC_ARG1
+#define MLBCC_GO_ARG2 MLBCC_ARG2
+#define MLBCC_GO_ARG3 MLBCC_ARG3
+#define MLBCC_GO_ARG4 MLBCC_ARG4
+#define MLBCC_GO_ARG5 MLBCC_ARG5
+#define MLBCC_GO_ARG6 MLBCC_ARG6
+#define MLBCC_GO_ARG7 MLBCC_ARG7
+#define MLBCC_TAKE_GO_REGISTERS MLBCC_TAKE_REGISTERS
 #define MLBCC_STACK_ARG(ctx, n) (MLBCC_REGISTER(ctx, sp) + 8 * (n))
 #define MLBCC_RETURN_ADDRESS(ctx, to) (*(to) = (ctx)->regs[30])
 #define MLBCC_CALLER_IN_REGISTER

@@ -9,6 +9,16 @@
 #define MLBCC_TAKE_REGISTERS(ctx, to)                                                              \
     ((to)[0] = (ctx)->di, (to)[1] = (ctx)->si, (to)[2] = (ctx)->dx, (to)[3] = (ctx)->cx,           \
      (to)[4] = (ctx)->r8, (to)[5] = (ctx)->r9)
+// And Go (ABIInternal, cmd/compile/abi-internal.md).
+#define MLBCC_GO_ARG0(ctx) MLBCC_REGISTER(ctx, ax)
+#define MLBCC_GO_ARG1(ctx) MLBCC_REGISTER(ctx, bx)
+#define MLBCC_GO_ARG2(ctx) MLBCC_REGISTER(ctx, cx)
+#define MLBCC_GO_ARG3(ctx) MLBCC_REGISTER(ctx, di)
+#define MLBCC_GO_ARG4(ctx) MLBCC_REGISTER(ctx, si)
+#define MLBCC_GO_ARG5(ctx) MLBCC_REGISTER(ctx, r8)
+#define MLBCC_TAKE_GO_REGISTERS(ctx, to)                                                           \
+    ((to)[0] = (ctx)->ax, (to)[1] = (ctx)->bx, (to)[2] = (ctx)->cx, (to)[3] = (ctx)->di,           \
+     (to)[4] = (ctx)->si, (to)[5] = (ctx)->r8)
 // [sp] is the return address; 64-bit words of arguments follow it.
 #define MLBCC_STACK_ARG(ctx, n) (MLBCC_REGISTER(ctx, sp) + 8 + 8 * (n))
 #define MLBCC_RETURN_ADDRESS(ctx, to) bpf_probe_read_user(to, 8, (void*)(ctx)->sp)

@@ -344,7 +344,8 @@ static __always_inline void mlbcc_text_for(struct call *call, char *to, u32 size
 MLBCC_COMMON u64 common_submit_arguments(struct call *call) {
     struct arguments_record record = {};
     u64 count = call->words, text = (u64)call->text - 1;
-    MLBCC_TAKE_REGISTERS(call->ctx, record.words);
+    if (call->ends_by == MLBCC_BY_GO) MLBCC_TAKE_GO_REGISTERS(call->ctx, record.words);
+    else MLBCC_TAKE_REGISTERS(call->ctx, record.words);
     if (count > MLBCC_REGISTERS) {
         u64 more = count - MLBCC_REGISTERS;
         MLBCC_SEEN(more);

@@ -150,7 +150,7 @@ static __always_inline u64 mlbcc_end_frame(struct call *call) {
     if (MLBCC_MOVES(call)) {
         if (!mlbcc_find_thread(call)) return 0;
         struct thread_state *here = call->thread;
-        return here ? mlbcc_end_moving(call, mlbcc_frame(here, here->depth)) : 0;
+        return here ? mlbcc_end_moving(call, &here->ended) : 0;
     }
 #endif
     u32 id = call->id.thread;

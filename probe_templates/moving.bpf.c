@@ -45,12 +45,13 @@ static __always_inline u64 mlbcc_push_moving(struct call *call) {
     frame->start = call->now;
     frame->probe = call->probe;
     frame->hits = call->hits;
-    MLBCC_TAKE_REGISTERS(call->ctx, frame->saved);
+    if (call->ends_by == MLBCC_BY_GO) MLBCC_TAKE_GO_REGISTERS(call->ctx, frame->saved);
+    else MLBCC_TAKE_REGISTERS(call->ctx, frame->saved);
     call->frame = frame;
     return 1;
 }
 
-// The end of a call; what it saved is in `to` then, a frame of the thread's that is not in use.
+// The end of a call; what it saved is in `to` then.
 static __always_inline u64 mlbcc_end_moving(struct call *call, struct call_frame *to) {
     struct moving_call key;
     mlbcc_know_moving(call, &key);

@@ -233,6 +233,9 @@ struct thread_state {
 #endif
 #if MLBCC_USES_FRAMES
     struct call_frame frames[MLBCC_FRAMES];
+#ifdef MLBCC_MOVING
+    struct call_frame ended;  // of a call that was on no thread's stack (moving.bpf.c)
+#endif
     // Where a record too large for BPF's stack is put together.
     u64 scratch[MLBCC_SCRATCH_BYTES / 8 + MLBCC_SYSCALL_RECORD / 8];
     struct { u32 size, hits, python; } left;  // of a record in it that another program submits

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 from harness import TracerCase
 from harness.machine import MLBCC
@@ -37,7 +38,9 @@ for i in range(900):
 class Losses(TracerCase):
     def while_the_tracer_sleeps(self, rules, work, buffer):
         """Nobody reads the buffers while the program works, on one CPU: each has a buffer."""
-        program = subprocess.Popen(["/usr/bin/python3", "-c", WORK.format(work=work)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        # Its stack ends behind its environment: with a large one all copies of it are of one size.
+        program = subprocess.Popen(["/usr/bin/python3", "-c", WORK.format(work=work)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                   env={**os.environ, "MLBCC_TEST_PADDING": "x" * 8192})
         os.sched_setaffinity(program.pid, {min(os.sched_getaffinity(0))})
         self.addCleanup(program.wait)
         self.addCleanup(program.kill)
@@ -48,6 +51,8 @@ class Losses(TracerCase):
         self.assertIn("tracing", live.stderr.readline())
         time.sleep(0.1)
         os.kill(live.pid, signal.SIGSTOP)
+        while "T (stopped)" not in Path(f"/proc/{live.pid}/status").read_text():
+            time.sleep(0.01)
         program.stdin.write("\n")
         program.stdin.flush()
         self.assertEqual(program.stdout.readline(), "done\n")

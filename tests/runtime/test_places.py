@@ -79,6 +79,45 @@ class Replaced(TracerCase):
         live.wait()
 
 
+class Brackets(TracerCase):
+    """A folder and a file whose names look like patterns."""
+
+    def test_paths(self):
+        folder = self.dir / "a[1]"
+        folder.mkdir()
+        library = folder / "lib[x]q.so"
+        shutil.copy(target("libentries.so"), library)
+        (folder / "own.rules").write_text('on "./lib[x]q.so":entry_push { count }\n')
+        (folder / "glob.rules").write_text('on "./lib*q.so":entry_push { count }\n')
+        whole = self.rules(f'on "{library}":entry_push {{ count }}\n', "whole.rules")
+        program = f"import ctypes; lib = ctypes.CDLL({str(library)!r}); [lib.entry_push() for _ in range(7)]"
+        for rules in folder / "own.rules", folder / "glob.rules", whole:
+            trace = self.trace(rules, PYTHON, "-c", program)
+            self.assertEqual([one["value"] for one in trace.summary["stats"]], [7], rules)
+
+
+class Versions(TracerCase):
+    """glibc has two functions of one name, and the old one calls the new one: each is traced by its version."""
+
+    def test_of_a_name(self):
+        program = self.write("versions.c", """
+            #define _GNU_SOURCE
+            #include <stdio.h>
+            #include <stdlib.h>
+            char *old(const char *, char *);
+            __asm__(".symver old, realpath@GLIBC_2.2.5");
+            int main(void) {
+                char room[4096];
+                for (int i = 0; i < 3; i++) old("/tmp", room);
+                for (int i = 0; i < 5; i++) realpath("/tmp", room);
+            }""")
+        subprocess.run(["gcc", "-w", program, "-o", self.dir / "versions"], check=True)
+        for name, calls in ("realpath@GLIBC_2.2.5", 3), ("realpath@@GLIBC_2.3", 8), ("realpath@GLIBC_2.3", 8), ("realpath", 11):
+            trace = self.trace(f'on entry "libc.so.6":"{name}" {{ count as "n" }}', self.dir / "versions")
+            self.assertEqual([one["value"] for one in trace.summary["stats"]], [calls], name)
+        self.assertIn("no function in `libc.so.6` matches `realpath@@GLIBC_2.2.5`", self.refused('on "libc.so.6":"realpath@@GLIBC_2.2.5" { count }'))
+
+
 class Numbers(TracerCase):
     def test_a_thread_is_no_process(self):
         process = subprocess.Popen([PYTHON, "-c", "import threading, time\nthreading.Thread(target=time.sleep, args=(30,)).start()\nprint(1, flush=True)"],

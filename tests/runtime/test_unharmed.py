@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 from harness import TracerCase, target
-from harness.machine import ROOT, need_tool
+from harness.machine import ROOT, attach_ways, need_tool
 
 SOURCES = ROOT / "tests/runtime/targets/unharmed"
 WAYS = "session", "multi", "perf"
@@ -102,12 +102,31 @@ class Unharmed(TracerCase):
         subprocess.run([need_tool("rustc"), "-O", SOURCES / "unwinds.rs", "-o", program], check=True, capture_output=True)
         self.check(program, ways=WAYS)
 
-    def test_go(self):
+    def build_go(self):
         program = self.dir / "goroutines"
         go = shutil.which("go") or need_tool("/usr/lib/go/bin/go")
         cache = {"GOCACHE": str(self.dir / "cache"), "GOFLAGS": "-mod=mod", "HOME": str(self.dir)}
         subprocess.run([go, "build", "-o", program, SOURCES / "goroutines.go"], check=True, capture_output=True, env={**os.environ, **cache})
-        self.check(program, prefix="main.", ways=WAYS)
+        return program
+
+    def test_go(self):
+        self.check(self.build_go(), prefix="main.", ways=WAYS)
+
+    def test_arguments_of_go(self):
+        """They are in registers of its own; and a function that only its beginning is asked of counts once, too, where its stack grew."""
+        program = self.build_go()
+        trace = self.trace(f'on entry "{program}":"main.f3" {{ event begun(n = arg(0), depth = arg(1))  count }}\n'
+                           f'on "{program}":"main.f4" {{ event ended(n = arg(0), depth = arg(1), ret) }}', program)
+        books = books_of(self.last.stdout)
+        begun, ended = ([event for event in trace.events if event["type"] == kind] for kind in ("begun", "ended"))
+        self.assertEqual(len(begun), books["main.f3"][0])
+        self.assertEqual([one["value"] for one in trace.summary["stats"]], [books["main.f3"][0]])
+        self.assertEqual(len(ended), books["main.f4"][1])
+        pairs = lambda events: sorted({(int(one["args"]["n"], 16), int(one["args"]["depth"], 16)) for one in events})
+        self.assertEqual(pairs(begun), sorted({(g, g % 50 - step) for g in range(400) for step in range(g % 50 + 1) if (g + step) % 10 == 3}))
+        self.assertEqual({int(one["args"]["n"], 16) % 7 == 3 for one in ended}, {False})
+        said = self.refused(f'on entry "{program}":"main.f3" {{ event e(arg(7)) }}')
+        self.assertIn("where this argument of a Go function is is not known", said)
 
     def test_a_stripped_go_program(self):
         """Debian's caddy has no symbols: the table of Go's runtime has the functions."""
@@ -129,3 +148,42 @@ class Unharmed(TracerCase):
         done = self.mlbcc("--rules", self.rules(f'on "{program}":middle {{ count }}'), "-o", self.out, "--", program)
         self.assertEqual(done.returncode, 128 + 5)
         self.assertIn("mlbcc: the command was ended by SIGTRAP, as a program is that copies its own code", done.stderr)
+
+
+class Neighbours(TracerCase):
+    """A process that is not traced throws exceptions through functions of which another process's returns are probed: the
+    kernel's breakpoints are in both."""
+
+    RULES = f'on "{target("libthrough.so")}":call_through {{ count as "n" }}'
+
+    def setUp(self):
+        super().setUp()
+        if "session" not in attach_ways():
+            self.skipTest("without sessions the kernel has return probes of every process return to it (docs/language.md)")
+
+    def neighbour(self):
+        process = subprocess.Popen([target("neighbour"), "throws", "100000"], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stdout.readline(), "begun\n")
+        return process
+
+    def check(self, process):
+        trace = self.trace(self.RULES, target("neighbour"), "calm", "5000")
+        self.assertIsNone(process.poll(), "it has ended before the trace has")
+        self.assertEqual([one["value"] for one in trace.summary["stats"]], [5000])
+        said, _ = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, said), (0, "sum 2500050000 caught 50000\n"))
+
+    def test_one_that_nobody_traces(self):
+        self.check(self.neighbour())
+
+    def test_one_of_which_only_beginnings_are_traced(self):
+        process = self.neighbour()
+        entry = self.RULES.replace("on ", "on entry ").replace("count", "sample 1/100  event neighbours.call  count")
+        other = self.start(self.rules(entry, "entry.rules"), "--pid", process.pid)
+        other.wait_for('"type":"neighbours"')
+        self.out = self.dir / "second.jsonl"
+        self.check(process)
+        other.wait()

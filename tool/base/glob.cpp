@@ -77,4 +77,15 @@ bool is_glob(std::string_view pattern) {
     return false;
 }
 
+std::string escaped_glob(std::string_view text) {
+    std::string pattern;
+    for (const char c : text) {
+        const bool special = c == '*' || c == '?' || c == '[';
+        if (special) pattern += '[';
+        pattern += c;
+        if (special) pattern += ']';
+    }
+    return pattern;
+}
+
 }  // namespace mlbcc

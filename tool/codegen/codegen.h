@@ -24,7 +24,8 @@ namespace mlbcc::codegen {
 
 enum class AttachMode { session, multi, perf };
 // Whose functions: of programs and libraries, of those whose calls end without a return probe
-// (plan::ProbePlan::ends_at_instructions), or of the kernel. Each side attaches in its own way.
+// (plan::ProbePlan::ends_at_instructions) and of Go, or of the kernel. Each side attaches in its
+// own way.
 enum class Side { user, moving, kernel };
 inline constexpr std::array kSides{Side::user, Side::moving, Side::kernel};
 // One for each side.

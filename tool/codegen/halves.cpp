@@ -33,7 +33,7 @@ std::vector<FirstHalf> first_halves(const plan::Plan& plan, const Options& optio
         const plan::ProbePlan& probe = plan.probes[static_cast<uint32_t>(shape.example)];
         if (!plan::is_function(probe.kind)) continue;
         // Each begins in its own way.
-        if (probe.ends_at_instructions() && probe.moves()) continue;
+        if (side_of(probe) == Side::moving && probe.moves()) continue;
         const Side side = side_of(probe);
         const ShapeWriter writer(plan, shape, options.mode_of(side));
         if (!writer.can_be_halved()) continue;

@@ -87,7 +87,8 @@ std::string Writer::argument(uint32_t param, uint32_t word) {
         const auto& words = probe_.slots[param];
         slot = word < words.size() ? words[word] : plan::ArgSlot{};
     }
-    std::string register_value = fmt::format("MLBCC_ARG{}(ctx)", slot.index);
+    std::string register_value =
+        fmt::format("MLBCC_{}ARG{}(ctx)", probe_.is_of_go() ? "GO_" : "", slot.index);
     bool kept = plan::is_function(probe_.kind);  // of a system call they are still there
     if (stage_ == rules::Stage::ret && kept) {
         register_value =

@@ -83,7 +83,9 @@ bool has_kind(const plan::Plan& plan, plan::ProbeKind kind) {
 }
 
 bool has_moving(const plan::Plan& plan) {
-    return std::ranges::any_of(plan.probes, &plan::ProbePlan::ends_at_instructions);
+    return std::ranges::any_of(plan.probes, [](const plan::ProbePlan& probe) {
+        return plan::is_function(probe.kind) && side_of(probe) == Side::moving;
+    });
 }
 
 bool uses_frames(const plan::Plan& plan, const Options& options) {

@@ -67,8 +67,8 @@ ShapeWriter::ShapeWriter(const plan::Plan& plan, const plan::Shape& shape, Attac
 
 const char* ShapeWriter::ends_by() const {
     if (is_session()) return "MLBCC_BY_SESSION";
+    if (probe_.is_of_go()) return "MLBCC_BY_GO";
     if (!probe_.ends_at_instructions()) return "0";
-    if (probe_.stacks == target::Stacks::go) return "MLBCC_BY_GO";
     return probe_.moves() ? "MLBCC_BY_COROUTINE" : "MLBCC_BY_INSTRUCTION";
 }
 

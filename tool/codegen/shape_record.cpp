@@ -147,6 +147,7 @@ void ShapeWriter::in_scratch(Writer& w, const plan::RecordPlan& record) {
                        name_));
     if (ends_apart_ && !is_syscall()) {
         w.line("struct thread_state *thread = call.thread;");
+        w.line("if (!thread) return 0;");  // a room was looked for since it was found
         w.line(fmt::format("struct {0}_record *record = (struct {0}_record *)thread->scratch;",
                            name_));
         return put_together(w, record);

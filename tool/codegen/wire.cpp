@@ -32,7 +32,7 @@ Side side_of(ProgramKind kind) {
 
 Side side_of(const plan::ProbePlan& probe) {
     if (probe.kind == plan::ProbeKind::kernel) return Side::kernel;
-    return probe.ends_at_instructions() ? Side::moving : Side::user;
+    return probe.ends_at_instructions() || probe.is_of_go() ? Side::moving : Side::user;
 }
 
 AttachMode Options::mode_of(Side side) const {

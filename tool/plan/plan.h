@@ -306,6 +306,8 @@ struct ProbePlan {
     bool has_return() const { return return_parts() != 0; }
     // No return probe: the end of a call is where an instruction of the function's returns.
     bool ends_at_instructions() const { return stacks != target::Stacks::steady && has_return(); }
+    // A Go function begins anew when its stack has grown, and has registers of its own.
+    bool is_of_go() const { return stacks == target::Stacks::go; }
     // Calls of one thread may overlap without one being in the other, and end in another thread: a
     // `span` of them is one event.
     bool moves() const { return stacks >= target::Stacks::switched; }

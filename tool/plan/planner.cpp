@@ -68,11 +68,32 @@ ProbePlanner::ProbePlanner(PlanBuilder& builder, const target::Probe& probe)
     name(probe.at);
     if (probe.signature != nullptr && is_function(probe_.kind)) {
         probe_.slots = locate_arguments(*probe.signature, *builder.plan.types, builder.plan.arch);
+    } else if (probe_.is_of_go()) {
+        locate_go_arguments();
     } else if (probe.signature != nullptr && probe_.kind == ProbeKind::syscall) {
         for (uint32_t i = 0; i < probe.signature->params.size(); ++i) {
             probe_.slots.push_back({{ArgSlot::Kind::reg, i}});
         }
     }
+}
+
+// Of those that Go passes in registers, as many as C does; where the others are depends on their
+// types.
+void ProbePlanner::locate_go_arguments() {
+    const uint32_t registers = argument_registers(builder_.plan.arch);
+    for (uint32_t i = 0; i <= rules::kMaxArg; ++i) {
+        const auto kind = i < registers ? ArgSlot::Kind::reg : ArgSlot::Kind::none;
+        probe_.slots.push_back({{kind, i}});
+    }
+}
+
+// Whether it can be read at all.
+bool ProbePlanner::is_known(const rules::Typed& value) const {
+    return !rules::any_part(value, [&](const rules::Typed& part) {
+        const auto* leaf = std::get_if<rules::ParamLeaf>(&part.node);
+        return leaf != nullptr && probe_.is_of_go() &&
+               leaf->index >= argument_registers(builder_.plan.arch);
+    });
 }
 
 void ProbePlanner::name(const target::AttachPoint& at) {
@@ -159,14 +180,9 @@ bool ProbePlanner::plan() {
 
 // Probes that tell calls apart by other things have shapes of their own.
 std::string ProbePlanner::how_it_ends() const {
+    if (probe_.is_of_go()) return "of Go ";
     if (!probe_.ends_at_instructions()) return "";
-    switch (probe_.stacks) {
-    case target::Stacks::steady: break;
-    case target::Stacks::unwound: return "at instructions ";
-    case target::Stacks::switched: return "of coroutines ";
-    case target::Stacks::go: return "of Go ";
-    }
-    return "";
+    return probe_.moves() ? "of coroutines " : "at instructions ";
 }
 
 target::Ends ProbePlanner::ends_of_syscall() const {
@@ -230,6 +246,7 @@ ProbePlanner::Beginning ProbePlanner::beginning(const std::vector<rules::TypedPt
 }
 
 void ProbePlanner::find_text_words() {
+    if (probe_.is_of_go()) return;  // touched by C's registers
     if (probe_.entry) {
         for (const Capture& one : probe_.entry->captures) add_text_words(*one.value);
     }
@@ -293,6 +310,12 @@ void ProbePlanner::plan_rule(const target::RuleUse& use) {
 rules::TypedPtr ProbePlanner::checked(const RuleContext& context, const rules::Expr& expr) {
     Diagnostics found;
     rules::TypedPtr value = rules::check(expr, context.scope, found);
+    if (value && !is_known(*value)) {
+        found.error(expr.span, "where this argument of a Go function is is not known")
+            .note(std::to_string(argument_registers(builder_.plan.arch)) +
+                  " can be read: arg(0), ...");
+        value = nullptr;
+    }
     builder_.report(found);
     if (!value) return value;
     Plan& plan = builder_.plan;

@@ -58,6 +58,8 @@ private:
     rules::Scope scope(bool entry) const;
     // Of a system call, what rules need to know of its beginning: each is more than the one before.
     enum class Beginning { nothing, time, values };
+    void locate_go_arguments();
+    bool is_known(const rules::Typed& value) const;
     std::string how_it_ends() const;
     target::Ends ends_of_syscall() const;
     Beginning beginning() const;

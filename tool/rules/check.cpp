@@ -25,8 +25,6 @@ constexpr std::array<BuiltinName, 12> kBuiltins{{{"ret", Builtin::ret},
                                                  {"from_start", Builtin::from_start},
                                                  {"task", Builtin::task}}};
 
-constexpr uint32_t kMaxArg = 15;
-
 }  // namespace
 
 std::string source_text(const Span& span) {

@@ -36,6 +36,8 @@ enum class Builtin {
 struct Typed;
 using TypedPtr = std::shared_ptr<const Typed>;  // shared by the clauses that use the same value
 
+inline constexpr uint32_t kMaxArg = 15;  // of `arg(N)`
+
 struct ParamLeaf {  // the value of a parameter; `arg(N)` has no type
     uint32_t index = 0;
 };

@@ -3,6 +3,9 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -20,23 +23,78 @@ struct Function {
     std::string_view name;
     uint64_t offset = 0, size = 0;
     bool exported = false;
+    std::string_view version;  // target::Symbol
 };
 
 struct Tables {
     std::vector<std::string> texts;  // what the names point into
+    std::set<std::string> versions;  // likewise
     std::vector<Function> functions;
     std::vector<std::string_view> ifuncs;
     target::StackSigns stacks;
 };
 
+std::string_view text_at(std::string_view table, uint32_t offset) {
+    if (offset >= table.size()) return {};
+    const std::string_view rest = table.substr(offset);
+    return rest.substr(0, std::min(rest.find('\0'), rest.size()));
+}
+
 // The versions of "memcpy@@GLIBC_2.14" and "memcpy@GLIBC_2.2.5" are left out: the static table has
 // them in the name.
 std::string_view name_at(std::string_view table, uint32_t offset) {
-    if (offset >= table.size()) return {};
-    const std::string_view rest = table.substr(offset);
-    const std::string_view name = rest.substr(0, std::min(rest.find('\0'), rest.size()));
+    const std::string_view name = text_at(table, offset);
     return name.substr(0, name.find('@', 1));
 }
+std::string_view version_at(std::string_view table, uint32_t offset) {
+    const std::string_view name = text_at(table, offset);
+    const size_t at = name.find('@', 1);
+    return at == name.npos ? std::string_view() : name.substr(at + 1);
+}
+
+// The versions of a dynamic table's symbols, by their place in it: Solaris' scheme as GNU has it
+// (Linux Standard Base, symbol versioning).
+class SymbolVersions {
+public:
+    static constexpr uint16_t kHidden = 0x8000;  // there is a newer one
+
+    SymbolVersions(const ElfImage& image, const std::vector<Elf64_Shdr>& sections,
+                   const Elf64_Shdr& table) {
+        for (const Elf64_Shdr& section : sections) {
+            const bool is_mine =
+                section.sh_link < sections.size() && &sections[section.sh_link] == &table;
+            if (section.sh_type == SHT_GNU_versym && is_mine) numbers_ = image.contents(section);
+            if (section.sh_type == SHT_GNU_verdef && section.sh_link == table.sh_link)
+                read_names(image.contents(section), image.text(sections[section.sh_link]));
+        }
+    }
+
+    std::string of(size_t symbol) const {
+        uint16_t number = 0;
+        if ((symbol + 1) * sizeof number > numbers_.size()) return {};
+        std::memcpy(&number, &numbers_[symbol * sizeof number], sizeof number);
+        const auto name = names_.find(number & ~kHidden);
+        if (name == names_.end()) return {};
+        return (number & kHidden) == 0 ? "@" + name->second : name->second;
+    }
+
+private:
+    void read_names(const std::string& definitions, const std::string& texts) {
+        Elf64_Verdef one{};
+        for (size_t at = 0; at + sizeof one <= definitions.size(); at += one.vd_next) {
+            std::memcpy(&one, &definitions[at], sizeof one);
+            Elf64_Verdaux name{};
+            const size_t place = at + one.vd_aux;
+            if (place + sizeof name > definitions.size()) return;
+            std::memcpy(&name, &definitions[place], sizeof name);
+            names_[one.vd_ndx] = text_at(texts, name.vda_name);
+            if (one.vd_next == 0) return;
+        }
+    }
+
+    std::string numbers_;
+    std::map<uint16_t, std::string> names_;
+};
 
 bool is_entered_by_call(std::string_view name) {
     if (name.ends_with(".cold") || name.find(".cold.") != std::string_view::npos) return false;
@@ -54,7 +112,7 @@ bool is_start_code(std::string_view name) {
 }
 
 void add_symbol(const ElfImage& image, const Elf64_Sym& entry, std::string_view names,
-                bool exported, Tables& tables) {
+                bool exported, std::string_view version, Tables& tables) {
     const unsigned type = ELF64_ST_TYPE(entry.st_info);
     if (entry.st_shndx == SHN_UNDEF) {
         tables.stacks.imports(name_at(names, entry.st_name));
@@ -71,7 +129,7 @@ void add_symbol(const ElfImage& image, const Elf64_Sym& entry, std::string_view 
     const std::optional<uint64_t> offset = image.file_offset(entry.st_value, PF_X);
     if (!offset || entry.st_value == image.entry_point()) return;
     if (!is_entered_by_call(name) || is_start_code(name)) return;
-    tables.functions.push_back({name, *offset, entry.st_size, exported});
+    tables.functions.push_back({name, *offset, entry.st_size, exported, version});
 }
 
 void add_table(const ElfImage& image, const std::vector<Elf64_Shdr>& sections,
@@ -81,8 +139,14 @@ void add_table(const ElfImage& image, const std::vector<Elf64_Shdr>& sections,
     tables.texts.push_back(image.text(sections[table.sh_link]));
     tables.functions.reserve(tables.functions.size() + entries.size());
     const bool exported = table.sh_type == SHT_DYNSYM;
-    for (const Elf64_Sym& entry : entries)
-        add_symbol(image, entry, tables.texts.back(), exported, tables);
+    const std::string_view names = tables.texts.back();
+    std::optional<SymbolVersions> versions;
+    if (exported) versions.emplace(image, sections, table);
+    for (size_t i = 0; i < entries.size(); ++i) {
+        std::string_view version = version_at(names, entries[i].st_name);
+        if (exported) version = *tables.versions.insert(versions->of(i)).first;
+        add_symbol(image, entries[i], names, exported, version, tables);
+    }
 }
 
 // What Go's own table has of a program whose symbols were taken away.
@@ -116,10 +180,11 @@ void remove_duplicates(Tables& tables) {
         const int order = a.name.compare(b.name);
         if (order != 0) return order < 0;
         if (a.offset != b.offset) return a.offset < b.offset;
-        return a.exported != b.exported ? a.exported : a.size > b.size;
+        if (a.exported != b.exported) return a.exported;
+        return a.version != b.version ? a.version < b.version : a.size > b.size;
     });
     const auto same = [](const Function& a, const Function& b) {
-        return a.offset == b.offset && a.name == b.name;
+        return a.offset == b.offset && a.name == b.name && (a.version == b.version || !b.exported);
     };
     functions.erase(std::unique(functions.begin(), functions.end(), same), functions.end());
     auto& ifuncs = tables.ifuncs;
@@ -167,8 +232,8 @@ Result<Symbols> read_symbols(const std::string& path) {
     remove_duplicates(tables);
     symbols.functions.reserve(tables.functions.size());
     for (const Function& each : tables.functions) {
-        symbols.functions.push_back(
-            {std::string(each.name), each.offset, each.size, each.exported});
+        symbols.functions.push_back({std::string(each.name), each.offset, each.size, each.exported,
+                                     std::string(each.version)});
     }
     symbols.ifuncs.assign(tables.ifuncs.begin(), tables.ifuncs.end());
     return symbols;

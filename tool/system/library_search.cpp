@@ -78,10 +78,15 @@ std::vector<Place> LibrarySearcher::places_of_path(std::string_view path,
     while (path.starts_with("./")) path.remove_prefix(2);
     std::error_code ignored;
     const std::string here = std::filesystem::current_path(ignored).string();
-    const std::string full = join_path(join_path(here, directory), path);
+    const std::string folder = join_path(here, directory), plain = join_path(folder, path);
+    // Folders and files may be called what would be a pattern.
+    const auto pattern_in = [&](const std::string& root) {
+        if (is_glob(plain) && canonical_path(root, plain)) return escaped_glob(plain);
+        return join_path(is_glob(folder) ? escaped_glob(folder) : folder, path);
+    };
     std::vector<Place> places;
-    if (!view_.root.empty() && is_absolute) places.push_back({view_.root, full});
-    places.push_back({"", full});
+    if (!view_.root.empty() && is_absolute) places.push_back({view_.root, pattern_in(view_.root)});
+    places.push_back({"", pattern_in("")});
     return places;
 }
 

@@ -66,6 +66,12 @@ bool is_higher_form(std::string_view a, std::string_view b) {
 
 NamePattern::NamePattern(std::string_view text, const Variants& variants)
     : text_(text), variants_(&variants) {
+    const size_t at = CxxPattern::is_one(text) ? text.npos : text.find('@', 1);
+    if (at != text.npos) {
+        version_ = text.substr(at + 1);
+        text = text.substr(0, at);
+        text_ = text;
+    }
     if (is_glob(text)) {
         kind_ = Kind::glob;
     } else {
@@ -92,6 +98,13 @@ bool NamePattern::matches(std::string_view symbol) const {
     if (glob_match(text_, symbol)) return true;
     const std::string_view base = base_of(symbol, *variants_);
     return base.size() != symbol.size() && glob_match(text_, base);
+}
+
+// "GLIBC_2.2.5" means it whether or not it is the default, "@GLIBC_2.14" only where it is.
+bool NamePattern::takes_version(std::string_view version) const {
+    if (!version_) return true;
+    if (!version_->starts_with('@') && version.starts_with('@')) version.remove_prefix(1);
+    return glob_match(*version_, version);
 }
 
 uint32_t NamePattern::exactness() const {

@@ -24,6 +24,7 @@ std::string_view base_of(std::string_view symbol, const Variants& variants);
 //   cuMemAlloc      the base and all its forms
 //   cuMemAlloc_v2   this form alone
 //   cuMem*          the symbols it matches, and the forms of the bases it matches
+//   memcpy@GLIBC_2.2.5, memcpy@@GLIBC_2.14     those of this version, as `nm -D` has it
 //   at::_ops::*     functions of C++ by the names that people write
 inline const Variants kNoVariants;
 
@@ -32,6 +33,7 @@ public:
     NamePattern(std::string_view text, const Variants& variants);
 
     bool matches(std::string_view symbol) const;
+    bool takes_version(std::string_view version) const;  // Symbol::version
     bool is_literal() const {
         return kind_ == Kind::cxx ? cxx_->is_literal() : kind_ != Kind::glob;
     }
@@ -45,6 +47,7 @@ public:
 private:
     enum class Kind { base, form, glob, cxx };
     std::string text_;
+    std::optional<std::string> version_;
     const Variants* variants_;
     Kind kind_;
     size_t prefix_length_;

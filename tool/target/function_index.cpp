@@ -54,7 +54,7 @@ std::vector<SymbolId> FunctionIndex::matching(const NamePattern& pattern) const 
         [](const Symbol& symbol, std::string_view name) { return symbol.name < name; });
     std::vector<SymbolId> found;
     for (auto it = first; it != functions_.end() && it->name.starts_with(prefix); ++it) {
-        if (!pattern.matches(it->name)) continue;
+        if (!pattern.takes_version(it->version) || !pattern.matches(it->name)) continue;
         found.push_back(SymbolId{static_cast<uint32_t>(it - functions_.begin())});
     }
     return found;

@@ -107,7 +107,8 @@ Probe ProbeTable::make_probe(const LibraryFile& file, GroupId group, Wanted& wan
     bool is_exported = false;
     for (const SymbolId member : file.index.members(group)) {
         is_exported |= file.index[member].exported;
-        if (member != primary) function.aliases.push_back(file.index[member].name);
+        if (file.index[member].name != symbol.name)
+            function.aliases.push_back(file.index[member].name);
     }
     if (!wanted.library->no_callbacks)
         function.stacks = file.index.stacks().of_function(is_exported);

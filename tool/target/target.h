@@ -29,6 +29,7 @@ struct Symbol {
     uint64_t offset = 0;  // in the file, bytes: what the kernel attaches by
     uint64_t size = 0;    // bytes, 0 if unknown
     bool exported = false;
+    std::string version;  // "GLIBC_2.14", "@GLIBC_2.14" of the one that programs are linked to
 };
 
 struct Symbols {

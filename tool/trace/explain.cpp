@@ -13,10 +13,11 @@
 namespace mlbcc::trace {
 namespace {
 
-std::string register_name(plan::Arch arch, uint32_t index) {
+std::string register_name(plan::Arch arch, uint32_t index, bool of_go) {
     static constexpr const char* kX86[] = {"rdi", "rsi", "rdx", "rcx", "r8", "r9"};
+    static constexpr const char* kGo[] = {"rax", "rbx", "rcx", "rdi", "rsi", "r8"};
     if (arch == plan::Arch::arm64) return fmt::format("x{}", index);
-    return index < 6 ? kX86[index] : "?";
+    return index < 6 ? (of_go ? kGo : kX86)[index] : "?";
 }
 
 std::string stack_name(plan::Arch arch, uint32_t index) {
@@ -24,13 +25,13 @@ std::string stack_name(plan::Arch arch, uint32_t index) {
                                       : fmt::format("[sp+{}]", 8 * index);
 }
 
-std::string slot_text(plan::Arch arch, const plan::ArgSlot& slot) {
+std::string slot_text(plan::Arch arch, const plan::ArgSlot& slot, bool of_go) {
     switch (slot.kind) {
     case plan::ArgSlot::Kind::none: return "not readable";
-    case plan::ArgSlot::Kind::reg: return register_name(arch, slot.index);
+    case plan::ArgSlot::Kind::reg: return register_name(arch, slot.index, of_go);
     case plan::ArgSlot::Kind::stack: return stack_name(arch, slot.index);
     case plan::ArgSlot::Kind::pointer:
-        return fmt::format("behind {}", register_name(arch, slot.index));
+        return fmt::format("behind {}", register_name(arch, slot.index, of_go));
     case plan::ArgSlot::Kind::stack_pointer:
         return fmt::format("behind {}", stack_name(arch, slot.index));
     }
@@ -53,7 +54,7 @@ std::string place_of(const Frontend& frontend, const plan::ProbePlan& probe, uin
     }
     plan::ArgSlot slot = plan::locate_argument(param, frontend.plan.arch);
     if (param < probe.slots.size()) slot = probe.slots[param].front();
-    return slot_text(frontend.plan.arch, slot);
+    return slot_text(frontend.plan.arch, slot, probe.is_of_go());
 }
 
 // "bytesize (rsi)", "*dptr (read through dptr)"

@@ -96,7 +96,7 @@ Loaded::Sites Loaded::sites_of(const Frontend& frontend, size_t first, bool unti
             refused.push_back({probe.id, ENOTSUP});
             continue;
         }
-        if (side == Side::moving && !place.no_end.empty()) {
+        if (probe.ends_at_instructions() && !place.no_end.empty()) {
             refused.push_back({probe.id, ENOTSUP, place.no_end});
             continue;
         }

@@ -153,11 +153,8 @@ private:
         EntryPlace& place = *one.place;
         std::ranges::sort(place.ends);
         place.ends.erase(std::unique(place.ends.begin(), place.ends.end()), place.ends.end());
-        if (!place.no_end.empty()) return;
-        if (!one.next.empty())
+        if (place.no_end.empty() && !one.next.empty())
             place.no_end = "it jumps from function to function";
-        else if (place.ends.empty())
-            place.no_end = "no instruction of it returns";
     }
 
     Result<void> look_at_next() {

@@ -54,5 +54,14 @@ TEST(IsGlob, SpecialCharacters) {
     EXPECT_FALSE(is_glob("operator[]"));
 }
 
+TEST(EscapedGlob, MatchesTheTextAlone) {
+    for (const char* text : {"a[1]", "x*?", "[", "plain", "[!a]]"}) {
+        EXPECT_TRUE(glob_match(escaped_glob(text), text)) << text;
+    }
+    EXPECT_EQ(escaped_glob("a[1]"), "a[[]1]");
+    EXPECT_FALSE(glob_match(escaped_glob("a[1]"), "a1"));
+    EXPECT_FALSE(glob_match(escaped_glob("x*"), "xy"));
+}
+
 }  // namespace
 }  // namespace mlbcc

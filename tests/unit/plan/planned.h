@@ -26,13 +26,20 @@ inline constexpr std::string_view kDriver =
 class Planned {
 public:
     explicit Planned(std::string text, std::string_view functions = kDriver,
-                     Prototypes types = cuda_prototypes(), plan::Arch arch = plan::Arch::x86_64)
+                     Prototypes types = cuda_prototypes(), plan::Arch arch = plan::Arch::x86_64,
+                     std::string_view sign = "")  // what the library imports, or a section of it
         : types_(std::move(types)), parsed_(rules::parse_rules(std::move(text))) {
         target::FakeHost host;
         host.add("libcuda.so.1", functions);
         target::add_kernel(host);
         target::add_programs(host);
         auto probes = target::resolve(parsed_.rules, types_.table(), host, parsed_.diagnostics);
+        for (target::Probe& probe : probes) {
+            auto* function = std::get_if<target::UserFunction>(&probe.at);
+            if (function == nullptr) continue;
+            function->stacks.imports(sign);
+            function->stacks.has_section(sign);
+        }
         plan_ = plan::make_plan(std::move(probes), parsed_.rules, types_.table(), arch,
                                 parsed_.diagnostics);
     }

@@ -350,5 +350,38 @@ TEST(Planner, TextThatIsReturnedIsAField) {
     EXPECT_EQ(p.probe("cuNothing").ret_type, std::nullopt);
 }
 
+TEST(Stacks, SayWhereCallsEnd) {
+    const Planned plain("on cuda:cuInit { span userspace(args) }");
+    EXPECT_FALSE(plain.probe("cuInit").ends_at_instructions());
+    const Planned thrown("on cuda:cuInit { span userspace(args) }", kDriver, cuda_prototypes(),
+                         plan::Arch::x86_64, "__cxa_throw");
+    EXPECT_TRUE(thrown.probe("cuInit").ends_at_instructions());
+    EXPECT_FALSE(thrown.probe("cuInit").moves());
+    EXPECT_EQ(thrown.ret("cuInit"), plain.ret("cuInit"));
+    const Planned entry("on entry cuda:cuInit { event a(args) }", kDriver, cuda_prototypes(),
+                        plan::Arch::x86_64, "__cxa_throw");
+    EXPECT_FALSE(entry.probe("cuInit").ends_at_instructions());
+}
+
+TEST(Stacks, OfCoroutinesHaveNoSpans) {
+    const Planned span("on cuda:cuInit { span userspace(args) }", kDriver, cuda_prototypes(),
+                       plan::Arch::x86_64, "swapcontext");
+    const Planned event("on cuda:cuInit { event userspace(args) }");
+    EXPECT_EQ(span.entry("cuInit"), "no record");
+    EXPECT_EQ(span.ret("cuInit"), event.ret("cuInit"));
+    EXPECT_TRUE(span.probe("cuInit").moves());
+}
+
+TEST(Stacks, OfGoHaveRegistersOfTheirOwn) {
+    const Planned read("on entry cuda:cuMystery { event a(arg(5)) }", kDriver, cuda_prototypes(),
+                       plan::Arch::x86_64, ".gopclntab");
+    EXPECT_EQ(read.messages(), "");
+    EXPECT_TRUE(read.probe("cuMystery").is_of_go());
+    const Planned beyond("on entry cuda:cuMystery { event a(arg(6)) }", kDriver, cuda_prototypes(),
+                         plan::Arch::x86_64, ".gopclntab");
+    EXPECT_NE(beyond.messages().find("where this argument of a Go function is is not known"),
+              std::string::npos);
+}
+
 }  // namespace
 }  // namespace mlbcc::test

@@ -40,6 +40,21 @@ TEST(BaseName, IsNeverEmpty) {
     EXPECT_EQ(base_name("cuInit", {""}), "cuInit");
 }
 
+TEST(NamePattern, MayNameAVersion) {
+    const NamePattern any("memcpy", kNoVariants), old("memcpy@GLIBC_2.2.5", kNoVariants),
+        linked("memcpy@@GLIBC_2.14", kNoVariants), all("mem*@GLIBC_2.*", kNoVariants);
+    for (const NamePattern* one : {&any, &old, &linked, &all}) EXPECT_TRUE(one->matches("memcpy"));
+    EXPECT_TRUE(any.takes_version(""));
+    EXPECT_TRUE(old.takes_version("GLIBC_2.2.5"));
+    EXPECT_TRUE(old.takes_version("@GLIBC_2.2.5"));
+    EXPECT_FALSE(old.takes_version("@GLIBC_2.14"));
+    EXPECT_TRUE(linked.takes_version("@GLIBC_2.14"));
+    EXPECT_FALSE(linked.takes_version("GLIBC_2.14"));
+    EXPECT_TRUE(all.takes_version("@GLIBC_2.14"));
+    EXPECT_FALSE(all.takes_version(""));
+    EXPECT_TRUE(old.is_literal());
+}
+
 TEST(HigherForm, GoesByVersionThenByFewerSuffixes) {
     EXPECT_TRUE(is_higher_form("cuA_v2", "cuA"));
     EXPECT_TRUE(is_higher_form("cuA_v10", "cuA_v3"));
