@@ -127,20 +127,12 @@ private:
         return plan_.probes[static_cast<uint32_t>(shape.example)];
     }
     plan::ProbeKind kind_of(const plan::Shape& shape) const { return probe_of(shape).kind; }
-    template <class Is> std::vector<const plan::Shape*> shapes_where(Is is) const {
+    std::vector<const plan::Shape*> shapes_of(plan::ProbeKind kind) const {
         std::vector<const plan::Shape*> all;
         for (const plan::Shape& one : plan_.shapes) {
-            if (is(probe_of(one))) all.push_back(&one);
+            if (kind_of(one) == kind) all.push_back(&one);
         }
         return all;
-    }
-    auto shapes_of(plan::ProbeKind kind) const {
-        return shapes_where([&](const plan::ProbePlan& one) { return one.kind == kind; });
-    }
-    auto shapes_of(Side side) const {  // of functions
-        return shapes_where([&](const plan::ProbePlan& one) {
-            return plan::is_function(one.kind) && side_of(one) == side;
-        });
     }
     static auto count(const std::vector<const plan::Shape*>& shapes, rules::Stage end) {
         return std::ranges::count_if(shapes, [&](auto* one) { return one->end == end; });
@@ -149,17 +141,20 @@ private:
     // What is traced by address later comes to its shape by another way than what is traced now.
     bool is_direct(Side side) const {
         if (side != Side::kernel && plan_.traces_addresses()) return false;
-        return count(shapes_of(side), rules::Stage::entry) <= 1 &&
-               count(shapes_of(side), rules::Stage::ret) <= 1;
+        // Both ends in one program, and what they call, are more than BPF's stack has room for.
+        if (has_both_ends(side) && plan_.shapes.size() > kInlinedShapes) return false;
+        return count(function_shapes(plan_, side), rules::Stage::entry) <= 1 &&
+               count(function_shapes(plan_, side), rules::Stage::ret) <= 1;
     }
 
     // A session's one program for functions of one shape an end: libbcc cannot call a program.
-    bool is_both_ends(Side side) const {
-        return is_direct(side) && options_.mode_of(side) == AttachMode::session &&
-               shapes_of(side).size() == 2;
+    bool is_both_ends(Side side) const { return is_direct(side) && has_both_ends(side); }
+    bool has_both_ends(Side side) const {
+        return options_.mode_of(side) == AttachMode::session &&
+               function_shapes(plan_, side).size() == 2;
     }
     void both_ends(Side side) {
-        auto shapes = shapes_of(side);
+        auto shapes = function_shapes(plan_, side);
         const char* name = side == Side::user ? "on_call" : "on_kernel_call";
         const bool entry_first = shapes.front()->end == rules::Stage::entry;
         const ProgramKind kind = program_kind(side, AttachMode::session, rules::Stage::entry);
@@ -265,14 +260,17 @@ private:
 
     void end_syscalls() {
         add("syscall_end.bpf.c");
-        const auto place = static_cast<uint32_t>(plan_.shapes.size());
-        program_.functions.push_back({"end_syscall", ProgramKind::syscall, {}, {}, {place}, {}});
+        program_.functions.push_back({"end_syscall",
+                                      ProgramKind::syscall,
+                                      {},
+                                      {},
+                                      {static_cast<uint32_t>(plan_.shapes.size())},
+                                      {}});
     }
 
     void tracepoint_shape(const plan::Shape& one, const std::string& name, const Source& body) {
-        bool all = probe_of(one).is_for_all();
-        add("tracepoint.bpf.c",
-            {{"name", name}, {"admit", all ? "mlbcc_admit_all" : "mlbcc_admit"}, {"body", &body}});
+        const char* admit = probe_of(one).is_for_all() ? "mlbcc_admit_all" : "mlbcc_admit";
+        add("tracepoint.bpf.c", {{"name", name}, {"admit", admit}, {"body", &body}});
         program_.functions.push_back({name, ProgramKind::tracepoint, one.id, {}});
     }
 

@@ -22,6 +22,15 @@ bool are_parted(Side side, const plan::Plan& plan, const Options& options, const
 
 }  // namespace
 
+std::vector<const plan::Shape*> function_shapes(const plan::Plan& plan, Side side) {
+    std::vector<const plan::Shape*> all;
+    for (const plan::Shape& one : plan.shapes) {
+        const plan::ProbePlan& probe = plan.probes[static_cast<uint32_t>(one.example)];
+        if (plan::is_function(probe.kind) && side_of(probe) == side) all.push_back(&one);
+    }
+    return all;
+}
+
 std::vector<FirstHalf> first_halves(const plan::Plan& plan, const Options& options,
                                     const Program& program) {
     std::vector<FirstHalf> halves;

@@ -20,6 +20,8 @@ struct FirstHalf {
     std::string name() const;
 };
 
+std::vector<const plan::Shape*> function_shapes(const plan::Plan& plan, Side side);
+
 // Only of functions whose links pass each call on by its shape, and only where there are many.
 std::vector<FirstHalf> first_halves(const plan::Plan& plan, const Options& options,
                                     const Program& program);

@@ -20,7 +20,11 @@ std::string Writer::trace_field(const target::TraceField& field) {
         return fmt::format("((u64)((u8 *)ctx + (*(u32 *)({}) & 0xffff)))", place);
     }
     if (field.type.ends_with(']')) return fmt::format("((u64)({}))", place);
-    return fmt::format("(u64)*({}{} *)({})", field.is_signed ? 's' : 'u', field.size * 8, place);
+    // Of two fields in the two branches of a `?:` clang would make one, at a place that is
+    // computed.
+    return fmt::format("({{ u64 field_ = (u64)*({}{} *)({}); asm volatile(\"\" : \"+r\"(field_)); "
+                       "field_; }})",
+                       field.is_signed ? 's' : 'u', field.size * 8, place);
 }
 
 std::string Writer::defined_field(uint32_t param) const {
