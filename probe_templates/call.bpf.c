@@ -341,11 +341,15 @@ static __always_inline void mlbcc_text_for(struct call *call, char *to, u32 size
     else mlbcc_read_text(to, size, from);
 }
 
+static __always_inline void mlbcc_take_arguments(struct call *call, u64 *to) {
+    if (call->ends_by == MLBCC_BY_GO) MLBCC_TAKE_GO_REGISTERS(call->ctx, to);
+    else MLBCC_TAKE_REGISTERS(call->ctx, to);
+}
+
 MLBCC_COMMON u64 common_submit_arguments(struct call *call) {
     struct arguments_record record = {};
     u64 count = call->words, text = (u64)call->text - 1;
-    if (call->ends_by == MLBCC_BY_GO) MLBCC_TAKE_GO_REGISTERS(call->ctx, record.words);
-    else MLBCC_TAKE_REGISTERS(call->ctx, record.words);
+    mlbcc_take_arguments(call, record.words);
     if (count > MLBCC_REGISTERS) {
         u64 more = count - MLBCC_REGISTERS;
         MLBCC_SEEN(more);

@@ -33,7 +33,7 @@ static __always_inline struct call_frame *mlbcc_frame(struct thread_state *threa
 MLBCC_COMMON u64 common_push(struct call *call) {
     u64 sp = call->sp;
 #ifdef MLBCC_MOVING
-    if (MLBCC_MOVES(call)) return mlbcc_find_thread(call) ? mlbcc_push_moving(call) : 0;
+    if (MLBCC_MOVES(call)) return mlbcc_push_moving(call);
 #endif
     mlbcc_await_end(call);
 #if MLBCC_SESSION

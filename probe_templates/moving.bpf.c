@@ -45,8 +45,7 @@ static __always_inline u64 mlbcc_push_moving(struct call *call) {
     frame->start = call->now;
     frame->probe = call->probe;
     frame->hits = call->hits;
-    if (call->ends_by == MLBCC_BY_GO) MLBCC_TAKE_GO_REGISTERS(call->ctx, frame->saved);
-    else MLBCC_TAKE_REGISTERS(call->ctx, frame->saved);
+    mlbcc_take_arguments(call, frame->saved);
     call->frame = frame;
     return 1;
 }

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <list>
 #include <map>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -24,14 +24,6 @@ struct Function {
     uint64_t offset = 0, size = 0;
     bool exported = false;
     std::string_view version;  // target::Symbol
-};
-
-struct Tables {
-    std::vector<std::string> texts;  // what the names point into
-    std::set<std::string> versions;  // likewise
-    std::vector<Function> functions;
-    std::vector<std::string_view> ifuncs;
-    target::StackSigns stacks;
 };
 
 std::string_view text_at(std::string_view table, uint32_t offset) {
@@ -69,13 +61,13 @@ public:
         }
     }
 
-    std::string of(size_t symbol) const {
+    // Lives as long as this does.
+    std::string_view of(size_t symbol) const {
         uint16_t number = 0;
         if ((symbol + 1) * sizeof number > numbers_.size()) return {};
         std::memcpy(&number, &numbers_[symbol * sizeof number], sizeof number);
-        const auto name = names_.find(number & ~kHidden);
-        if (name == names_.end()) return {};
-        return (number & kHidden) == 0 ? "@" + name->second : name->second;
+        const auto text = texts_.find(number);
+        return text == texts_.end() ? std::string_view() : text->second;
     }
 
 private:
@@ -87,13 +79,23 @@ private:
             const size_t place = at + one.vd_aux;
             if (place + sizeof name > definitions.size()) return;
             std::memcpy(&name, &definitions[place], sizeof name);
-            names_[one.vd_ndx] = text_at(texts, name.vda_name);
+            const std::string version(text_at(texts, name.vda_name));
+            texts_[one.vd_ndx] = "@" + version;
+            texts_[static_cast<uint16_t>(one.vd_ndx | kHidden)] = version;
             if (one.vd_next == 0) return;
         }
     }
 
     std::string numbers_;
-    std::map<uint16_t, std::string> names_;
+    std::map<uint16_t, std::string> texts_;  // target::Symbol::version, by a symbol's number
+};
+
+struct Tables {
+    std::vector<std::string> texts;      // what the names point into
+    std::list<SymbolVersions> versions;  // likewise
+    std::vector<Function> functions;
+    std::vector<std::string_view> ifuncs;
+    target::StackSigns stacks;
 };
 
 bool is_entered_by_call(std::string_view name) {
@@ -140,11 +142,11 @@ void add_table(const ElfImage& image, const std::vector<Elf64_Shdr>& sections,
     tables.functions.reserve(tables.functions.size() + entries.size());
     const bool exported = table.sh_type == SHT_DYNSYM;
     const std::string_view names = tables.texts.back();
-    std::optional<SymbolVersions> versions;
-    if (exported) versions.emplace(image, sections, table);
+    const SymbolVersions* versions =
+        exported ? &tables.versions.emplace_back(image, sections, table) : nullptr;
     for (size_t i = 0; i < entries.size(); ++i) {
-        std::string_view version = version_at(names, entries[i].st_name);
-        if (exported) version = *tables.versions.insert(versions->of(i)).first;
+        const std::string_view version =
+            versions != nullptr ? versions->of(i) : version_at(names, entries[i].st_name);
         add_symbol(image, entries[i], names, exported, version, tables);
     }
 }

@@ -71,8 +71,10 @@ void StackSigns::defines(std::string_view name, bool is_local) {
         else
             is(Stacks::unwound, "has", name);
     }
-    if (is_one(kInterpreters, name)) is(Stacks::switched, "has", name);
-    of_python_ |= name.find("PyEval_EvalFrame") != name.npos;
+    if (is_one(kInterpreters, name)) {
+        is(Stacks::switched, "has", name);
+        of_python_ |= name.find("PyEval") != name.npos;
+    }
     if (is_one(kSwitches, name) && !is_glibc_own(name)) is(Stacks::switched, "has", name);
 }
 

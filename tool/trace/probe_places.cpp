@@ -108,11 +108,9 @@ private:
 
     void take(const plan::ProbePlan& probe, const CodeToAsk& code, bpf::EntryChoice& choice) {
         EntryPlace& place = places_[static_cast<uint32_t>(probe.id)];
-        if (!exact_) {
-            place = {choice.offset, choice.why, choice.refused};
-        }
+        if (!exact_) place = {choice.offset, choice.why, choice.refused};
         if (!code.ends) return;
-        if (probe.stacks == target::Stacks::go) begin_behind_check(code.code, place);
+        if (probe.is_of_go()) begin_behind_check(code.code, place);
         Open open{&place, function_of(probe).path, {}, {}};
         add(open, function_of(probe).offset, choice.ends);
         open_.push_back(std::move(open));
