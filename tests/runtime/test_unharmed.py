@@ -126,7 +126,7 @@ class Unharmed(TracerCase):
         self.assertEqual(pairs(begun), sorted({(g, g % 50 - step) for g in range(400) for step in range(g % 50 + 1) if (g + step) % 10 == 3}))
         self.assertEqual({int(one["args"]["n"], 16) % 7 == 3 for one in ended}, {False})
         said = self.refused(f'on entry "{program}":"main.f3" {{ event e(arg(7)) }}')
-        self.assertIn("where this argument of a Go function is is not known", said)
+        self.assertIn("it is not known where this argument of a Go function is", said)
 
     def test_a_stripped_go_program(self):
         """Debian's caddy has no symbols: the table of Go's runtime has the functions."""
@@ -147,7 +147,7 @@ class Unharmed(TracerCase):
         self.assertEqual(subprocess.run([program], check=False).returncode, 0)
         done = self.mlbcc("--rules", self.rules(f'on "{program}":middle {{ count }}'), "-o", self.out, "--", program)
         self.assertEqual(done.returncode, 128 + 5)
-        self.assertIn("mlbcc: the command was ended by SIGTRAP, as a program is that copies its own code", done.stderr)
+        self.assertIn("mlbcc: the command was ended by SIGTRAP; a program that copies its own code", done.stderr)
 
 
 class Neighbours(TracerCase):

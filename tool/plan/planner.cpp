@@ -311,7 +311,7 @@ rules::TypedPtr ProbePlanner::checked(const RuleContext& context, const rules::E
     Diagnostics found;
     rules::TypedPtr value = rules::check(expr, context.scope, found);
     if (value && !is_known(*value)) {
-        found.error(expr.span, "where this argument of a Go function is is not known")
+        found.error(expr.span, "it is not known where this argument of a Go function is")
             .note(std::to_string(argument_registers(builder_.plan.arch)) +
                   " can be read: arg(0), ...");
         value = nullptr;

@@ -147,11 +147,11 @@ std::string describe_end(const Frontend& frontend, const plan::ProbePlan& probe)
     const std::string& why = frontend.function(probe.id).stacks.why();
     if (!place.no_end.empty())
         return fmt::format(
-            "\n  return  not seen: {}; a return probe would harm the program, for {}", place.no_end,
-            why);
+            "\n  return  not seen: {}; a return probe would harm the program, because {}",
+            place.no_end, why);
     return fmt::format(
         "\n  return  at {} instruction{} that return{}; a return probe would harm the "
-        "program, for {}",
+        "program, because {}",
         place.ends.size(), place.ends.size() == 1 ? "" : "s", place.ends.size() == 1 ? "s" : "",
         why);
 }

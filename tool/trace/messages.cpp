@@ -46,15 +46,15 @@ void tell_note(Verbosity verbosity, const std::string& text) {
     if (verbosity != Verbosity::quiet) fmt::print(stderr, "mlbcc: {}\n", text);
 }
 
-// Of SIGTRAP: a breakpoint where the kernel has no probe. A program has copied its code with them.
+// SIGTRAP: the program ran into a breakpoint where the kernel has no probe, in a copy of its code.
 void tell_signal(Verbosity verbosity, int wait_status, bool is_probed) {
     if (!WIFSIGNALED(wait_status)) return;
     const int signal = WTERMSIG(wait_status);
     const char* name = ::sigabbrev_np(signal);
     std::string said = fmt::format("the command was ended by SIG{}", name == nullptr ? "?" : name);
     if (signal == SIGTRAP && is_probed)
-        said += ", as a program is that copies its own code to other memory (to huge pages, for "
-                "instance), for the breakpoints of probes are copied, too: have it not do so, or "
+        said += "; a program that copies its own code to other memory (to huge pages, for "
+                "instance) copies the breakpoints of probes, too, and ends so: turn that off, or "
                 "trace functions of libraries only";
     tell_note(verbosity, said);
 }
@@ -63,8 +63,8 @@ static void tell_endless(Verbosity verbosity, const plan::ProbePlan& probe,
                          const std::string& why) {
     const auto& function = std::get<target::UserFunction>(probe.probe->at);
     tell_note(verbosity,
-              fmt::format("{} of {} is not probed: {}, so where a call ends is not seen, and a "
-                          "return probe would harm the program ({}); `on entry` can be traced",
+              fmt::format("{} of {} is not traced: {}, so the end of a call cannot be seen, and a "
+                          "return probe would harm the program ({}); trace it `on entry`",
                           probe.symbol, function.soname, why, function.stacks.why()));
 }
 

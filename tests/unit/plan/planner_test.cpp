@@ -379,7 +379,7 @@ TEST(Stacks, OfGoHaveRegistersOfTheirOwn) {
     EXPECT_TRUE(read.probe("cuMystery").is_of_go());
     const Planned beyond("on entry cuda:cuMystery { event a(arg(6)) }", kDriver, cuda_prototypes(),
                          plan::Arch::x86_64, ".gopclntab");
-    EXPECT_NE(beyond.messages().find("where this argument of a Go function is is not known"),
+    EXPECT_NE(beyond.messages().find("it is not known where this argument of a Go function is"),
               std::string::npos);
 }
 
