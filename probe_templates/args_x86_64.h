@@ -22,6 +22,24 @@
 // [sp] is the return address; 64-bit words of arguments follow it.
 #define MLBCC_STACK_ARG(ctx, n) (MLBCC_REGISTER(ctx, sp) + 8 + 8 * (n))
 #define MLBCC_RETURN_ADDRESS(ctx, to) bpf_probe_read_user(to, 8, (void*)(ctx)->sp)
+// Whether a jump is taken whose condition has this number ("jne" 5; Intel's manual, volume 2, "Jcc"):
+// an odd one is the opposite of the one before.
+#define MLBCC_FLAG(ctx, bit) ((u32)((ctx)->flags >> (bit)) & 1)
+#define MLBCC_CF(ctx) MLBCC_FLAG(ctx, 0)
+#define MLBCC_ZF(ctx) MLBCC_FLAG(ctx, 6)
+#define MLBCC_SF_OF(ctx) (MLBCC_FLAG(ctx, 7) ^ MLBCC_FLAG(ctx, 11))
+#define MLBCC_JUMPS_IF(ctx, condition)                                                             \
+    ((((condition) >> 1) == 0   ? MLBCC_FLAG(ctx, 11)                                              \
+      : ((condition) >> 1) == 1 ? MLBCC_CF(ctx)                                                    \
+      : ((condition) >> 1) == 2 ? MLBCC_ZF(ctx)                                                    \
+      : ((condition) >> 1) == 3 ? (MLBCC_CF(ctx) | MLBCC_ZF(ctx))                                  \
+      : ((condition) >> 1) == 4 ? MLBCC_FLAG(ctx, 7)                                               \
+      : ((condition) >> 1) == 5 ? MLBCC_FLAG(ctx, 2)                                               \
+      : ((condition) >> 1) == 6 ? MLBCC_SF_OF(ctx)                                                 \
+                                : (MLBCC_ZF(ctx) | MLBCC_SF_OF(ctx))) ^                            \
+     ((condition) & 1))
+#define MLBCC_RETURN_CODE 0xc3
+#define MLBCC_RETURN(ctx, to) ((ctx)->ip = (to), (ctx)->sp += 8)
 // The kernel puts its trampoline for return probes into the last page of a process's addresses.
 #define MLBCC_TRAMPOLINES 0x7fffffff0000ULL
 #define MLBCC_RETURN_VALUE(ctx) MLBCC_REGISTER(ctx, ax)

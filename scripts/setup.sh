@@ -23,7 +23,7 @@ tests=(ccache mold clang libclang-rt-14-dev clang-format clang-tidy git jq sqlit
        patchelf  # tests/gpu/bundle.sh
        python3-flask gunicorn python3-fastapi python3-uvicorn apache2-utils  # real servers, and load for them
        prometheus  # and promtool
-       golang-go caddy rustc python3-greenlet python3-gevent  # programs that move, unwind and switch their stacks
+       golang-go caddy rustc python3-greenlet python3-gevent libboost-context-dev  # programs that move, unwind and switch their stacks
        python3-yaml  # for deploy/
        bpfcc-tools python3-bpfcc  # other users of a header tree
        # real libraries to trace; without a GPU their calls fail, but they are called

@@ -12,6 +12,7 @@ $MLBCC_VM_CACHE. A new test is a function test_... of a VmCase in inside/, a Dri
 """
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -57,6 +58,7 @@ def in_machine(setup, options):
     """All tests in a virtual machine of this setup; their names begin with its name."""
     say = Printer(setup.name)
     tally = Tally()
+    environment = {"MLBCC_BUILD": BUILD, "MLBCC_RUNS": os.environ.get("MLBCC_RUNS", "1")}
     with tempfile.TemporaryDirectory(prefix="mlbcc-vm-") as folder:
         job = Path(folder)
         try:
@@ -64,7 +66,7 @@ def in_machine(setup, options):
             arguments += ["--short"] if options.short else []
             command = ["/usr/bin/python3", HERE / "run.py", "--inside", setup.name, *arguments]
             folders = [ROOT] if ROOT in BUILD.parents else [ROOT, BUILD]
-            status = setup.run(command, folders, job, {"MLBCC_BUILD": BUILD}, say, LIMIT)
+            status = setup.run(command, folders, job, environment, say, LIMIT)
             tally = result_of(job, status)
         except Unavailable as reason:
             say(f"skip  {reason}")

@@ -46,12 +46,11 @@ int load(bpf_prog_type type, const std::vector<bpf_insn>& code, uint32_t attach_
 }
 
 std::vector<bpf_insn> nothing() {
-    return {compute(BPF_MOV, BPF_REG_0, 0), instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)};
+    return {compute(BPF_MOV, BPF_REG_0, 0), leave()};
 }
 
 std::vector<bpf_insn> calling(int32_t helper) {
-    return {call(0, helper), compute(BPF_MOV, BPF_REG_0, 0),
-            instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)};
+    return {call(0, helper), compute(BPF_MOV, BPF_REG_0, 0), leave()};
 }
 
 // probe_read_kernel(fp - 8, 8, fp - 8)
@@ -62,7 +61,14 @@ std::vector<bpf_insn> reading_kernel() {
             copy(BPF_REG_3, BPF_REG_10),
             call(0, BPF_FUNC_probe_read_kernel),
             compute(BPF_MOV, BPF_REG_0, 0),
-            instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)};
+            leave()};
+}
+
+std::vector<bpf_insn> setting_a_register() {
+    std::vector<bpf_insn> code;
+    append_register_write(code, BPF_REG_1);
+    append(code, {compute(BPF_MOV, BPF_REG_0, 0), leave()});
+    return code;
 }
 
 Attempt try_map(bpf_map_type type, uint32_t key, uint32_t value, uint32_t entries) {
@@ -170,6 +176,7 @@ Abilities try_abilities() {
     found.ring_buffer = try_map(BPF_MAP_TYPE_RINGBUF, 0, 0, page);
     found.stack_map = try_map(BPF_MAP_TYPE_STACK_TRACE, 4, 8 * 16, 16);
     found.kernel_memory = attempt(load(BPF_PROG_TYPE_KPROBE, reading_kernel()));
+    found.registers = attempt(load(BPF_PROG_TYPE_KPROBE, setting_a_register()));
     found.perf_events = try_perf_events();
     found.raw_tracepoint = try_raw_tracepoint();
     found.fentry = try_fentry();

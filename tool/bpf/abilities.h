@@ -22,6 +22,7 @@ struct Abilities {
     Attempt ring_buffer, stack_map;
     Attempt perf_events;    // of what all processes of a CPU map
     Attempt kernel_memory;  // programs may read it
+    Attempt registers;      // programs may set those of what runs into a probe
 };
 // Takes some 0.3 s where uprobes are attached by perf events: that is how long the kernel detaches.
 Abilities try_abilities();

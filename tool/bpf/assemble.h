@@ -27,8 +27,16 @@ inline bpf_insn compute(int operation, uint8_t to, int32_t value) {
 inline bpf_insn call(uint8_t kind, int32_t number) {  // kind: 0 helper, BPF_PSEUDO_KFUNC_CALL
     return instruction(BPF_JMP | BPF_CALL, 0, kind, 0, number);
 }
+inline bpf_insn leave() {
+    return instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+}
 inline void append(std::vector<bpf_insn>& code, std::initializer_list<bpf_insn> more) {
     code.insert(code.end(), more);
+}
+// Sets the first of the registers to which `context` points to what it is: r2 is lost.
+inline void append_register_write(std::vector<bpf_insn>& code, uint8_t context) {
+    append(code, {instruction(BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_2, context, 0, 0),
+                  instruction(BPF_STX | BPF_MEM | BPF_DW, context, BPF_REG_2, 0, 0)});
 }
 
 }  // namespace mlbcc::bpf

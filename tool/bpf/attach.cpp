@@ -84,7 +84,8 @@ private:
     static std::vector<Site> ends_of(std::span<const Site> sites) {
         std::vector<Site> ends;
         for (const Site& site : sites) {
-            for (const uint64_t offset : site.ends) ends.push_back({site.probe, offset});
+            for (const Site::End& end : site.ends)
+                ends.push_back({site.probe, end.offset, 0, {}, end.role});
         }
         return ends;
     }
@@ -111,7 +112,7 @@ private:
         for (const Site& site : sites) {
             offsets.push_back(site.offset);
             if (kind == ProgramKind::usdt) semaphores.push_back(site.semaphore);
-            cookies.push_back(codegen::cookie(*site.probe) | site.cookie_bits);
+            cookies.push_back(site.cookie());
         }
         int fd =
             sys::link_uprobes(program, type, path_.c_str(), offsets, cookies,
@@ -144,7 +145,7 @@ private:
     void perf_one(const Site& site, ProgramKind kind, int program) {
         UniqueFd link = link_uprobe_event(events_, path_,
                                           {site.offset, site.semaphore, kind == ProgramKind::ret},
-                                          program, codegen::cookie(*site.probe) | site.cookie_bits);
+                                          program, site.cookie());
         if (!link) return refuse({&site, 1}, errno);
         links_of(kind).push_back(std::move(link));
     }
@@ -158,6 +159,10 @@ private:
     Attachment made_;
     ProbeEvents events_;
 };
+
+uint64_t Site::cookie() const {
+    return role ? codegen::cookie(*probe, *role) : codegen::cookie(*probe);
+}
 
 Result<Attachment> Attachment::functions(const std::string& path, std::span<const Site> sites,
                                          const Programs& programs, AttachMode mode) {

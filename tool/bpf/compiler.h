@@ -47,9 +47,15 @@ struct FunctionCode {
 };
 
 // Where a function's calls end: bytes from its beginning.
+struct CodeJump {
+    uint64_t at = 0;
+    int64_t to = 0;                     // a place outside
+    std::optional<uint32_t> condition;  // what x86-64 asks of the flags: "jne" is 5
+    bool operator==(const CodeJump&) const = default;
+};
 struct CodeEnds {
     std::vector<uint64_t> returns;  // instructions that return
-    std::vector<int64_t> jumps;     // places outside that it jumps to, to return there
+    std::vector<CodeJump> jumps;    // that leave it, to return there
     std::string unknown;            // why these are not all; "" where they are
 };
 

@@ -278,7 +278,12 @@ CodeEnds ends_of(const Value& entry) {
         if (one->IsUint64()) ends.returns.push_back(one->GetUint64());
     }
     for (const Value* one : list_of(*value, "jumps")) {
-        if (one->IsInt64()) ends.jumps.push_back(one->GetInt64());
+        const Value *at = field(*one, "at"), *to = field(*one, "to"),
+                    *condition = field(*one, "condition");
+        if (at == nullptr || !at->IsUint64() || to == nullptr || !to->IsInt64()) continue;
+        CodeJump jump{at->GetUint64(), to->GetInt64(), std::nullopt};
+        if (condition != nullptr && condition->IsUint()) jump.condition = condition->GetUint() & 15;
+        ends.jumps.push_back(jump);
     }
     ends.unknown = text_of(*value, "unknown");
     return ends;

@@ -19,11 +19,10 @@ void shape_from_cookie(std::vector<bpf_insn>& code, unsigned shift) {
 
 // tail_call(ctx, table, r3); return `otherwise`
 void pass_on(std::vector<bpf_insn>& code, int table, int32_t otherwise) {
-    append(code,
-           {copy(BPF_REG_1, BPF_REG_6),
-            instruction(BPF_LD | BPF_DW, BPF_REG_2, BPF_PSEUDO_MAP_FD, 0, table),
-            instruction(0, 0, 0, 0, 0), call(0, BPF_FUNC_tail_call),
-            compute(BPF_MOV, BPF_REG_0, otherwise), instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)});
+    append(code, {copy(BPF_REG_1, BPF_REG_6),
+                  instruction(BPF_LD | BPF_DW, BPF_REG_2, BPF_PSEUDO_MAP_FD, 0, table),
+                  instruction(0, 0, 0, 0, 0), call(0, BPF_FUNC_tail_call),
+                  compute(BPF_MOV, BPF_REG_0, otherwise), leave()});
 }
 
 // Where the kernel keeps its trampoline for return probes: a process's last page (args_*.h).
@@ -57,7 +56,7 @@ void leave_jumps(std::vector<bpf_insn>& code) {
     append(test, {instruction(BPF_LD | BPF_DW, BPF_REG_2, 0, 0, low),
                   instruction(0, 0, 0, 0, static_cast<int32_t>(kTrampolines >> 32)),
                   instruction(BPF_JMP | BPF_JLT | BPF_X, BPF_REG_1, BPF_REG_2, 2, 0),
-                  compute(BPF_MOV, BPF_REG_0, 1), instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)});
+                  compute(BPF_MOV, BPF_REG_0, 1), leave()});
     code.push_back(
         instruction(BPF_JMP | BPF_JNE | BPF_K, BPF_REG_7, 0, static_cast<int16_t>(test.size()), 0));
     code.insert(code.end(), test.begin(), test.end());
@@ -84,8 +83,11 @@ std::vector<bpf_insn> session_code(uint32_t is_return, int table, bool but_for_j
     return code;
 }
 
-std::vector<bpf_insn> one_end_code(unsigned shift, int table) {
-    std::vector<bpf_insn> code{copy(BPF_REG_6, BPF_REG_1), call(0, BPF_FUNC_get_attach_cookie)};
+// The kernel lets a program that sets registers be called by one that does so only.
+std::vector<bpf_insn> one_end_code(unsigned shift, int table, bool sets_registers) {
+    std::vector<bpf_insn> code{copy(BPF_REG_6, BPF_REG_1)};
+    if (sets_registers) append_register_write(code, BPF_REG_6);
+    code.push_back(call(0, BPF_FUNC_get_attach_cookie));
     shape_from_cookie(code, shift);
     pass_on(code, table, 0);
     return code;
@@ -128,10 +130,12 @@ Result<Dispatcher> Dispatcher::make(codegen::Side side, codegen::AttachMode mode
         return made;
     }
     auto entry =
-        add(rules::Stage::entry, "on_entry", one_end_code(codegen::kEntryShapeShift, table));
+        add(rules::Stage::entry, "on_entry", one_end_code(codegen::kEntryShapeShift, table, false));
     if (!entry) return entry.error();
-    auto leave =
-        add(rules::Stage::ret, "on_return", one_end_code(codegen::kReturnShapeShift, table));
+    const bool returns =
+        side == codegen::Side::moving && features.sets_registers && features.return_places;
+    auto leave = add(rules::Stage::ret, "on_return",
+                     one_end_code(codegen::kReturnShapeShift, table, returns));
     if (!leave) return leave.error();
     return made;
 }

@@ -3,9 +3,12 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "bpf/assemble.h"
 #include "bpf/kernel.h"
 #include "bpf/preemption.h"
 #include "bpf/sys.h"
@@ -13,13 +16,24 @@
 namespace mlbcc::bpf {
 namespace {
 
-// A program that returns 0, loaded for one way of attaching.
-UniqueFd load_nothing(uint32_t attach_type) {
-    const bpf_insn code[] = {{BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0},
-                             {BPF_JMP | BPF_EXIT, 0, 0, 0, 0}};
+UniqueFd load(std::span<const bpf_insn> code, uint32_t attach_type) {
     LIBBPF_OPTS(bpf_prog_load_opts, options);
     options.expected_attach_type = static_cast<bpf_attach_type>(attach_type);
-    return UniqueFd(bpf_prog_load(BPF_PROG_TYPE_KPROBE, "mlbcc_try", "GPL", code, 2, &options));
+    return UniqueFd(bpf_prog_load(BPF_PROG_TYPE_KPROBE, "mlbcc_try", "GPL", code.data(),
+                                  code.size(), &options));
+}
+
+// A program that returns 0, loaded for one way of attaching.
+UniqueFd load_nothing(uint32_t attach_type) {
+    return load(std::array{compute(BPF_MOV, BPF_REG_0, 0), leave()}, attach_type);
+}
+
+// Whether a program that writes to a register is loaded: nothing runs it.
+bool sets_registers() {
+    std::vector<bpf_insn> code;
+    append_register_write(code, BPF_REG_1);
+    append(code, {compute(BPF_MOV, BPF_REG_0, 0), leave()});
+    return static_cast<bool>(load(code, 0));
 }
 
 // A link to a path that is no regular file: a kernel that knows the way of attaching says EBADF,
@@ -64,6 +78,7 @@ Features find_features(const KernelTypes& types) {
     found.kernel_multi = knows_kernel_link(sys::kKprobeMulti);
     found.kernel_session =
         has_kfuncs && found.kernel_multi && knows_kernel_link(sys::kKprobeSession);
+    found.sets_registers = sets_registers();
     found.preempts_points = preempts_raw_tracepoints(types);
     found.cpus = static_cast<uint32_t>(std::max(1, libbpf_num_possible_cpus()));
     return found;

@@ -34,6 +34,8 @@ struct KernelTypes {  // what the kernel's BTF says
     // Of `utask` there, and of `return_instances` and `depth` in what it points to, struct
     // uprobe_task.
     std::optional<uint32_t> task_uprobes_offset, return_instances_offset, awaited_offset;
+    // Of the uprobe that a thread is in: known on x86-64 alone.
+    std::optional<codegen::ReturnPlaces> return_places;
     bool prepares_exec = false;  // the tracepoint sched:sched_prepare_exec is there
     // Where a thread's count of reasons not to be preempted is: the BTF id of x86-64's variable of
     // the CPU, or bytes in struct task_struct. Neither: the kernel never preempts its own work.
@@ -43,6 +45,7 @@ struct Features : KernelTypes {
     bool session = false;  // uprobe session links, and the kfuncs that go with them
     bool multi = false;    // uprobe_multi links
     bool kernel_session = false, kernel_multi = false;  // likewise of the kernel's functions
+    bool sets_registers = false;  // programs of uprobes may: 7.3 lets them, 6.18 does not
     // Programs of raw tracepoints are preempted, and then those of other threads skipped.
     bool preempts_points = false;
     uint32_t cpus = 1;  // that the machine may have
@@ -151,9 +154,15 @@ struct Site {
     const plan::ProbePlan* probe = nullptr;
     uint64_t offset = 0;     // in the file, bytes
     uint64_t semaphore = 0;  // likewise: the counter that the kernel keeps above 0; 0: none
-    // Likewise, where its calls end, of a function on Side::moving.
-    std::vector<uint64_t> ends;
-    uint64_t cookie_bits = 0;  // besides codegen::cookie()
+    struct End {
+        uint64_t offset = 0;
+        codegen::Role role{};
+        auto operator<=>(const End&) const = default;
+    };
+    std::vector<End> ends;              // of a function on Side::moving
+    std::optional<codegen::Role> role;  // of the offset, where it has one
+
+    uint64_t cookie() const;
 };
 struct Refusal {  // a function that the kernel would not probe; the others are attached
     plan::ProbeId probe{};

@@ -48,6 +48,15 @@ inline constexpr std::array<const char*, 6> kFileMembers{
     "task_struct.files", "files_struct.fdt",   "fdtable.max_fds",
     "fdtable.fd",        "file.f_path.dentry", "dentry.d_name.name"};
 
+// What a program must find of the uprobe that it runs for, to do its `ret` itself. Bytes.
+struct ReturnPlaces {
+    uint32_t uprobe = 0;  // `auprobe` in struct uprobe_task: it begins with the instruction
+    // From there to `consumers` and `offset` of the struct uprobe whose `arch` it is.
+    int32_t consumers = 0, offset = 0;
+    // `thread.features` in struct task_struct: whether the thread has a shadow stack.
+    std::optional<uint32_t> task_shadow;
+};
+
 struct Options {
     AttachMode mode = AttachMode::session;         // of programs' functions
     AttachMode kernel_mode = AttachMode::session;  // of the kernel's
@@ -66,6 +75,8 @@ struct Options {
     // probe awaits anywhere need not be asked where its functions return to.
     std::optional<uint32_t> task_uprobes_offset, return_instances_offset;
     std::optional<uint32_t> awaited_offset;  // of `depth` there: how many ends are awaited
+    // Where programs may set registers (x86-64's `ret` is single-stepped otherwise).
+    std::optional<ReturnPlaces> return_places;
     // Where `seccomp.mode` and `pending.signal` are there: system calls that a filter answers are
     // followed, of which the kernel tells the end alone.
     std::optional<uint32_t> task_seccomp_offset, task_pending_offset;
@@ -264,8 +275,19 @@ struct AggregateValue {  // of each kind the first fields; per CPU
 // A probe's cookie (probe_templates/call.bpf.c): which probe, how many words of arguments its
 // record has and which of them points to text, which shapes its ends are of.
 uint64_t cookie(const plan::ProbePlan& probe);
-// Besides, of a Go function that is probed where it asks for room on its stack.
-inline constexpr uint64_t kChecksStack = uint64_t{31} << 27;
+// What an instruction is to the calls of a function on Side::moving, as
+// probe_templates/moving.bpf.c has it: in the place of the text.
+enum class Role : uint64_t {
+    returns = 0,
+    jumps = 1,             // leaves the function for another place, which returns for it
+    arrives = 2,           // where a function begins that it may have jumped to
+    arrives_inside = 3,    // likewise in the middle of one
+    returns_elsewhere = 4  // of what it may have jumped to
+};
+Role jumps_if(uint32_t condition);  // x86-64's number: CodeJump::condition
+// Of where a Go function asks for room on its stack, and its calls begin.
+inline constexpr Role kChecksStack{31};
+uint64_t cookie(const plan::ProbePlan& probe, Role role);
 inline constexpr unsigned kWordsShift = 22, kTextShift = 27, kEntryShapeShift = 32,
                           kReturnShapeShift = 48;
 inline constexpr uint32_t kMaxProbes = 1u << 22, kMaxShapes = (1u << 16) - 1;

@@ -319,28 +319,23 @@ private:
 
     void function_shape(const plan::Shape& one, const ShapeWriter& writer, const std::string& name,
                         const Source& body) {
-        Side side = side_of(probe_of(one));
-        bool at_return = one.end == rules::Stage::ret, both = is_both_ends(side);
-        const char* in_kernel = side == Side::kernel ? "1" : "0";
-        std::string_view linkage = both ? "static __always_inline " : "";
         const ProgramKind kind = function_kind(one);
-        std::string_view own = both ? "" : own_stack(kind);  // of both ends, their program has it
-        if (at_return) {
-            add("return.bpf.c", {{"name", name},
-                                 {"linkage", linkage},
-                                 {"own_stack", own},
-                                 {"ends_by", writer.ends_by()},
-                                 {"in_kernel", in_kernel},
-                                 {"body", &body}});
-        } else {
-            add("entry.bpf.c", {{"name", name},
-                                {"linkage", linkage},
-                                {"own_stack", own},
-                                {"ends_by", writer.ends_by()},
-                                {"in_kernel", in_kernel},
-                                {"skip", writer.skip()},
-                                {"body", &body}});
-        }
+        const Side side = side_of(kind);
+        const bool both = is_both_ends(side);
+        // Of both ends, and of one that does the `ret`, a program of their own has the stack.
+        const bool returns = kind == ProgramKind::moving_ret && options_.return_places;
+        const std::string part_name = returns ? name + "_end" : name;
+        std::string_view linkage = both || returns ? "static __always_inline " : "";
+        std::string_view own = both || returns ? "" : own_stack(kind);
+        add(one.end == rules::Stage::ret ? "return.bpf.c" : "entry.bpf.c",
+            {{"name", part_name},
+             {"linkage", linkage},
+             {"own_stack", own},
+             {"ends_by", writer.ends_by()},
+             {"in_kernel", side == Side::kernel ? "1" : "0"},
+             {"skip", writer.skip()},
+             {"body", &body}});
+        if (returns) add("moving_return.bpf.c", {{"name", name}, {"own_stack", own_stack(kind)}});
         if (both) return;
         program_.functions.push_back({name, kind, one.id, {}, {index(one.id)}, {}});
     }

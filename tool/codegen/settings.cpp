@@ -64,6 +64,17 @@ std::string moving_calls(const plan::Plan& plan) {
                        std::clamp(kMovingBytes / (64 + saved_bytes(plan)), 1024U, 65536U));
 }
 
+// Of the uprobe whose `ret` programs do.
+std::string places_of_returns(const Options& options) {
+    if (!options.return_places) return {};
+    const ReturnPlaces& at = *options.return_places;
+    std::string out = fmt::format("#define MLBCC_UPROBE {}\n#define MLBCC_UPROBE_CONSUMERS {}\n"
+                                  "#define MLBCC_UPROBE_OFFSET {}\n",
+                                  at.uprobe, at.consumers, at.offset);
+    if (at.task_shadow) out += fmt::format("#define MLBCC_TASK_SHADOW {}\n", *at.task_shadow);
+    return out;
+}
+
 std::string room_sizes(const plan::Plan& plan) {
     const Rooms all = rooms(plan);
     if (all.count == 0) return {};
@@ -189,6 +200,7 @@ std::string settings(const plan::Plan& plan, const Options& options, bool frames
         if (options.awaited_offset)
             out += fmt::format("#define MLBCC_AWAITED {}\n", *options.awaited_offset);
     }
+    out += places_of_returns(options);
     out += fmt::format("#define MLBCC_NAMESPACE {}\n", options.namespace_ ? 1 : 0);
     if (options.namespace_) {
         out += fmt::format(

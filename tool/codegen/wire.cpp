@@ -64,4 +64,13 @@ uint64_t cookie(const plan::ProbePlan& probe) {
            entry << kEntryShapeShift | leave << kReturnShapeShift;
 }
 
+Role jumps_if(uint32_t condition) {
+    return static_cast<Role>(16 + (condition & 15u));
+}
+
+uint64_t cookie(const plan::ProbePlan& probe, Role role) {
+    constexpr uint64_t kText = 31;
+    return (cookie(probe) & ~(kText << kTextShift)) | static_cast<uint64_t>(role) << kTextShift;
+}
+
 }  // namespace mlbcc::codegen

@@ -59,7 +59,8 @@ private:
         if (disassembler_.is_return(at)) {
             ends_.returns.push_back(at.offset);
         } else if (auto target = disassembler_.jump_target(at)) {
-            if (!is_inside(*target)) ends_.jumps.push_back(*target);
+            if (!is_inside(*target))
+                ends_.jumps.push_back({at.offset, *target, disassembler_.condition(at)});
         } else if (disassembler_.is_pointer_jump(at) ||
                    (disassembler_.is_computed_jump(at) && !is_by_table(at))) {
             if (ends_.unknown.empty())
@@ -82,8 +83,7 @@ private:
 
     Ends sorted() {
         std::ranges::sort(ends_.returns);
-        std::ranges::sort(ends_.jumps);
-        ends_.jumps.erase(std::unique(ends_.jumps.begin(), ends_.jumps.end()), ends_.jumps.end());
+        std::ranges::sort(ends_.jumps, {}, &Jump::at);
         return std::move(ends_);
     }
 

@@ -50,7 +50,14 @@ void write_ends(JsonWriter& writer, const Ends& ends) {
     writer.EndArray();
     writer.Key("jumps");
     writer.StartArray();
-    for (const int64_t one : ends.jumps) writer.Int64(one);
+    for (const Jump& one : ends.jumps) {
+        writer.StartObject();
+        write(writer, "at", one.at);
+        writer.Key("to");
+        writer.Int64(one.to);
+        if (one.condition >= 0) write(writer, "condition", static_cast<uint64_t>(one.condition));
+        writer.EndObject();
+    }
     writer.EndArray();
     write(writer, "unknown", ends.unknown);
     writer.EndObject();

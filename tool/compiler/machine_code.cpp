@@ -293,6 +293,15 @@ std::optional<int64_t> Disassembler::jump_target(const Instruction& instruction)
     return direct_target(instruction);
 }
 
+// 70 to 7f and 0f 80 to 0f 8f (Intel's manual, volume 2, "Jcc").
+int Disassembler::condition(const Instruction& instruction) const {
+    if (parts_->architecture != Architecture::x86_64) return -1;
+    const Bytes bytes = instruction.bytes;
+    if (bytes.size() == 2 && bytes[0] >> 4 == 7) return bytes[0] & 15;
+    if (bytes.size() == 6 && bytes[0] == 0x0f && bytes[1] >> 4 == 8) return bytes[1] & 15;
+    return -1;
+}
+
 bool Disassembler::never_goes_on(const Instruction& instruction) const {
     const llvm::MCInstrDesc& what = parts_->instructions->get(instruction.inst.getOpcode());
     if (what.isCall()) return false;

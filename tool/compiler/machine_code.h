@@ -54,6 +54,8 @@ public:
     bool is_return(const Instruction& instruction) const;
     // Where a direct jump goes that is no call, as direct_target().
     std::optional<int64_t> jump_target(const Instruction& instruction) const;
+    // x86-64's number of what the flags must be for a jump, 0 to 15; -1: of another instruction.
+    int condition(const Instruction& instruction) const;
     // What follows it is not carried out next: a jump, a return, a trap.
     bool never_goes_on(const Instruction& instruction) const;
     // Whether it jumps by a table, or reads an entry of what may be one: an element by its index.

@@ -28,6 +28,7 @@ constexpr Check kChecks[] = {
     {"uprobe", "uprobe", checks::uprobe},
     {"uprobe_multi", "uprobe_multi", checks::uprobe_multi},
     {"uprobe_session", "uprobe session", checks::uprobe_session},
+    {"ret", "ends by `ret`", checks::ends_by_ret},
     {"kprobe", "kprobe", checks::kprobe},
     {"kprobe_multi", "kprobe_multi", checks::kprobe_multi},
     {"kprobe_session", "kprobe session", checks::kprobe_session},

@@ -154,6 +154,12 @@ Verdicts uprobe_session(const Findings& found) {
                  {Need::none, "calls are paired with their returns in a map"});
 }
 
+Verdicts ends_by_ret(const Findings& found) {
+    if (found.architecture != "x86_64") return {ok("emulated by the kernel")};
+    if (found.abilities.registers.works) return {ok("done by the probes' programs")};
+    return {ok("single-stepped, which costs more than a return probe")};
+}
+
 constexpr const char* kNoKernelFunctions = "these rules want no functions of the kernel";
 
 Verdicts kprobe(const Findings& found) {

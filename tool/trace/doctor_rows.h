@@ -33,6 +33,7 @@ Verdicts cookies(const Findings& found);
 Verdicts uprobe(const Findings& found);
 Verdicts uprobe_multi(const Findings& found);
 Verdicts uprobe_session(const Findings& found);
+Verdicts ends_by_ret(const Findings& found);
 Verdicts kprobe(const Findings& found);
 Verdicts kprobe_multi(const Findings& found);
 Verdicts kprobe_session(const Findings& found);

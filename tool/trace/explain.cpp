@@ -149,11 +149,13 @@ std::string describe_end(const Frontend& frontend, const plan::ProbePlan& probe)
         return fmt::format(
             "\n  return  not seen: {}; a return probe would harm the program, because {}",
             place.no_end, why);
+    const auto ends = std::ranges::count_if(place.ends, [](const bpf::Site::End& end) {
+        return end.role == codegen::Role::returns || end.role == codegen::Role::returns_elsewhere;
+    });
     return fmt::format(
         "\n  return  at {} instruction{} that return{}; a return probe would harm the "
         "program, because {}",
-        place.ends.size(), place.ends.size() == 1 ? "" : "s", place.ends.size() == 1 ? "s" : "",
-        why);
+        ends, ends == 1 ? "" : "s", ends == 1 ? "s" : "", why);
 }
 
 std::string describe_place(const Frontend& frontend, const plan::ProbePlan& probe) {

@@ -23,6 +23,30 @@ std::optional<uint32_t> offset_of(const system::BtfImage& image, uint32_t record
     return static_cast<uint32_t>(bit / 8);
 }
 
+// A `ret` is emulated by the kernel itself elsewhere, and a program's registers are other ones.
+std::optional<codegen::ReturnPlaces> return_places([[maybe_unused]] system::KernelBtf& btf) {
+#if defined(__x86_64__)
+    const auto threads = btf.type("uprobe_task");
+    const auto uprobe = btf.type("uprobe");
+    const auto task = btf.type("task_struct");
+    if (!threads || !uprobe || !task) return std::nullopt;
+    auto in_uprobe = [&](const char* name) {
+        return offset_of(*uprobe->image, uprobe->id, {name});
+    };
+    const auto active = offset_of(*threads->image, threads->id, {"auprobe"});
+    const auto arch = in_uprobe("arch"), consumers = in_uprobe("consumers"),
+               offset = in_uprobe("offset");
+    if (!active || !arch || !consumers || !offset) return std::nullopt;
+    auto from_arch = [&](uint32_t bytes) {
+        return static_cast<int32_t>(bytes) - static_cast<int32_t>(*arch);
+    };
+    return codegen::ReturnPlaces{*active, from_arch(*consumers), from_arch(*offset),
+                                 offset_of(*task->image, task->id, {"thread", "features"})};
+#else
+    return std::nullopt;
+#endif
+}
+
 // x86-64 has it in a variable of each CPU, others in the task.
 void find_preempt_count(system::KernelBtf& btf, bpf::KernelTypes& types) {
     if (!system::read_preemption().possible) return types.task_preempt_offset.reset();
@@ -52,6 +76,7 @@ bpf::KernelTypes kernel_types() {
             offset_of(*uprobes->image, uprobes->id, {"return_instances"});
         types.awaited_offset = offset_of(*uprobes->image, uprobes->id, {"depth"});
     }
+    types.return_places = return_places(*btf);
     if (const auto kernel = btf->image(""))
         types.prepares_exec =
             (*kernel)->find(BTF_KIND_TYPEDEF, "btf_trace_sched_prepare_exec").has_value();

@@ -101,7 +101,7 @@ Loaded::Sites Loaded::sites_of(const Frontend& frontend, size_t first, bool unti
             continue;
         }
         by_file[{function.path, side}].push_back(
-            {&probe, function.offset + place.offset, 0, place.ends, place.cookie_bits});
+            {&probe, function.offset + place.offset, 0, place.ends, place.role});
     }
     return by_file;
 }

@@ -19,6 +19,7 @@ constexpr uint64_t kMaxWhole = 4U << 20, kMaxReached = 8U << 10;
 constexpr size_t kMaxJumps = 16;  // to functions that jump to others in their turn
 
 using Code = std::vector<std::byte>;
+using codegen::Role;
 
 bool has(const Code& code, size_t at, std::initializer_list<int> bytes) {
     if (at + bytes.size() > code.size()) return false;
@@ -68,8 +69,14 @@ private:
     struct Open {  // a function whose ends are not all known
         EntryPlace* place = nullptr;
         std::string path;
-        std::vector<uint64_t> next;  // places in the file that it jumps to
-        std::set<uint64_t> seen;
+        uint64_t offset = 0, size = 0;  // its own
+        bool is_of_go = false;
+        std::vector<uint64_t> next{};  // places in the file that it jumps to
+        std::set<uint64_t> seen{};
+    };
+    struct Reached {  // what begins at such a place
+        bool is_function = false;
+        bpf::EntryChoice choice{};
     };
     using Place = std::pair<std::string, uint64_t>;
     struct CodeToAsk {
@@ -111,8 +118,9 @@ private:
         if (!exact_) place = {choice.offset, choice.why, choice.refused};
         if (!code.ends) return;
         if (probe.is_of_go()) begin_behind_check(code.code, place);
-        Open open{&place, function_of(probe).path, {}, {}};
-        add(open, function_of(probe).offset, choice.ends);
+        const target::UserFunction& function = function_of(probe);
+        Open open{&place, function.path, function.offset, function.size, probe.is_of_go()};
+        add(open, function.offset, choice.ends, Role::returns);
         open_.push_back(std::move(open));
     }
 
@@ -122,26 +130,48 @@ private:
         if (!at) return;
         place = {*at,
                  "+" + std::to_string(*at) + ", where Go asks for room on the stack: emulated"};
-        place.cookie_bits = codegen::kChecksStack;
+        place.role = codegen::kChecksStack;
     }
 
-    static void add(Open& open, uint64_t offset, const bpf::CodeEnds& ends) {
-        if (!ends.unknown.empty() && open.place->no_end.empty()) open.place->no_end = ends.unknown;
-        for (const uint64_t one : ends.returns) open.place->ends.push_back(offset + one);
-        for (const int64_t one : ends.jumps) {
-            const uint64_t to = offset + static_cast<uint64_t>(one);
+    static void add(Open& open, uint64_t offset, const bpf::CodeEnds& ends, Role returns) {
+        EntryPlace& place = *open.place;
+        if (!ends.unknown.empty() && place.no_end.empty()) place.no_end = ends.unknown;
+        for (const uint64_t one : ends.returns) place.ends.push_back({offset + one, returns});
+        for (const bpf::CodeJump& one : ends.jumps) {
+            const uint64_t to = offset + static_cast<uint64_t>(one.to);
+            if (to - open.offset < open.size) continue;  // back, from a part of its own elsewhere
+            if (!open.is_of_go) {
+                const Role role = one.condition ? codegen::jumps_if(*one.condition) : Role::jumps;
+                place.ends.push_back({offset + one.at, role});
+            }
             if (open.seen.insert(to).second) open.next.push_back(to);
         }
+    }
+
+    // Another call may begin there in the place of one that was left by an exception: which of them
+    // returns is known by the jump, and by what comes between. A goroutine begins a call twice
+    // where its stack grows.
+    static void add(Open& open, uint64_t to, const Reached& reached) {
+        const bpf::EntryChoice& choice = reached.choice;
+        if (open.is_of_go) return add(open, to, choice.ends, Role::returns);
+        if (choice.refused && open.place->no_end.empty())
+            open.place->no_end = "it jumps to where no probe may be";
+        open.place->ends.push_back(
+            {to + choice.offset, reached.is_function ? Role::arrives : Role::arrives_inside});
+        add(open, to, choice.ends, Role::returns_elsewhere);
     }
 
     // A function that jumps to another one returns where that one does.
     Result<void> follow_jumps() {
         for (size_t i = 0; i < kMaxJumps; ++i) {
             if (auto done = look_at_next(); !done) return done;
+            bool any = false;
             for (Open& one : open_) {
                 for (const uint64_t to : std::exchange(one.next, {}))
                     add(one, to, known_.at({one.path, to}));
+                any = any || !one.next.empty();
             }
+            if (!any) break;
         }
         for (Open& one : open_) finish(one);
         return {};
@@ -172,7 +202,7 @@ private:
         auto choices = ask(codes);
         if (!choices) return choices.error();
         for (size_t i = 0; i < places.size() && i < choices->size(); ++i)
-            known_[places[i]] = std::move((*choices)[i].ends);
+            known_[places[i]] = {codes[i].size != 0, std::move((*choices)[i])};
         return {};
     }
 
@@ -198,7 +228,7 @@ private:
     std::vector<CodeToAsk> codes_;
     std::vector<const plan::ProbePlan*> probes_;
     std::vector<Open> open_;
-    std::map<Place, bpf::CodeEnds> known_;
+    std::map<Place, Reached> known_;
     std::map<std::string, std::map<uint64_t, uint64_t>> sizes_;
 };
 

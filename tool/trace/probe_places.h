@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "bpf/kernel.h"
 #include "bpf/remembering_compiler.h"
 #include "plan/plan.h"
 #include "target/target.h"
@@ -17,10 +19,10 @@ struct EntryPlace {
     uint64_t offset = 0;  // bytes from the function's beginning
     std::string why;
     bool refused = false;  // the kernel probes no such instruction, and would refuse all with it
-    // Of functions that end at instructions: bytes in the file, or why not all of them are known.
-    std::vector<uint64_t> ends;
+    // Of functions that end at instructions: in the file, or why not all of them are known.
+    std::vector<bpf::Site::End> ends;
     std::string no_end;
-    uint64_t cookie_bits = 0;  // bpf::Site
+    std::optional<codegen::Role> role;  // of where it begins: bpf::Site
 };
 
 // Of the plan's probes from `first` on; `places` has one for each probe of the plan. `exact`: calls

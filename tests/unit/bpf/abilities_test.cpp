@@ -17,6 +17,7 @@ TEST(Abilities, AgreeWithTheFeaturesThatTheTracerFinds) {
     const Features features = find_features(types);
     EXPECT_EQ(found.uprobe_multi.works, features.multi);
     EXPECT_EQ(found.uprobe_session.works, features.session);
+    EXPECT_EQ(found.registers.works, features.sets_registers);
     EXPECT_EQ(found.map.works, found.map.code == 0);
     EXPECT_EQ(found.kprobe.works, found.kprobe.code == 0);
     if (!found.map.works) GTEST_SKIP() << "the kernel refuses BPF";

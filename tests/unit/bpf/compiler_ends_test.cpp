@@ -11,7 +11,7 @@ namespace {
 
 using EndsTest = CompilerTest;
 using Returns = std::vector<uint64_t>;
-using Jumps = std::vector<int64_t>;
+using Jumps = std::vector<CodeJump>;
 
 std::vector<std::byte> bytes(std::string_view text) {
     std::vector<std::byte> result;
@@ -48,7 +48,7 @@ TEST_F(EndsTest, JumpsOutOfTheFunctionAreTold) {
     // push %rbx; jne -> +64 (its cold part); pop %rbx; jmp -> -252; call elsewhere is none
     const CodeEnds ends = find(helper(), "53 e8fbffffff 0f853a000000 5b e9f2feffff");
     EXPECT_EQ(ends.returns, Returns{});
-    EXPECT_EQ(ends.jumps, (Jumps{-252, 70}));
+    EXPECT_EQ(ends.jumps, (Jumps{{6, 70, 5}, {13, -252, {}}}));
     EXPECT_EQ(ends.unknown, "");
 }
 
@@ -92,7 +92,7 @@ TEST_F(EndsTest, Arm) {
     // cbz w0, +8; ret; b -> -4096
     const CodeEnds ends = find(helper(), "40000034 c0035fd6 fefbff17", std::nullopt, "aarch64");
     EXPECT_EQ(ends.returns, Returns{4});
-    EXPECT_EQ(ends.jumps, Jumps{-4096});
+    EXPECT_EQ(ends.jumps, (Jumps{{8, -4096, {}}}));
     EXPECT_EQ(ends.unknown, "");
     // ldrsw x1,[x0,x1,lsl #2]; add x0,x0,x1; br x0; ret
     EXPECT_EQ(

@@ -158,6 +158,24 @@ TEST(Generate, WhereReturnProbesAreAwaitedIsAskedOfTheKernel) {
     EXPECT_EQ(count_of(text, "#define MLBCC_AWAITED 96\n"), 1u);
 }
 
+TEST(Generate, AProgramThatMaySetRegistersDoesTheReturn) {
+    const std::string rules = "on cuda:cuMemAlloc { span userspace(args) }\n";
+    codegen::Options options;
+    options.templates = &shipped_templates();
+    auto text = [&](const char* sign) {
+        const Planned planned(rules, kDriver, cuda_prototypes(), plan::Arch::x86_64, sign);
+        const auto program = codegen::generate(planned.plan(), options);
+        return program ? program->source : program.error().message();
+    };
+    EXPECT_EQ(count_of(text("__cxa_throw"), "    mlbcc_return(ctx);\n"), 0u);
+    options.return_places = {.uprobe = 136, .consumers = -56, .offset = -24, .task_shadow = {}};
+    const std::string thrown = text("__cxa_throw");
+    EXPECT_EQ(count_of(thrown, "_end(ctx);\n    mlbcc_return(ctx);\n"), 1u);
+    EXPECT_EQ(count_of(thrown, "#define MLBCC_UPROBE_CONSUMERS -56\n"), 1u);
+    EXPECT_EQ(count_of(thrown, "#define MLBCC_TASK_SHADOW"), 0u);
+    EXPECT_EQ(count_of(text(""), "    mlbcc_return(ctx);\n"), 0u) << "sessions see the end";
+}
+
 std::string python(std::optional<uint32_t> fsbase) {
     const Planned planned("on cuda:cuMemAlloc { event memory.alloc(size = bytesize)\n"
                           "    stack python stack user }\n"

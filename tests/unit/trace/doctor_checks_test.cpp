@@ -24,7 +24,7 @@ Findings good_machine() {
     found.settings.unprivileged_bpf_disabled = 2;
     const bpf::Attempt works{true, 0};
     found.abilities = {works, works, works, works, works, works, works, works,
-                       works, works, works, works, works, works, works};
+                       works, works, works, works, works, works, works, works};
     found.tracefs.folder = "/sys/kernel/tracing";
     found.tracefs_readable = true;
     found.cgroup = 2;
@@ -203,6 +203,17 @@ TEST(Doctor, BtfMattersWhereRulesFailWithoutIt) {
     EXPECT_EQ(row(judge(found), "btf").verdict.repair,
               "boot a kernel with CONFIG_DEBUG_INFO_BTF, and leave /sys/kernel/btf/vmlinux "
               "uncovered");
+}
+
+TEST(Doctor, SaysWhatEndsWithoutReturnProbesCost) {
+    Findings found = good_machine();
+    EXPECT_EQ(row(judge(found), "ret").verdict.found, "done by the probes' programs");
+    found.abilities.registers = {false, EACCES};
+    EXPECT_EQ(row(judge(found), "ret").verdict.found,
+              "single-stepped, which costs more than a return probe");
+    EXPECT_EQ(remarks(found), Lines{});
+    found.architecture = "aarch64";
+    EXPECT_EQ(row(judge(found), "ret").verdict.found, "emulated by the kernel");
 }
 
 TEST(Doctor, KprobesMatterToRulesOnTheKernel) {

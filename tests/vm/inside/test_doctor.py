@@ -17,6 +17,7 @@ class Doctor(VmCase):
         for name, since in (("uprobe_multi", (6, 6)), ("uprobe_session", (6, 13)),
                             ("kprobe_multi", (6, 12)), ("kprobe_session", (6, 12))):
             self.assertEqual(rows[name]["found"] == "works", kernel() >= since, rows[name])
+        self.assertEqual(rows["ret"]["found"].startswith("done by"), kernel() >= (7, 0), rows["ret"])
         self.assertGreater(answer["event_ns"], 0)
         self.assertIn(" in 9000 of them", rows["event_cost"]["found"])
         self.assertRegex(rows["rules"]["found"], r": 1 rule, 1 probe, and this kernel takes them$")

@@ -1,7 +1,12 @@
 // Ten functions, f0 to f9, and the program's own books of them: how often each was called, and how
 // often it returned. What one does besides is in BODY, in which `n` is its argument; it may leave
 // it otherwise.
+#ifdef __cplusplus
+#include <atomic>
+using std::atomic_long;
+#else
 #include <stdatomic.h>
+#endif
 #include <stdio.h>
 
 static atomic_long calls[10], ends[10];

@@ -1,11 +1,14 @@
 // Functions that are left by exceptions, cancelled in, and in which backtraces are taken.
-//   unwinds nested|rethrown|destructors|recursion|cancelled|exited|backtraces
+//   unwinds nested|rethrown|destructors|recursion|jumps|million|steps|cancelled|exited|backtraces
 #include <atomic>
+#include <csetjmp>
 #include <cstdio>
 #include <cstring>
 #include <execinfo.h>
+#include <fstream>
 #include <pthread.h>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -16,6 +19,9 @@ static bool is(const char* name) {
     return std::strcmp(mode, name) == 0;
 }
 static int waits_on[2];
+
+static thread_local jmp_buf back;
+static constexpr long kJumped = 1L << 60;  // what f9 was given by f8, which has left by a jump
 
 struct Guard {
     ~Guard() { destroyed++; }
@@ -40,6 +46,8 @@ static long innermost(long n) {
         for (int i = 0; i < depth; i++) inner += frames[i] != nullptr;
         return inner;
     }
+    if (is("million")) throw n;
+    if (is("jumps") && n % 5 == 0) longjmp(back, 1);
     if (n % 3 == 0) throw std::runtime_error("three");
     if (n % 7 == 0) throw n;
     return n;
@@ -91,8 +99,20 @@ FUNCTION(4);
 FUNCTION(5);
 FUNCTION(6);
 FUNCTION(7);
-FUNCTION(8);
-FUNCTION(9);
+extern "C" __attribute__((noinline)) long f8(long n) {
+    calls[8]++;
+    if (is("jumps") && (n & 255)) return f9((n - 1) | kJumped);
+    long result = work(8, n);
+    ends[8]++;
+    return result;
+}
+extern "C" __attribute__((noinline)) long f9(long n) {
+    calls[9]++;
+    long result = work(9, n & ~kJumped);
+    ends[9]++;
+    if (n & kJumped) ends[8]++;
+    return result;
+}
 
 struct Throws {
     long n;
@@ -101,8 +121,12 @@ struct Throws {
 
 static long run(long thread) {
     long sum = 0;
-    const long depth = is("recursion") ? 100 : 6;
-    for (long n = 0; n < 400; n++) {
+    const long depth = is("recursion") ? 100 : is("million") ? 1 : 6;
+    for (long n = 0; n < (is("million") ? 250000 : 400); n++) {
+        if (setjmp(back) != 0) {
+            sum += 10;
+            continue;
+        }
         try {
             if (is("destructors")) {
                 Throws last{n + thread};
@@ -121,6 +145,15 @@ static long run(long thread) {
 static void* left(void*) {
     table[0](5);
     return nullptr;
+}
+
+// The kernel maps a page of its own where it single-steps instructions.
+static void tell_steps() {
+    std::ifstream maps("/proc/self/maps");
+    std::string line;
+    bool steps = false;
+    while (std::getline(maps, line)) steps = steps || line.find("[uprobes]") != line.npos;
+    std::fputs(steps ? "single-stepped\n" : "not single-stepped\n", stderr);
 }
 
 int main(int argc, char** argv) {
@@ -146,6 +179,7 @@ int main(int argc, char** argv) {
         for (auto& one : threads) one.join();
         for (long one : sums) sum += one;
     }
+    if (is("steps")) tell_steps();
     std::printf("sum %ld destroyed %ld cleaned %ld\n", sum, destroyed.load(), cleaned.load());
     for (int i = 0; i < 10; i++) std::printf("f%d %ld %ld\n", i, calls[i].load(), ends[i].load());
 }
