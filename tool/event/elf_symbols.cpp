@@ -43,7 +43,11 @@ std::optional<ElfSymbols> ElfSymbols::read(int fd, const DebugPlaces& places) {
     ElfPtr elf(elf_begin(fd, ELF_C_READ, nullptr));
     ElfSymbols symbols;
     if (!elf || !symbols.add_file(elf.get())) return std::nullopt;
-    // It has the .symtab that was stripped off.
+    // These have the .symtab that was stripped off.
+    if (auto packed = unpack_debug_data(section_bytes(elf.get(), kDebugDataSection))) {
+        ElfPtr other(elf_memory(packed->data(), packed->size()));
+        if (other) symbols.add_sections(other.get());
+    }
     if (UniqueFd debug = open_debug_file(elf.get(), fd, places)) {
         ElfPtr other(elf_begin(debug.get(), ELF_C_READ, nullptr));
         if (other) symbols.add_sections(other.get());

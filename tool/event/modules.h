@@ -24,8 +24,8 @@ struct Module {
 
 struct SymbolRoots {
     std::string proc = "/proc";
-    std::string debug = "/usr/lib/debug";  // with .build-id/ below it
-    uint64_t epoch_ns = 0;                 // of the records' clock: when it was 0, since 1970
+    std::string debug = kDebugRoot;
+    uint64_t epoch_ns = 0;  // of the records' clock: when it was 0, since 1970
 };
 
 class Modules {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "system/debug_images.h"
 #include "system/elf_image.h"
 #include "system/go_functions.h"
 
@@ -91,7 +92,7 @@ private:
 };
 
 struct Tables {
-    std::vector<std::string> texts;      // what the names point into
+    std::list<std::string> texts;        // what the names point into
     std::list<SymbolVersions> versions;  // likewise
     std::vector<Function> functions;
     std::vector<std::string_view> ifuncs;
@@ -134,7 +135,8 @@ void add_symbol(const ElfImage& image, const Elf64_Sym& entry, std::string_view 
     tables.functions.push_back({name, *offset, entry.st_size, exported, version});
 }
 
-void add_table(const ElfImage& image, const std::vector<Elf64_Shdr>& sections,
+// Of the file itself, or of `image` that has what was stripped off it.
+void add_table(const ElfImage& file, const ElfImage& image, const std::vector<Elf64_Shdr>& sections,
                const Elf64_Shdr& table, Tables& tables) {
     if (table.sh_link >= sections.size()) return;
     const std::vector<Elf64_Sym> entries = image.symbols(table);
@@ -147,7 +149,15 @@ void add_table(const ElfImage& image, const std::vector<Elf64_Shdr>& sections,
     for (size_t i = 0; i < entries.size(); ++i) {
         const std::string_view version =
             versions != nullptr ? versions->of(i) : version_at(names, entries[i].st_name);
-        add_symbol(image, entries[i], names, exported, version, tables);
+        add_symbol(file, entries[i], names, exported, version, tables);
+    }
+}
+
+void add_tables(const ElfImage& file, const ElfImage& image,
+                const std::vector<Elf64_Shdr>& sections, Tables& tables) {
+    for (const Elf64_Shdr& section : sections) {
+        const bool has_symbols = section.sh_type == SHT_DYNSYM || section.sh_type == SHT_SYMTAB;
+        if (has_symbols) add_table(file, image, sections, section, tables);
     }
 }
 
@@ -215,7 +225,7 @@ std::optional<std::string> elf_soname(int file) {
     return soname_of(ElfImage::read(UniqueFd(fcntl(file, F_DUPFD_CLOEXEC, 0)), "the file"));
 }
 
-Result<Symbols> read_symbols(const std::string& path) {
+Result<Symbols> read_symbols(const std::string& path, const std::string& debug_root) {
     const Result<ElfImage> image = ElfImage::open(path);
     if (!image) return image.error();
     Symbols symbols;
@@ -224,10 +234,10 @@ Result<Symbols> read_symbols(const std::string& path) {
     const Result<std::vector<Elf64_Shdr>> sections = image->sections();
     if (!sections) return sections.error();
     Tables tables;
-    tables.texts.reserve(2 * sections->size());  // the names point into them, so they must not move
-    for (const Elf64_Shdr& section : *sections) {
-        const bool has_symbols = section.sh_type == SHT_DYNSYM || section.sh_type == SHT_SYMTAB;
-        if (has_symbols) add_table(*image, *sections, section, tables);
+    add_tables(*image, *image, *sections, tables);
+    for (const ElfImage& other : debug_images(*image, path, debug_root)) {
+        const Result<std::vector<Elf64_Shdr>> its = other.sections();
+        if (its && other.is_supported()) add_tables(*image, other, *its, tables);
     }
     look_at_names(*image, *sections, tables);
     symbols.stacks = tables.stacks;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/debug_files.h"
 #include "base/result.h"
 #include "target/target.h"
 
@@ -18,10 +19,11 @@ std::optional<std::string> elf_machine(const std::string& path);
 std::optional<std::string> elf_soname(const std::string& path);
 std::optional<std::string> elf_soname(int file);  // of an open one; opens nothing
 
-// What target::Host::symbols() says. Left out besides IFUNCs: code that no call enters (the entry
-// point, `.cold` parts, the loader's resolver, the return from a signal). A return probe there
-// would overwrite what is no return address. Without functions where the file is for another kind
-// of machine than 64-bit x86 or ARM.
-Result<target::Symbols> read_symbols(const std::string& path);
+// What target::Host::symbols() says, with what was stripped off the file (base/debug_files.h). Left
+// out besides IFUNCs: code that no call enters (the entry point, `.cold` parts, the loader's
+// resolver, the return from a signal). A return probe there would overwrite what is no return
+// address. Without functions where the file is for another kind of machine than 64-bit x86 or ARM.
+Result<target::Symbols> read_symbols(const std::string& path,
+                                     const std::string& debug_root = kDebugRoot);
 
 }  // namespace mlbcc::system

@@ -1,6 +1,7 @@
 #include "event/debug_file.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -137,11 +138,28 @@ TEST_F(DebugFile, BrokenFilesDoNoHarm) {
     EXPECT_GT(found, 0u);
 }
 
-TEST(Crc32, IsThatOfZlib) {
-    const auto* text = reinterpret_cast<const unsigned char*>("123456789");
-    EXPECT_EQ(crc32(0, text, 9), 0xcbf43926u);
-    EXPECT_EQ(crc32(crc32(0, text, 4), text + 4, 5), 0xcbf43926u);
-    EXPECT_EQ(crc32(0, text, 0), 0u);
+// Fedora's programs have the names of their own functions so.
+TEST_F(DebugFile, WhatIsPackedInTheProgramIsFound) {
+    run("cc -O0 -o bin/app app.c && objcopy -S --keep-symbol=hidden bin/app small");
+    run("xz -k small && strip bin/app && objcopy --add-section .gnu_debugdata=small.xz bin/app");
+    EXPECT_TRUE(names_hidden(places()));
+    run("head -c 200 small.xz > cut && objcopy --update-section .gnu_debugdata=cut bin/app");
+    EXPECT_FALSE(names_hidden(places()));
+}
+
+TEST(DebugLink, IsATextAndItsFilesCrc) {
+    using namespace std::literals;
+    const auto link = read_debug_link("app.debug\0\0\0\x26\x39\xf4\xcb"sv);
+    ASSERT_TRUE(link);
+    EXPECT_EQ(link->name, "app.debug");
+    EXPECT_EQ(link->crc, 0xcbf43926u);
+    EXPECT_FALSE(read_debug_link("app.debug\0\0\0\x26\x39\xf4"sv));
+    EXPECT_FALSE(read_debug_link("/etc/shadow\0\x26\x39\xf4\xcb"sv));
+    EXPECT_FALSE(read_debug_link(""));
+    UniqueFd file(::memfd_create("text", MFD_CLOEXEC));
+    ASSERT_EQ(::write(file.get(), "123456789", 9), 9);
+    EXPECT_TRUE(has_crc(file.get(), link->crc));
+    EXPECT_FALSE(has_crc(file.get(), link->crc + 1));
 }
 
 }  // namespace

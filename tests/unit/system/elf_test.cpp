@@ -46,6 +46,37 @@ const target::Symbol& find(const target::Symbols& symbols, const std::string& na
     return none;
 }
 
+// The same functions at the same places, wherever the table is that was stripped off.
+TEST(ReadSymbols, HasWhatIsInTheDebugFileOrPacked) {
+    const Scratch scratch;
+    const auto run = [&](const std::string& command) {
+        const std::string line = fmt::format("cd {} && {}", scratch.path(""), command);
+        ASSERT_EQ(std::system(line.c_str()), 0) << line;
+    };
+    const std::string path = scratch.compile("libx.so", kLibrary, "-shared -fPIC -Wl,--build-id");
+    const auto whole = read_symbols(path);
+    ASSERT_TRUE(whole);
+    const uint64_t place = find(*whole, "hidden_one").offset;
+    const auto there = [&] {
+        const auto read = read_symbols(path, scratch.path("debug"));
+        return read && names_of(*read).contains("hidden_one") &&
+               find(*read, "hidden_one").offset == place;
+    };
+    run("cp libx.so whole && objcopy --only-keep-debug whole x.debug && strip libx.so");
+    EXPECT_FALSE(there());
+    run("objcopy --add-gnu-debuglink=x.debug libx.so");
+    EXPECT_TRUE(there()) << "beside it";
+    run("mkdir -p debug && mv x.debug y && strip -R .gnu_debuglink libx.so");
+    EXPECT_FALSE(there());
+    run("id=$(readelf -n whole | sed -n 's/.*Build ID: //p') && mkdir -p "
+        "debug/.build-id/$(echo $id | cut -c1-2) && "
+        "cp y debug/.build-id/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-).debug");
+    EXPECT_TRUE(there()) << "by the build id";
+    run("rm -r debug && objcopy -S --keep-symbol=hidden_one whole small && xz -k small && "
+        "objcopy --add-section .gnu_debugdata=small.xz libx.so");
+    EXPECT_TRUE(there()) << "packed";
+}
+
 std::string error_of(const std::string& path) {
     const auto symbols = read_symbols(path);
     if (symbols) return "read";

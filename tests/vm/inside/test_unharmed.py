@@ -8,4 +8,5 @@ from inside.case import VmCase
 class Unharmed(test_unharmed.Unharmed, VmCase):
     def check(self, *command, ways=("session",), **more):
         known = attach_ways()
-        super().check(*command, ways=[way for way in ways if way in known] or known[:1], **more)
+        mine = [way for way in ways if way in known] or known[:1]
+        super().check(*command, ways=mine[:1] if test_unharmed.RUNS > 1 else mine, **more)
