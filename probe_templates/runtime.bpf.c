@@ -178,6 +178,9 @@ static __always_inline void mlbcc_hit(u32 probe) {
     if (mine) __sync_fetch_and_add(&mine->hits, 1);
 }
 
+// Text that is compared, by eight of its characters.
+typedef u64 __attribute__((may_alias)) mlbcc_word;
+
 // 1 where a < b, which are less than 2^63, or where b is an error's number: without a branch, for the
 // verifier goes through all that follows once for each way to it.
 #define MLBCC_LESS(a, b) (((u64)(a) - (u64)(b)) >> 63)

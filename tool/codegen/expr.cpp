@@ -47,6 +47,25 @@ std::string c_string(const std::string& text) {
     return out + "\"";
 }
 
+// Not 0 where the first `count` bytes of the text are not those of the literal and zeros. Without a
+// branch: the verifier would follow each, in all combinations with those of other conditions.
+std::string different_words(const std::string& name, std::string_view literal, size_t count) {
+    std::string all;
+    for (size_t at = 0; at < count; at += 8) {
+        uint64_t wanted = 0, mask = 0;
+        for (size_t i = at; i < std::min(count, at + 8); ++i) {
+            const uint64_t c = i < literal.size() ? static_cast<unsigned char>(literal[i]) : 0;
+            wanted |= c << 8 * (i - at);
+            mask |= uint64_t{0xff} << 8 * (i - at);
+        }
+        const std::string word = fmt::format("((mlbcc_word *){})[{}]", name, at / 8);
+        all += fmt::format("{}({} ^ {:#x}ULL)", at == 0 ? "" : " | ",
+                           mask == ~uint64_t{0} ? word : fmt::format("({} & {:#x}ULL)", word, mask),
+                           wanted);
+    }
+    return all;
+}
+
 }  // namespace
 
 std::string converted(const std::string& expr, const Typed& value, const plan::Plan& plan) {
@@ -194,22 +213,19 @@ std::string Writer::failed(const Typed& value) const {
     return all;
 }
 
-// text == "abc", character by character up to and with the terminating zero;
-// starts_with(text, "abc") without.
+// Text == "abc" up to and with the terminating zero; starts_with(text, "abc") without.
 std::string Writer::text_equals(const rules::BinaryNode& node) {
     const std::string& literal = std::get<rules::TextLeaf>(node.right->node).text;
     const uint32_t size = compared_bytes(node);
     const bool in_room = size > kMaxTextOnStack;
     const std::string name =
         in_room ? text_in_room(*node.left, size) : compared_text(*node.left, size);
-    std::string all;
-    size_t compared = literal.size() + (node.op == BinaryOp::starts_with ? 0 : 1);
+    const size_t compared =
+        std::min<size_t>(size, literal.size() + (node.op == BinaryOp::starts_with ? 0 : 1));
     if (compared == 0) return "(s64)1";
-    for (size_t i = 0; i < compared && i < size; ++i) {
-        uint32_t c = i < literal.size() ? static_cast<unsigned char>(literal[i]) : 0;
-        all += fmt::format("{}(u8){}[{}] == {}", i == 0 ? "" : " && ", name, i, c);
-    }
-    const std::string equal = fmt::format("{}({})", node.op == BinaryOp::ne ? "!" : "", all);
+    const std::string equal =
+        fmt::format("(({}) {} 0)", different_words(name, std::string_view(literal), compared),
+                    node.op == BinaryOp::ne ? "!=" : "==");
     if (!in_room) return fmt::format("(s64)({})", equal);
     std::string result = temporary();  // the next one takes the room
     line(fmt::format("s64 {} = {} && {};", result, name, equal));
@@ -238,7 +254,7 @@ std::string Writer::compared_text(const Typed& value, uint32_t size) {
     const std::string key = fmt::format("text {} {}", size, rules::to_text(value));
     if (auto found = known_.find(key); found != known_.end()) return found->second;
     std::string name = temporary();
-    line(fmt::format("char {}[{}] = {{}};", name, size));
+    line(fmt::format("char {}[{}] __attribute__((aligned(8))) = {{}};", name, size));
     text_to(name, size, value);
     return known_[key] = name;
 }
