@@ -65,6 +65,7 @@ struct EntryChoice {
     std::string first_instruction;  // "" where the bytes are none
     bool refused = false;  // the kernel refuses a probe there (ENOTSUPP for the whole link)
     CodeEnds ends;         // where asked for
+    bool stepped = false;  // the kernel single-steps the instruction
 };
 
 // ---- compile

@@ -298,7 +298,7 @@ Result<std::vector<EntryChoice>> read_entries(std::string_view json) {
     for (const Value* value : list_of(reply, "entries")) {
         choices.push_back(EntryChoice{number_of(*value, "offset"), text_of(*value, "why"),
                                       text_of(*value, "first"), flag_of(*value, "refused"),
-                                      ends_of(*value)});
+                                      ends_of(*value), flag_of(*value, "stepped")});
     }
     return choices;
 }

@@ -33,7 +33,7 @@ Result<EventCost> measure_event(const Abilities& abilities) {
     cost.call_ns = median_call_ns(kBatches, kCalls, nothing, nothing);
     const Result<OwnProbes> probes =
         probe_own_function({abilities.uprobe_session.works, abilities.uprobe_multi.works},
-                           recording(ring.get(), 0), true);
+                           recording(ring.get(), 0), OwnPlace::both_ends);
     if (!probes) return probes.error();
     const double traced =
         median_call_ns(kBatches, kCalls, nothing, [&] { ring_buffer__consume(reader.get()); });

@@ -17,7 +17,7 @@ namespace mlbcc::bpf {
 namespace {
 
 constexpr uint32_t kHitRingBytes = 1 << 19;  // all records of the measurement fit in
-constexpr int kHitBatches = 9, kHotCalls = 300, kColdCalls = 30;
+constexpr int kHitBatches = 9, kHotCalls = 300, kColdCalls = 30, kSteppedCalls = 50;
 constexpr size_t kOtherBytes = size_t{1} << 20;  // more than a CPU's inner caches have
 constexpr size_t kLine = 64;
 
@@ -86,10 +86,19 @@ Result<double> record_cost(FunctionLinks by, double hit) {
         bpf_map_create(BPF_MAP_TYPE_RINGBUF, "mlbcc_cost", 0, 0, kHitRingBytes, nullptr));
     if (!ring) return system_error("cannot make a ring buffer");
     Result<OwnProbes> probes =
-        probe_own_function(by, recording(ring.get(), by.session ? 1 : 0), false);
+        probe_own_function(by, recording(ring.get(), by.session ? 1 : 0), OwnPlace::entry);
     if (!probes) return probes.error();
     auto nothing = [] {};
     return std::max(0.0, median_call_ns(kHitBatches, kHotCalls, nothing, nothing) - hit);
+}
+
+// Of a `ret`, beyond what an emulated instruction costs, each with a probe of its own.
+Result<double> step_cost(FunctionLinks by, double hit) {
+    Result<OwnProbes> probes =
+        probe_own_function(by, looking_at_the_clock(by.session ? 1 : 0), OwnPlace::ret);
+    if (!probes) return probes.error();
+    auto nothing = [] {};
+    return std::max(0.0, median_call_ns(kHitBatches, kSteppedCalls, nothing, nothing) - hit);
 }
 
 }  // namespace
@@ -97,9 +106,9 @@ Result<double> record_cost(FunctionLinks by, double hit) {
 Result<HitCost> measure_hit_cost(FunctionLinks by) {
     OtherWork work;
     const Times alone = time_calls(work);
-    auto cost = [&](bool at_return, double TrapCost::*where, HitCost& into) -> Result<void> {
-        const int32_t result = by.session && !at_return ? 1 : 0;
-        Result<OwnProbes> probes = probe_own_function(by, looking_at_the_clock(result), at_return);
+    auto cost = [&](OwnPlace place, double TrapCost::*where, HitCost& into) -> Result<void> {
+        const int32_t result = by.session && place == OwnPlace::entry ? 1 : 0;
+        Result<OwnProbes> probes = probe_own_function(by, looking_at_the_clock(result), place);
         if (!probes) return probes.error();
         const Times traced = time_calls(work);
         into.hot.*where = std::max(0.0, traced.hot - alone.hot);
@@ -107,27 +116,31 @@ Result<HitCost> measure_hit_cost(FunctionLinks by) {
         return {};
     };
     HitCost made;
-    if (auto done = cost(false, &TrapCost::entry, made); !done) return done.error();
-    if (auto done = cost(true, &TrapCost::both, made); !done) return done.error();
+    if (auto done = cost(OwnPlace::entry, &TrapCost::entry, made); !done) return done.error();
+    if (auto done = cost(OwnPlace::both_ends, &TrapCost::both, made); !done) return done.error();
     Result<double> record = record_cost(by, alone.hot + made.hot.entry);
     if (!record) return record.error();
     made.record = *record;
+    Result<double> step = step_cost(by, alone.hot + made.hot.entry);
+    if (!step) return step.error();
+    made.step = *step;
     made.syscall = syscall_cost();
     return made;
 }
 
 std::string to_text(const HitCost& cost) {
-    return fmt::format("{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}", cost.hot.entry, cost.hot.both,
-                       cost.cold.entry, cost.cold.both, cost.syscall, cost.record);
+    return fmt::format("{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}", cost.hot.entry,
+                       cost.hot.both, cost.cold.entry, cost.cold.both, cost.syscall, cost.record,
+                       cost.step);
 }
 
 std::optional<HitCost> read_hit_cost(std::string_view line) {
     HitCost cost;
     const std::string text(line);
     const int read =
-        std::sscanf(text.c_str(), "%lf %lf %lf %lf %lf %lf", &cost.hot.entry, &cost.hot.both,
-                    &cost.cold.entry, &cost.cold.both, &cost.syscall, &cost.record);
-    if (read != 6) return std::nullopt;
+        std::sscanf(text.c_str(), "%lf %lf %lf %lf %lf %lf %lf", &cost.hot.entry, &cost.hot.both,
+                    &cost.cold.entry, &cost.cold.both, &cost.syscall, &cost.record, &cost.step);
+    if (read != 7) return std::nullopt;
     return cost;
 }
 

@@ -24,6 +24,7 @@ struct HitCost {
     TrapCost cold;       // after other work of some 20 us
     double syscall = 0;  // of two programs at both ends of a system call
     double record = 0;   // of 64 bytes, in a program
+    double step = 0;     // of an instruction that the kernel single-steps, besides
     bool is_plausible() const {
         return hot.entry > 0 && hot.both > hot.entry && cold.entry > hot.entry &&
                cold.both > hot.both;

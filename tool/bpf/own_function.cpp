@@ -10,6 +10,7 @@ asm(".text\n"
     "  push %rbp\n"
     "  mov %rsp, %rbp\n"
     "  pop %rbp\n"
+    "mlbcc_probed_return:\n"
     "  ret\n"
     ".size mlbcc_probed, . - mlbcc_probed\n");
 #elif defined(__aarch64__)
@@ -17,11 +18,13 @@ asm(".text\n"
     ".type mlbcc_probed, @function\n"
     "mlbcc_probed:\n"
     "  nop\n"
+    "mlbcc_probed_return:\n"
     "  ret\n"
     ".size mlbcc_probed, . - mlbcc_probed\n");
 #endif
 
 extern "C" void mlbcc_probed();
+extern "C" const char mlbcc_probed_return;
 
 namespace mlbcc::bpf {
 namespace {
@@ -46,6 +49,11 @@ int look_at_program(dl_phdr_info* info, size_t /*size*/, void* context) {
 
 void call_own_function() {
     mlbcc_probed();
+}
+
+uint64_t own_function_return() {
+    return reinterpret_cast<uint64_t>(&mlbcc_probed_return) -
+           reinterpret_cast<uint64_t>(&mlbcc_probed);
 }
 
 uint64_t own_function_offset() {

@@ -21,8 +21,7 @@ UniqueFd load_to_probe(const std::vector<bpf_insn>& code, uint32_t attach_type) 
 }
 
 // For this process: another one may run the same program.
-UniqueFd attach(int program, uint32_t attach_type, uint32_t flags) {
-    const uint64_t offset = own_function_offset();
+UniqueFd attach(int program, uint64_t offset, uint32_t attach_type, uint32_t flags) {
     sys::UprobeMultiLink link{};
     link.program = static_cast<uint32_t>(program);
     link.attach_type = attach_type;
@@ -35,7 +34,7 @@ UniqueFd attach(int program, uint32_t attach_type, uint32_t flags) {
 }
 
 // Where the kernel has no uprobe_multi links.
-UniqueFd attach_event(int program, bool at_return) {
+UniqueFd attach_event(int program, uint64_t offset, bool at_return) {
     const Result<ProbeEvents> events = probe_events("uprobe");
     if (!events) return {};
     perf_event_attr attributes{};
@@ -43,7 +42,7 @@ UniqueFd attach_event(int program, bool at_return) {
     attributes.type = events->type;
     attributes.config = at_return ? events->return_flags : 0;
     attributes.config1 = reinterpret_cast<uint64_t>(kOwnProgram);
-    attributes.config2 = own_function_offset();
+    attributes.config2 = offset;
     const UniqueFd event(sys::perf_event_open(attributes, 0, -1));
     if (!event) return {};
     return UniqueFd(sys::link_event(program, event.get(), 0));
@@ -74,18 +73,21 @@ std::vector<bpf_insn> recording(int ring, int32_t result) {
 }
 
 Result<OwnProbes> probe_own_function(FunctionLinks by, const std::vector<bpf_insn>& code,
-                                     bool at_return) {
+                                     OwnPlace place) {
     const uint32_t type = by.session ? sys::kUprobeSession : by.multi ? sys::kUprobeMulti : 0;
+    const bool at_return = place == OwnPlace::both_ends;
+    const uint64_t offset =
+        own_function_offset() + (place == OwnPlace::ret ? own_function_return() : 0);
     OwnProbes made{load_to_probe(code, type), {}};
     const int program = made.program.get();
     if (!made.program) return system_error("cannot load a program");
     if (by.multi || by.session) {
-        made.links.push_back(attach(program, type, 0));
+        made.links.push_back(attach(program, offset, type, 0));
         if (!by.session && at_return)
-            made.links.push_back(attach(program, type, sys::kUprobeMultiReturn));
+            made.links.push_back(attach(program, offset, type, sys::kUprobeMultiReturn));
     } else {
-        made.links.push_back(attach_event(program, false));
-        if (at_return) made.links.push_back(attach_event(program, true));
+        made.links.push_back(attach_event(program, offset, false));
+        if (at_return) made.links.push_back(attach_event(program, offset, true));
     }
     for (const UniqueFd& link : made.links) {
         if (!link) return system_error("cannot attach to a function of mlbcc itself");

@@ -20,10 +20,12 @@ struct OwnProbes {
     std::vector<UniqueFd> links;
 };
 
-// `code` on the function's entry and, with `at_return`, on its return, as the tracer would. A
-// program on both ends of a session returns 1 at the beginning where it wants no end.
+enum class OwnPlace { entry, both_ends, ret };  // ret: on the instruction, no return probe
+
+// `code` on the function, as the tracer would. A program on both ends of a session returns 1 at the
+// beginning where it wants no end.
 Result<OwnProbes> probe_own_function(FunctionLinks by, const std::vector<bpf_insn>& code,
-                                     bool at_return);
+                                     OwnPlace place);
 
 // ringbuf_output(ring, {time, 0...}, 64, BPF_RB_NO_WAKEUP); return `result`
 std::vector<bpf_insn> recording(int ring, int32_t result);

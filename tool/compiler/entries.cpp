@@ -70,6 +70,8 @@ void write_entry(JsonWriter& writer, const Entry& entry, const Ends* ends) {
     write(writer, "first", entry.first);
     writer.Key("refused");
     writer.Bool(entry.refused);
+    writer.Key("stepped");
+    writer.Bool(entry.stepped);
     if (ends != nullptr) write_ends(writer, *ends);
     writer.EndObject();
 }

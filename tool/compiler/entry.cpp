@@ -68,7 +68,7 @@ Entry first_entry(const Disassembler& disassembler, const Instruction& first,
     why += refused ? ": the kernel puts no probe on it" : ": single-stepped";
     if (!objection.empty()) why += "; not " + objection;
     if (objection.empty() && !refused) why += ", no cheaper place";
-    return Entry{0, why, disassembler.text(first), refused};
+    return Entry{0, why, disassembler.text(first), refused, !refused};
 }
 
 }  // namespace

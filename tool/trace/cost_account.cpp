@@ -25,7 +25,7 @@ constexpr uint64_t kLeastToWarnNs = 1'000'000'000;  // of CPU time
 std::string question(codegen::AttachMode mode) {
     utsname kernel{};
     ::uname(&kernel);
-    return fmt::format("cost of a hit, 1: {} {} {}, {}, mode {}", kernel.release, kernel.version,
+    return fmt::format("cost of a hit, 2: {} {} {}, {}, mode {}", kernel.release, kernel.version,
                        kernel.machine, system::cpu_model(), static_cast<int>(mode));
 }
 
@@ -66,9 +66,9 @@ std::string CostAccount::measured() {
     if (!cost) return "what a hit costs is not known: " + cost.error().message();
     hit_ = *cost;
     return fmt::format("a hit costs {:.0f} to {:.0f} ns, with its end {:.0f} to {:.0f}; a record "
-                       "{:.0f}; a system call's both ends {:.0f}",
+                       "{:.0f}; a system call's both ends {:.0f}; a single step {:.0f}",
                        hit_->hot.entry, hit_->cold.entry, hit_->hot.both, hit_->cold.both,
-                       hit_->record, hit_->syscall);
+                       hit_->record, hit_->syscall, hit_->step);
 }
 
 void CostAccount::begin(const std::vector<int>& pids) {
@@ -112,7 +112,8 @@ std::vector<WorkOf> CostAccount::works() const {
         const bool in_session =
             plan::is_function(probe.kind) &&
             loaded_.mode_of(codegen::side_of(probe)) == codegen::AttachMode::session;
-        all.push_back({&probe, sum_of(*parts), in_session});
+        all.push_back({&probe, sum_of(*parts), in_session,
+                       loaded_.stepped_entries.contains(probe.id), loaded_.steps_returns});
     }
     return all;
 }

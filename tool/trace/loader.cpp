@@ -141,6 +141,7 @@ Result<void> Loader::generate(const TraceOptions& options) {
     loaded_.mode = generation->mode;
     loaded_.kernel_mode = generation->kernel_mode;
     loaded_.points_by_perf = generation->points_by_perf;
+    loaded_.steps_returns = frontend_.plan.arch == plan::Arch::x86_64 && !generation->return_places;
     loaded_.program = std::move(*program);
     return {};
 }

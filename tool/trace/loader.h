@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,6 +36,9 @@ struct Loaded {
     std::vector<bpf::Attachment> learning;  // of probes that are in place `until_known`
     size_t probes = 0;                      // functions that are attached
     std::vector<bpf::Refusal> refused;
+    // What the kernel single-steps: probes by their entry, and whether every `ret` of Side::moving.
+    std::set<plan::ProbeId> stepped_entries;
+    bool steps_returns = false;
 
     void detach() {
         attachments.clear();

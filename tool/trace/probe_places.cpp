@@ -115,7 +115,7 @@ private:
 
     void take(const plan::ProbePlan& probe, const CodeToAsk& code, bpf::EntryChoice& choice) {
         EntryPlace& place = places_[static_cast<uint32_t>(probe.id)];
-        if (!exact_) place = {choice.offset, choice.why, choice.refused};
+        if (!exact_) place = {choice.offset, choice.why, choice.refused, choice.stepped};
         if (!code.ends) return;
         if (probe.is_of_go()) begin_behind_check(code.code, place);
         const target::UserFunction& function = function_of(probe);
@@ -236,7 +236,7 @@ private:
 
 Result<void> choose_places(const plan::Plan& plan, size_t first, bool exact, target::Host& from,
                            bpf::RememberingCompiler& compiler, std::vector<EntryPlace>& places) {
-    places.resize(plan.probes.size(), {0, "+0, as asked"});
+    places.resize(plan.probes.size(), {.why = "+0, as asked"});
     return PlaceChooser(plan, exact, from, compiler, places).run(first);
 }
 

@@ -19,6 +19,7 @@ struct EntryPlace {
     uint64_t offset = 0;  // bytes from the function's beginning
     std::string why;
     bool refused = false;  // the kernel probes no such instruction, and would refuse all with it
+    bool stepped = false;  // it single-steps the instruction
     // Of functions that end at instructions: in the file, or why not all of them are known.
     std::vector<bpf::Site::End> ends;
     std::string no_end;

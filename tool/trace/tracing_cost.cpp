@@ -22,13 +22,18 @@ double coldness(std::span<const WorkOf> all, std::optional<uint64_t> cpu_ns) {
 }
 
 // Of the kernel's own points, one is half of what both ends of a system call are.
-double trap_ns(const WorkOf& one, const bpf::TrapCost& function, double syscall) {
+double trap_ns(const WorkOf& one, const bpf::TrapCost& function, const bpf::HitCost& hit) {
+    const double syscall = hit.syscall;
     const auto hits = static_cast<double>(one.work.hits);
     const uint64_t gone = one.in_session ? std::min(one.work.let_go, one.work.hits) : 0;
     const double ends = one.probe->has_return() ? static_cast<double>(one.work.hits - gone) : 0;
     switch (one.probe->kind) {
     case plan::ProbeKind::function:
-        return hits * function.entry + ends * (function.both - function.entry);
+        if (codegen::side_of(*one.probe) == codegen::Side::moving)  // a probe at each end
+            return hits * (function.entry + (one.steps_entry ? hit.step : 0)) +
+                   ends * (function.entry + (one.steps_return ? hit.step : 0));
+        return hits * (function.entry + (one.steps_entry ? hit.step : 0)) +
+               ends * (function.both - function.entry);
     case plan::ProbeKind::usdt: return hits * function.entry;
     case plan::ProbeKind::syscall: return hits * syscall;
     case plan::ProbeKind::kernel: return (hits + ends) * syscall / 2;
@@ -85,7 +90,7 @@ sink::TracingCost tracing_cost(std::span<const WorkOf> all, const bpf::HitCost& 
     made.cpu_ns = cpu_ns;
     for (const WorkOf& one : all) {
         if (one.work.hits == 0 && one.work.records == 0) continue;
-        const double ns = trap_ns(one, function, hit.syscall) +
+        const double ns = trap_ns(one, function, hit) +
                           static_cast<double>(one.work.records) * records.of(one.work);
         const std::string library = sink::library_of(*one.probe);
         auto& own = by_function[{one.probe->function, library}];

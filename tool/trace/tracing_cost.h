@@ -22,7 +22,8 @@ namespace mlbcc::trace {
 struct WorkOf {
     const plan::ProbePlan* probe = nullptr;
     codegen::Work work{};
-    bool in_session = false;  // codegen::AttachMode::session
+    bool in_session = false;                         // codegen::AttachMode::session
+    bool steps_entry = false, steps_return = false;  // the kernel single-steps the instruction
 };
 
 // `cpu_ns`: of the traced threads, if it is known.

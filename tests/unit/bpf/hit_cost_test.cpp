@@ -21,6 +21,7 @@ void expect_sense(FunctionLinks by) {
         EXPECT_GE(cost->cold.both, cost->hot.both);
         EXPECT_GE(cost->syscall, 0);
         EXPECT_GE(cost->record, 0);
+        EXPECT_GE(cost->step, 0);
         if (cost->is_plausible()) return;
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
@@ -36,11 +37,12 @@ TEST(HitCost, OfBothEndsIsMoreThanOfOneHoweverProbesAttach) {
 }
 
 TEST(HitCost, IsKeptAsALine) {
-    const HitCost cost{{600.5, 1000}, {1600, 3000.2}, 150, 90};
+    const HitCost cost{{600.5, 1000}, {1600, 3000.2}, 150, 90, 9000.5};
     const auto read = read_hit_cost(to_text(cost));
     ASSERT_TRUE(read);
     EXPECT_EQ(to_text(*read), to_text(cost));
     EXPECT_EQ(read->cold.both, 3000.2);
+    EXPECT_EQ(read->step, 9000.5);
     EXPECT_TRUE(read->is_plausible());
     EXPECT_FALSE(HitCost{}.is_plausible());
     EXPECT_FALSE(read_hit_cost(""));

@@ -12,7 +12,7 @@ namespace {
 
 using namespace mlbcc::test;
 
-constexpr bpf::HitCost kHit{{600, 1000}, {1600, 3000}, 150, 200};
+constexpr bpf::HitCost kHit{{600, 1000}, {1600, 3000}, 150, 200, 9000};
 
 class Cost : public ::testing::Test {
 protected:
@@ -29,6 +29,14 @@ protected:
         for (size_t i = 0; i < work.size(); ++i)
             all.push_back({&t.plan.probes[static_cast<uint32_t>(ids[i])], work[i], session});
         return tracing_cost(all, kHit, cpu_ns);
+    }
+
+    // Of one probe that was hit 1000 times, close to each other.
+    uint64_t stepped(bool entry, bool end, bool moving) {
+        auto& made = t.plan.probes[static_cast<uint32_t>(ids[0])];
+        made.stacks = moving ? target::Stacks::unwound : target::Stacks::steady;
+        const WorkOf all[] = {{&made, {.hits = 1000}, !moving, entry, end}};
+        return tracing_cost(all, kHit, std::nullopt).ns;
     }
 
     TestPlan t;
@@ -53,6 +61,15 @@ TEST_F(Cost, OfACallThatIsLetGoIsThatOfItsBeginning) {
     EXPECT_EQ(cost({{.hits = 1000, .let_go = 400}}, 1'000'000).ns, 840'000u);
     EXPECT_EQ(cost({{.hits = 1000, .let_go = 400}}, 1'000'000, false).ns, 1'000'000u)
         << "only a session can do without the end's probe";
+}
+
+TEST_F(Cost, HasWhatTheKernelSingleSteps) {
+    probe("cuInit", true);
+    EXPECT_EQ(stepped(false, false, false), 1'000'000u);
+    EXPECT_EQ(stepped(true, true, false), 10'000'000u) << "its end is a return probe";
+    EXPECT_EQ(stepped(false, false, true), 1'200'000u) << "a probe at each end";
+    EXPECT_EQ(stepped(false, true, true), 10'200'000u);
+    EXPECT_EQ(stepped(true, true, true), 19'200'000u);
 }
 
 TEST_F(Cost, HasTheTimeOfRecords) {
