@@ -155,6 +155,45 @@ class Unharmed(TracerCase):
         said = self.refused(f'on entry "{program}":"main.f3" {{ event e(arg(7)) }}')
         self.assertIn("it is not known where this argument of a Go function is", said)
 
+    def test_functions_that_leave_by_jumps(self):
+        """Through a pointer, as to other libraries, and to where many others do: there their calls end, unless rules want what comes after."""
+        program = self.dir / "leaves"
+        many = "".join(f'extern "C" OWN void g{i}(long n) {{ sum += {i}; common(n); }}\n' for i in range(12))
+        calls = "".join(f"g{i}(n); " for i in range(12))
+        (self.dir / "leaves.cpp").write_text(f"""#include <cstdio>
+            #include <cstdlib>
+            #define OWN __attribute__((noinline))
+            static volatile long sum;
+            static void throws(long n) {{ if (n % 3 == 0) throw n; }}
+            static void (*volatile through)(long) = throws;
+            OWN static void common(long n) {{ sum += n; asm volatile(""); }}
+            {many}
+            extern "C" OWN void by_pointer(long n) {{ sum += n; through(n); }}
+            extern "C" OWN void to_library(void* p) {{ sum += 1; free(p); }}
+            int main() {{
+                long caught = 0;
+                for (long n = 0; n < 100; n++) {{
+                    try {{ by_pointer(n); }} catch (long) {{ caught++; }}
+                    to_library(malloc(n + 1));
+                    {calls}
+                }}
+                printf("%ld %ld\\n", (long)sum, caught);
+            }}""")
+        subprocess.run([need_tool("g++"), "-O2", self.dir / "leaves.cpp", "-o", program], check=True)
+        want = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+        names = "by_pointer", "to_library", *(f"g{i}" for i in range(12))
+        listed = ", ".join(f'"{program}":{name}' for name in names)
+        for way in WAYS:
+            trace = self.trace(f"on {listed} {{ count by symbol   hist duration by symbol }}", program, stdout=subprocess.PIPE, options=("--attach", way))
+            self.assertEqual(self.last.stdout.split("=== TRACE")[0], want)
+            self.assertEqual({one["by"]["symbol"]: one["value"] for one in trace.summary["stats"]}, dict.fromkeys(names, 100), way)
+            self.assertEqual({one["by"]["symbol"]: one["count"] for one in trace.summary["hists"]}, dict.fromkeys(names, 100), way)
+        self.assertIn("of leaves end where they jump to another function, whose time is not in theirs", self.last.stderr)
+        outcome = f'long by_pointer(long n);\non "{program}":by_pointer, "{program}":g3 {{ count by symbol as "n"   event e(r = ret) }}'
+        trace = self.trace(outcome, program, stdout=subprocess.PIPE)
+        self.assertIn("by_pointer of leaves is not traced: +", self.last.stderr)
+        self.assertEqual([one["by"]["symbol"] for one in trace.summary["stats"]], ["g3"])
+
     def test_a_stripped_go_program(self):
         """Debian's caddy has no symbols: the table of Go's runtime has the functions."""
         caddy = need_tool("caddy")

@@ -54,9 +54,11 @@ struct CodeJump {
     bool operator==(const CodeJump&) const = default;
 };
 struct CodeEnds {
-    std::vector<uint64_t> returns;  // instructions that return
-    std::vector<CodeJump> jumps;    // that leave it, to return there
-    std::string unknown;            // why these are not all; "" where they are
+    std::vector<uint64_t> returns;   // instructions that return
+    std::vector<CodeJump> jumps;     // that leave it, to return there
+    std::vector<uint64_t> pointers;  // likewise, to where is not known
+    std::string pointer;             // the first of them, for a person
+    std::string unknown;             // why these are not all; "" where they are
 };
 
 struct EntryChoice {

@@ -285,6 +285,10 @@ CodeEnds ends_of(const Value& entry) {
         if (condition != nullptr && condition->IsUint()) jump.condition = condition->GetUint() & 15;
         ends.jumps.push_back(jump);
     }
+    for (const Value* one : list_of(*value, "pointers")) {
+        if (one->IsUint64()) ends.pointers.push_back(one->GetUint64());
+    }
+    ends.pointer = text_of(*value, "pointer");
     ends.unknown = text_of(*value, "unknown");
     return ends;
 }

@@ -135,6 +135,10 @@ struct Program {
     std::map<uint32_t, std::string> commons;
 };
 
+// Whether the probe's programs want what there is only when a call has returned: what it returned,
+// and memory of then.
+bool asks_for_outcome(const plan::ProbePlan& probe);
+
 // Fails only where a template is missing or lacks a slot.
 Result<Program> generate(const plan::Plan& plan, const Options& options);
 

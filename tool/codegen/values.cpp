@@ -1,5 +1,7 @@
 #include "codegen/values.h"
+#include "codegen/codegen.h"
 
+#include <algorithm>
 #include <optional>
 #include <variant>
 
@@ -43,6 +45,18 @@ std::vector<rules::TypedPtr> computed(const plan::ProbePlan& probe) {
         if (!use.at_entry) add(values, use);
     }
     return values;
+}
+
+bool asks_for_outcome(const plan::ProbePlan& probe) {
+    if (probe.ret && probe.ret->ret_field) return true;
+    const auto is_outcome = [](const rules::Typed& part) {
+        const auto* leaf = std::get_if<rules::BuiltinLeaf>(&part.node);
+        if (leaf != nullptr) return leaf->which == rules::Builtin::ret;
+        return part.stage == rules::Stage::ret && is_program_memory(part);
+    };
+    return std::ranges::any_of(computed(probe), [&](const rules::TypedPtr& value) {
+        return rules::any_part(*value, is_outcome);
+    });
 }
 
 bool is_program_memory(const rules::Typed& value) {

@@ -38,12 +38,12 @@ public:
             while (seen_.insert(offset).second) {
                 auto at = disassembler_.decode(code_, offset);
                 if (!at) return unknown("it cannot be read at +" + std::to_string(offset));
+                if (disassembler_.is_computed_jump(*at))
+                    return unknown(disassembler_.quoted(*at) + " goes where is not known");
                 take(*at);
                 if (auto target = disassembler_.jump_target(*at); target && is_inside(*target))
                     from.push_back(static_cast<uint64_t>(*target));
                 if (disassembler_.never_goes_on(*at)) break;
-                if (disassembler_.is_computed_jump(*at) || disassembler_.is_pointer_jump(*at))
-                    return unknown(disassembler_.quoted(*at) + " goes where is not known");
                 offset += at->size;
             }
         }
@@ -63,8 +63,8 @@ private:
                 ends_.jumps.push_back({at.offset, *target, disassembler_.condition(at)});
         } else if (disassembler_.is_pointer_jump(at) ||
                    (disassembler_.is_computed_jump(at) && !is_by_table(at))) {
-            if (ends_.unknown.empty())
-                ends_.unknown = disassembler_.quoted(at) + " goes where is not known";
+            if (ends_.pointers.empty()) ends_.pointer = disassembler_.quoted(at);
+            ends_.pointers.push_back(at.offset);
         }
     }
 
@@ -98,7 +98,7 @@ private:
 
 Ends find_ends(const Disassembler& disassembler, Bytes code, uint64_t size) {
     if (size == 0) return EndFinder(disassembler, code).reached();
-    if (code.size() < size) return {{}, {}, "it is too large to be looked through"};
+    if (code.size() < size) return {.unknown = "it is too large to be looked through"};
     return EndFinder(disassembler, code.first(size)).whole();
 }
 

@@ -2,7 +2,8 @@
 // jumps that leave the function for another one, whose ends are those of the call then.
 //
 //   {"code":"<hex>","size":30,"ends":true}                     among "functions" of "entries"
-//   ->  {..., "ends":{"returns":[29],"jumps":[{"at":7,"to":-64,"condition":5}],"unknown":""}}
+//   ->  {..., "ends":{"returns":[29],"jumps":[{"at":7,"to":-64,"condition":5}],
+//                        "pointers":[16],"pointer":"+16 `jmpq *%rax`","unknown":""}}
 //
 // "size" 0: it is not known, and what can be reached from its beginning is followed as far as
 // "code" goes.
@@ -27,7 +28,9 @@ struct Jump {
 struct Ends {
     std::vector<uint64_t> returns;
     std::vector<Jump> jumps;
-    std::string unknown;  // why there are, or may be, more; "" where these are all
+    std::vector<uint64_t> pointers;  // jumps to where is not known, not by a table
+    std::string pointer;             // the first of them, for a person
+    std::string unknown;             // why there are, or may be, more; "" where these are all
 };
 
 Ends find_ends(const Disassembler& disassembler, Bytes code, uint64_t size);

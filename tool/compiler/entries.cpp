@@ -59,6 +59,11 @@ void write_ends(JsonWriter& writer, const Ends& ends) {
         writer.EndObject();
     }
     writer.EndArray();
+    writer.Key("pointers");
+    writer.StartArray();
+    for (const uint64_t one : ends.pointers) writer.Uint64(one);
+    writer.EndArray();
+    write(writer, "pointer", ends.pointer);
     write(writer, "unknown", ends.unknown);
     writer.EndObject();
 }

@@ -152,10 +152,12 @@ std::string describe_end(const Frontend& frontend, const plan::ProbePlan& probe)
     const auto ends = std::ranges::count_if(place.ends, [](const bpf::Site::End& end) {
         return end.role == codegen::Role::returns || end.role == codegen::Role::returns_elsewhere;
     });
-    return fmt::format(
-        "\n  return  at {} instruction{} that return{}; a return probe would harm the "
-        "program, because {}",
-        ends, ends == 1 ? "" : "s", ends == 1 ? "s" : "", why);
+    return fmt::format("\n  return  at {} instruction{} that return{} or leave{} it{}; a return "
+                       "probe would harm the "
+                       "program, because {}",
+                       ends, ends == 1 ? "" : "s", ends == 1 ? "s" : "", ends == 1 ? "s" : "",
+                       place.leaves.empty() ? "" : ", without what it jumps to: " + place.leaves,
+                       why);
 }
 
 std::string describe_place(const Frontend& frontend, const plan::ProbePlan& probe) {

@@ -100,6 +100,7 @@ Loaded::Sites Loaded::sites_of(const Frontend& frontend, size_t first, bool unti
             refused.push_back({probe.id, ENOTSUP, place.no_end});
             continue;
         }
+        if (!place.leaves.empty()) leaving.push_back(probe.id);
         if (place.stepped) stepped_entries.insert(probe.id);
         by_file[{function.path, side}].push_back(
             {&probe, function.offset + place.offset, 0, place.ends, place.role});

@@ -39,6 +39,7 @@ struct Loaded {
     // What the kernel single-steps: probes by their entry, and whether every `ret` of Side::moving.
     std::set<plan::ProbeId> stepped_entries;
     bool steps_returns = false;
+    std::vector<plan::ProbeId> leaving;  // whose calls end where they jump to other functions
 
     void detach() {
         attachments.clear();

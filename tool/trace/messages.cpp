@@ -59,28 +59,62 @@ void tell_signal(Verbosity verbosity, int wait_status, bool is_probed) {
     tell_note(verbosity, said);
 }
 
-static void tell_endless(Verbosity verbosity, const plan::ProbePlan& probe,
-                         const std::string& why) {
-    const auto& function = std::get<target::UserFunction>(probe.probe->at);
-    tell_note(verbosity,
-              fmt::format("{} of {} is not traced: {}, so the end of a call cannot be seen, and a "
-                          "return probe would harm the program ({}); trace it `on entry`",
-                          probe.symbol, function.soname, why, function.stacks.why()));
+static const target::UserFunction& function_of(const plan::ProbePlan& probe) {
+    return std::get<target::UserFunction>(probe.probe->at);
+}
+
+// Of functions of one file, and why the first of them shows no end.
+static void tell_endless(Verbosity verbosity, const std::vector<std::string>& symbols,
+                         const target::UserFunction& first, const std::string& why) {
+    const bool one = symbols.size() == 1;
+    tell_note(
+        verbosity,
+        fmt::format("{} of {} {} not traced: {}{}, so the end of a call cannot be seen, and a "
+                    "return probe would harm the program ({}); trace {} `on entry`",
+                    names_of(symbols), first.soname, one ? "is" : "are",
+                    one ? "" : "of the first, ", why, first.stacks.why(), one ? "it" : "them"));
 }
 
 void tell_refused(Verbosity verbosity, const std::vector<bpf::Refusal>& refused,
                   const plan::Plan& plan) {
+    struct Endless {
+        std::vector<std::string> symbols;
+        const target::UserFunction* first = nullptr;
+        std::string why;
+    };
     std::map<int, std::vector<std::string>> by_reason;
+    std::map<std::string, Endless> by_file;
     for (const bpf::Refusal& one : refused) {
-        if (!one.why.empty()) {
-            tell_endless(verbosity, plan.probes[static_cast<uint32_t>(one.probe)], one.why);
+        const plan::ProbePlan& probe = plan.probes[static_cast<uint32_t>(one.probe)];
+        if (one.why.empty()) {
+            by_reason[one.code].push_back(probe.symbol);
             continue;
         }
-        by_reason[one.code].push_back(plan.probes[static_cast<uint32_t>(one.probe)].symbol);
+        Endless& endless = by_file[function_of(probe).path];
+        if (endless.first == nullptr) endless = {{}, &function_of(probe), one.why};
+        endless.symbols.push_back(probe.symbol);
     }
+    for (const auto& [path, one] : by_file)
+        tell_endless(verbosity, one.symbols, *one.first, one.why);
     for (const auto& [code, symbols] : by_reason) {
         tell_note(verbosity, fmt::format("the kernel will not probe {}: {}", names_of(symbols),
                                          std::strerror(code)));
+    }
+}
+
+void tell_leaving(Verbosity verbosity, const std::vector<plan::ProbeId>& leaving,
+                  const plan::Plan& plan) {
+    std::map<std::string, std::vector<std::string>> by_file;
+    for (const plan::ProbeId id : leaving) {
+        const plan::ProbePlan& probe = plan.probes[static_cast<uint32_t>(id)];
+        by_file[function_of(probe).soname].push_back(probe.symbol);
+    }
+    for (const auto& [file, symbols] : by_file) {
+        tell_note(
+            verbosity,
+            fmt::format("calls of {} of {} end where they jump to another function, whose time "
+                        "is not in theirs; `mlbcc explain` says where",
+                        names_of(symbols), file));
     }
 }
 

@@ -19,5 +19,8 @@ void tell_signal(Verbosity verbosity, int wait_status, bool is_probed);
 // Names the functions that could not be probed, in one note for each reason.
 void tell_refused(Verbosity verbosity, const std::vector<bpf::Refusal>& refused,
                   const plan::Plan& plan);
+// Likewise those whose calls end where they jump to other functions.
+void tell_leaving(Verbosity verbosity, const std::vector<plan::ProbeId>& leaving,
+                  const plan::Plan& plan);
 
 }  // namespace mlbcc::trace

@@ -16,7 +16,8 @@ namespace {
 constexpr uint64_t kMaxFunction = 64U << 10;
 // For its ends, all of it; of one that another jumps to and whose size is not known, so much.
 constexpr uint64_t kMaxWhole = 4U << 20, kMaxReached = 8U << 10;
-constexpr size_t kMaxJumps = 16;  // to functions that jump to others in their turn
+constexpr size_t kMaxJumps = 16;    // to functions that jump to others in their turn
+constexpr size_t kMostSharers = 8;  // functions that jump to one, each with probes of its own there
 
 using Code = std::vector<std::byte>;
 using codegen::Role;
@@ -66,13 +67,20 @@ public:
     }
 
 private:
+    struct Next {  // a jump to another place in the file
+        bpf::Site::End from;
+        uint64_t to = 0;
+        bool conditional = false;
+    };
     struct Open {  // a function whose ends are not all known
         EntryPlace* place = nullptr;
         std::string path;
         uint64_t offset = 0, size = 0;  // its own
-        bool is_of_go = false;
-        std::vector<uint64_t> next{};  // places in the file that it jumps to
+        bool is_of_go = false, needs_outcome = false;
+        std::vector<Next> next{};
         std::set<uint64_t> seen{};
+
+        bool is_own(uint64_t place_in_file) const { return place_in_file - offset < size; }
     };
     struct Reached {  // what begins at such a place
         bool is_function = false;
@@ -119,7 +127,8 @@ private:
         if (!code.ends) return;
         if (probe.is_of_go()) begin_behind_check(code.code, place);
         const target::UserFunction& function = function_of(probe);
-        Open open{&place, function.path, function.offset, function.size, probe.is_of_go()};
+        Open open{&place,        function.path,    function.offset,
+                  function.size, probe.is_of_go(), codegen::asks_for_outcome(probe)};
         add(open, function.offset, choice.ends, Role::returns);
         open_.push_back(std::move(open));
     }
@@ -133,42 +142,72 @@ private:
         place.role = codegen::kChecksStack;
     }
 
+    static void refuse(Open& open, const std::string& why) {
+        if (open.place->no_end.empty()) open.place->no_end = why;
+    }
+    // Where a call is taken to end though another function returns for it.
+    static void leave(Open& open, bpf::Site::End from, const std::string& why) {
+        if (open.needs_outcome) return refuse(open, why);
+        if (open.place->leaves.empty()) open.place->leaves = why;
+        open.place->ends.push_back(from);
+    }
+
+    // Of the code at `offset`: its own, or what it has jumped to.
     static void add(Open& open, uint64_t offset, const bpf::CodeEnds& ends, Role returns) {
-        EntryPlace& place = *open.place;
-        if (!ends.unknown.empty() && place.no_end.empty()) place.no_end = ends.unknown;
-        for (const uint64_t one : ends.returns) place.ends.push_back({offset + one, returns});
+        if (!ends.unknown.empty()) refuse(open, ends.unknown);
+        for (const uint64_t one : ends.returns) open.place->ends.push_back({offset + one, returns});
+        for (const uint64_t one : ends.pointers)
+            leave(open, {offset + one, returns}, ends.pointer + " goes where is not known");
         for (const bpf::CodeJump& one : ends.jumps) {
             const uint64_t to = offset + static_cast<uint64_t>(one.to);
-            if (to - open.offset < open.size) continue;  // back, from a part of its own elsewhere
-            if (!open.is_of_go) {
-                const Role role = one.condition ? codegen::jumps_if(*one.condition) : Role::jumps;
-                place.ends.push_back({offset + one.at, role});
-            }
-            if (open.seen.insert(to).second) open.next.push_back(to);
+            if (open.is_own(to)) continue;  // back, from a part of its own elsewhere
+            const Role role = one.condition ? codegen::jumps_if(*one.condition) : Role::jumps;
+            open.next.push_back({{offset + one.at, role}, to, one.condition.has_value()});
         }
     }
 
     // Another call may begin there in the place of one that was left by an exception: which of them
     // returns is known by the jump, and by what comes between. A goroutine begins a call twice
     // where its stack grows.
-    static void add(Open& open, uint64_t to, const Reached& reached) {
+    static void follow(Open& open, const Next& jump, const Reached& reached) {
         const bpf::EntryChoice& choice = reached.choice;
-        if (open.is_of_go) return add(open, to, choice.ends, Role::returns);
-        if (choice.refused && open.place->no_end.empty())
-            open.place->no_end = "it jumps to where no probe may be";
+        const bool is_new = open.seen.insert(jump.to).second;
+        if (open.is_of_go) {
+            if (is_new) add(open, jump.to, choice.ends, Role::returns);
+            return;
+        }
+        open.place->ends.push_back(jump.from);
+        if (!is_new) return;
+        if (choice.refused) refuse(open, "it jumps to where no probe may be");
         open.place->ends.push_back(
-            {to + choice.offset, reached.is_function ? Role::arrives : Role::arrives_inside});
-        add(open, to, choice.ends, Role::returns_elsewhere);
+            {jump.to + choice.offset, reached.is_function ? Role::arrives : Role::arrives_inside});
+        add(open, jump.to, choice.ends, Role::returns_elsewhere);
     }
 
-    // A function that jumps to another one returns where that one does.
+    // A function that jumps to another one returns where that one does. Not to one that only jumps
+    // on through a pointer, as all calls of other libraries do; nor to one that many jump to, for
+    // each of them would have probes there.
+    void go_on(Open& open, const Next& jump, const Reached& reached, size_t sharers) {
+        const bpf::CodeEnds& ends = reached.choice.ends;
+        const bool passes_on = ends.returns.empty() && ends.jumps.empty() && !ends.pointers.empty();
+        const bool is_dear = sharers > kMostSharers && !open.needs_outcome;
+        if (jump.conditional || open.is_of_go || !(passes_on || is_dear))
+            return follow(open, jump, reached);
+        const bool own = open.is_own(jump.from.offset);
+        leave(open, {jump.from.offset, own ? Role::returns : Role::returns_elsewhere},
+              passes_on ? ends.pointer + " goes where is not known"
+                        : "it jumps where many functions do");
+    }
+
     Result<void> follow_jumps() {
         for (size_t i = 0; i < kMaxJumps; ++i) {
             if (auto done = look_at_next(); !done) return done;
             bool any = false;
             for (Open& one : open_) {
-                for (const uint64_t to : std::exchange(one.next, {}))
-                    add(one, to, known_.at({one.path, to}));
+                for (const Next& jump : std::exchange(one.next, {})) {
+                    const Place to{one.path, jump.to};
+                    go_on(one, jump, known_.at(to), sharers_[to].size());
+                }
                 any = any || !one.next.empty();
             }
             if (!any) break;
@@ -183,17 +222,20 @@ private:
         place.ends.erase(std::unique(place.ends.begin(), place.ends.end()), place.ends.end());
         if (place.no_end.empty() && !one.next.empty())
             place.no_end = "it jumps from function to function";
+        if (!place.no_end.empty()) place.leaves.clear();
     }
 
     Result<void> look_at_next() {
         std::vector<Place> places;
         std::vector<CodeToAsk> codes;
         for (const Open& one : open_) {
-            for (const uint64_t to : one.next) {
-                const Place place{one.path, to};
+            for (const Next& jump : one.next) {
+                const Place place{one.path, jump.to};
+                sharers_[place].insert(&one);
                 if (!known_.try_emplace(place).second) continue;
                 const uint64_t size = size_of(place);
-                Result<Code> code = from_.read(place.first, to, size == 0 ? kMaxReached : size);
+                Result<Code> code =
+                    from_.read(place.first, jump.to, size == 0 ? kMaxReached : size);
                 if (!code) return code.error();
                 codes.push_back({std::move(*code), size, true});
                 places.push_back(place);
@@ -229,6 +271,7 @@ private:
     std::vector<const plan::ProbePlan*> probes_;
     std::vector<Open> open_;
     std::map<Place, Reached> known_;
+    std::map<Place, std::set<const Open*>> sharers_;  // that jump there
     std::map<std::string, std::map<uint64_t, uint64_t>> sizes_;
 };
 

@@ -23,6 +23,9 @@ struct EntryPlace {
     // Of functions that end at instructions: in the file, or why not all of them are known.
     std::vector<bpf::Site::End> ends;
     std::string no_end;
+    // Why a call is taken to end where it leaves for another function: "it jumps by +3 `jmpq
+    // *%rax`".
+    std::string leaves;
     std::optional<codegen::Role> role;  // of where it begins: bpf::Site
 };
 

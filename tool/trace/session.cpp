@@ -79,6 +79,7 @@ Result<void> Session::open_sinks(const std::string& output) {
         sinks_.push_back(std::move(*folded));
     }
     tell_refused(options_.verbosity, now_->loaded.refused, plan);
+    tell_leaving(options_.verbosity, now_->loaded.leaving, plan);
     begin_export();
     return {};
 }

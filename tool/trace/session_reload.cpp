@@ -130,6 +130,7 @@ void Session::change_over() {
     now_->looks->start(monotonic_ns(), false);
     now_->sums.start(change.since_ns);
     tell_refused(options_.verbosity, now_->loaded.refused, plan);
+    tell_leaving(options_.verbosity, now_->loaded.leaving, plan);
     tell_note(options_.verbosity, fmt::format("{}: the rules have changed; {} functions are traced",
                                               reload.why, now_->loaded.probes));
     old.reset();

@@ -52,15 +52,27 @@ TEST_F(EndsTest, JumpsOutOfTheFunctionAreTold) {
     EXPECT_EQ(ends.unknown, "");
 }
 
-TEST_F(EndsTest, JumpsThroughPointersAreNotKnown) {
+TEST_F(EndsTest, JumpsThroughPointersAreTold) {
+    const auto expect = [&](std::string_view code, Returns at, const char* first) {
+        const CodeEnds ends = find(helper(), code);
+        EXPECT_EQ(ends.pointers, at) << code;
+        EXPECT_EQ(ends.pointer, first);
+        EXPECT_EQ(ends.unknown, "");
+    };
     // jmp *4660(%rip)
-    EXPECT_EQ(find(helper(), "ff2534120000").unknown,
-              "+0 `jmpq *4660(%rip)` goes where is not known");
+    expect("ff2534120000", {0}, "+0 `jmpq *4660(%rip)`");
     // mov (%rdi),%rax; jmp *24(%rax): a virtual function
-    EXPECT_EQ(find(helper(), "488b07 ff6018").unknown,
-              "+3 `jmpq *24(%rax)` goes where is not known");
-    // mov %rsi,%rax; jmp *%rax
-    EXPECT_EQ(find(helper(), "4889f0 ffe0").unknown, "+3 `jmpq *%rax` goes where is not known");
+    expect("488b07 ff6018", {3}, "+3 `jmpq *24(%rax)`");
+    // mov %rsi,%rax; jmp *%rax; jmp *%rdx
+    expect("4889f0 ffe0 ffe2", {3, 5}, "+3 `jmpq *%rax`");
+}
+
+// A stub of the linker's: endbr64; bnd jmp *4660(%rip); nothing is behind it.
+TEST_F(EndsTest, OfUnknownSizeAJumpThroughAPointerIsTheLast) {
+    const CodeEnds ends = find(helper(), "f30f1efa f2ff2534120000 06", 0);
+    EXPECT_EQ(ends.pointers, Returns{4});
+    EXPECT_EQ(ends.unknown, "");
+    EXPECT_EQ(find(helper(), "ffe0", 0).unknown, "+0 `jmpq *%rax` goes where is not known");
 }
 
 TEST_F(EndsTest, JumpsByTablesStayInTheFunction) {
@@ -98,8 +110,7 @@ TEST_F(EndsTest, Arm) {
     EXPECT_EQ(
         find(helper(), "0178a1b8 0000018b 00001fd6 c0035fd6", std::nullopt, "aarch64").unknown, "");
     // ldr x16,[x0]; br x16
-    EXPECT_EQ(find(helper(), "100040f9 00021fd6", std::nullopt, "aarch64").unknown,
-              "+4 `br x16` goes where is not known");
+    EXPECT_EQ(find(helper(), "100040f9 00021fd6", std::nullopt, "aarch64").pointer, "+4 `br x16`");
 }
 
 }  // namespace
