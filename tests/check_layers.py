@@ -29,7 +29,8 @@ NEEDS = {
     "view": ["report"],
     "trace": ["bpf", "sink", "report", "view", "system"],
     "compiler": ["base"],
-    "": ["trace"],  # main.cpp and cli.cpp
+    "cli": ["trace"],
+    "": ["cli"],  # main.cpp
 }
 
 # The headers that other folders may include. A folder that is not named here has one, NAME/NAME.h.
@@ -43,7 +44,7 @@ PUBLIC = {
     "system": None,
     "trace": {"trace.h", "commands.h", "doctor.h", "headers.h", "report.h", "profile.h", "serve.h",
               "convert.h", "timeline.h", "options.h"},
-    "": {"cli.h", "cli_units.h"},
+    "cli": {"command_line.h"},
 }
 
 # (what it is, pattern over code without comments, folders that may)

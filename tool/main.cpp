@@ -1,5 +1,5 @@
 // Which part of the pipeline each subcommand needs; nothing else.
-#include "cli.h"
+#include "cli/command_line.h"
 #include "trace/commands.h"
 #include "trace/convert.h"
 #include "trace/doctor.h"
@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
     case mlbcc::Command::list: return mlbcc::trace::run_list(line.options, line.pattern);
     case mlbcc::Command::explain: return mlbcc::trace::run_explain(line.options, line.pattern);
     case mlbcc::Command::emit: return mlbcc::trace::run_emit(line.options, line.emit);
+    case mlbcc::Command::rules: return mlbcc::trace::run_rules(line.options);
     case mlbcc::Command::headers: return mlbcc::trace::run_headers(line.options, line.headers);
     case mlbcc::Command::report:
         return mlbcc::trace::run_report(line.file, line.calls, line.options);

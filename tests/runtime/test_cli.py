@@ -90,6 +90,62 @@ class Subcommands(TracerCase):
         self.assertEqual(self.last.stderr, "")
 
 
+class Words(TracerCase):
+    """Rules without a file or an option, and what was probably meant."""
+
+    RULES = 'library c = "libc.so.6"\non c:getenv { count as "calls" }\n'
+
+    def check_count(self, *arguments, **run):
+        done = self.mlbcc("-o", self.out, *arguments, "--", "true", **run)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        labels = [one["label"] for one in Trace(self.out).summary["stats"]]
+        self.assertEqual(labels, ["calls"])
+        return done
+
+    def said(self, *arguments):
+        done = self.mlbcc(*arguments)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        return done.stderr
+
+    def test_rules_on_the_command_line(self):
+        self.check_count("-e", self.RULES)
+        mistake = self.said("check", "-e", "library c = \"libc.so.6\"", "-e", "on d:getenv { count }")
+        self.assertIn(" --> -e':1:4", mistake)
+
+    def test_rules_from_standard_input(self):
+        self.check_count("--rules", "-", input=self.RULES)
+
+    def test_a_rule_file_needs_no_option(self):
+        file = self.write("my.rules", self.RULES)
+        self.check_count(file)
+        for command in "check", "list", "explain", "emit":
+            done = self.mlbcc(command, file)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("getenv", self.mlbcc("list", file, "get*").stdout)
+        self.assertEqual(self.mlbcc("list", file, "put*").returncode, 1)
+
+    def test_a_command_without_dashes(self):
+        self.assertEqual(self.said("--rules", "io", "python3", "app.py", "--epochs", "3"),
+                         "error: `python3` is no option, rule file or command of mlbcc\n"
+                         "   = help: a program to trace goes behind `--`: mlbcc --rules io -- python3 app.py --epochs 3\n")
+        self.assertIn("mlbcc profile -- python3 'a b.py'", self.said("profile", "python3", "a b.py"))
+        self.assertIn("`more` is one word too many for `mlbcc report`", self.said("report", "trace.jsonl", "more"))
+
+    def test_misspelt(self):
+        for words, name in ((("profle", "--", "true"), "profile"), (("--rule", "io", "--", "true"), "--rules"),
+                            (("serve", "--intervall", "5s", "--pid", "1"), "--interval"), (("report", "x", "--tpo=3"), "--top"),
+                            (("--rules", "sysclls", "--", "true"), "syscalls")):
+            self.assertIn(f"did you mean `{name}`?", self.said(*words))
+
+    def test_bundled_rules(self):
+        done = self.mlbcc("rules")
+        self.assertEqual(done.returncode, 0)
+        files = sorted(file.stem for file in (ROOT / "rules").glob("*.rules"))
+        self.assertEqual([line.split()[0] for line in done.stdout.splitlines()], files)
+        self.assertRegex(done.stdout, r"(?m)^io +which files are opened, and what is read from and written to each$")
+        self.assertIn(str(ROOT / "rules"), done.stderr)
+
+
 class Summary(TracerCase):
     def test_on_the_terminal_and_from_a_saved_trace(self):
         self.trace(f"""

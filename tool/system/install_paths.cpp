@@ -9,6 +9,7 @@
 #include <climits>
 #include <cstdlib>
 
+#include "base/diagnostic.h"
 #include "system/paths.h"
 
 namespace mlbcc::system {
@@ -112,6 +113,17 @@ std::vector<std::string> InstallPaths::rules_folders() const {
     return folders;
 }
 
+std::vector<std::string> InstallPaths::bundled_names() const {
+    std::vector<std::string> names;
+    for (const std::string& folder : rules_folders()) {
+        for (const std::string& file : expand_glob("", folder + "/*" + std::string(kRulesSuffix))) {
+            const std::string name = file.substr(file.rfind('/') + 1);
+            names.push_back(name.substr(0, name.size() - kRulesSuffix.size()));
+        }
+    }
+    return names;
+}
+
 Result<std::string> InstallPaths::find_rules_file(std::string_view name,
                                                   std::string_view directory) const {
     const std::string path = join_path(directory == "." ? "" : directory, name);
@@ -125,8 +137,11 @@ Result<std::string> InstallPaths::find_rules_file(std::string_view name,
         places.push_back(std::move(file));
     }
     if (is_folder(path)) return Error{fmt::format("{} is a directory, not a file", path), 0, {}};
-    return not_found(fmt::format("rule file `{}`", name), places,
-                     "give the path of a rule file, or the name of a bundled one");
+    const auto near = closest_name(name, bundled_names());
+    return not_found(
+        fmt::format("rule file `{}`", name), places,
+        near ? fmt::format("did you mean `{}`? `mlbcc rules` lists what is bundled", *near)
+             : "give the path of a rule file, or a name that `mlbcc rules` lists");
 }
 
 }  // namespace mlbcc::system

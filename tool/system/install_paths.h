@@ -49,6 +49,7 @@ public:
 
 private:
     std::vector<std::string> bundled(std::string_view kind) const;
+    std::vector<std::string> bundled_names() const;  // "cuda", "cuda_all", ...
 
     InstallHints hints_;
 };

@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "base/glob.h"
+#include "system/install_paths.h"
+#include "system/paths.h"
 #include "trace/emit.h"
 #include "trace/explain.h"
 #include "trace/frontend.h"
@@ -102,7 +106,33 @@ int list_library(const std::string& pattern) {
     return matches > 0 ? 0 : kExitFailure;
 }
 
+// "what a job asks of the CUDA driver": the first paragraph of comments, behind the file's name.
+std::string purpose_of(const std::string& path) {
+    std::ifstream file(path);
+    std::string text;
+    for (std::string line; std::getline(file, line) && line.starts_with("# ");)
+        text += (text.empty() ? "" : " ") + line.substr(2);
+    const size_t dash = text.find(" - ");
+    return dash == std::string::npos ? text : text.substr(dash + 3);
+}
+
 }  // namespace
+
+int run_rules(const TraceOptions& options) {
+    const system::InstallPaths paths(system::InstallHints::current(
+        options.rules.templates.empty() ? std::nullopt
+                                        : std::make_optional(options.rules.templates)));
+    std::map<std::string, std::string> files;  // by name: what counts of several is the first
+    const std::vector<std::string> folders = paths.rules_folders();
+    for (const std::string& folder : folders) {
+        for (const std::string& file : system::expand_glob("", folder + "/*.rules"))
+            files.emplace(std::filesystem::path(file).stem().string(), file);
+    }
+    if (files.empty()) return tell(Error{"there are no bundled rules", 0, "install mlbcc again"});
+    for (const auto& [name, file] : files) fmt::print("{:<18} {}\n", name, purpose_of(file));
+    fmt::print(stderr, "{} files in {}\n", files.size(), fmt::join(folders, ", "));
+    return 0;
+}
 
 int run_check(const TraceOptions& options, bool compile) {
     Steps steps(options.verbosity == Verbosity::verbose);

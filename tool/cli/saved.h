@@ -6,13 +6,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli.h"
+#include "cli/command_line.h"
 
 namespace mlbcc {
-
-// Tells a mistake; returns the status for it.
-int usage_error(const std::string& message, const std::string& help = {});
-int not_a_duration(const std::string& text);
 
 struct SavedTexts {  // what CLI11 takes as text
     std::string to, max_size, from, until;

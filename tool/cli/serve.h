@@ -5,7 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli.h"
+#include "cli/command_line.h"
 
 namespace mlbcc {
 

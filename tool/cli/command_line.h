@@ -21,6 +21,7 @@ enum class Command {
     list,
     explain,
     emit,
+    rules,
     report,
     convert,
     timeline,

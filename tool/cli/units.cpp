@@ -1,4 +1,4 @@
-#include "cli_units.h"
+#include "cli/units.h"
 
 #include <charconv>
 #include <cmath>

@@ -1,8 +1,9 @@
-#include "cli_saved.h"
+#include "cli/saved.h"
 
 #include <fmt/format.h>
 
-#include "cli_units.h"
+#include "cli/mistakes.h"
+#include "cli/units.h"
 
 namespace mlbcc {
 namespace {
@@ -61,20 +62,6 @@ int read_calls(const SavedTexts& texts, CommandLine& line) {
     line.calls = std::move(calls);
     return 0;
 }
-
-}  // namespace
-
-int usage_error(const std::string& message, const std::string& help) {
-    fmt::print(stderr, "error: {}\n", message);
-    if (!help.empty()) fmt::print(stderr, "   = help: {}\n", help);
-    return trace::kExitUsage;
-}
-
-int not_a_duration(const std::string& text) {
-    return usage_error(fmt::format("`{}` is not a duration", text), "write 5s, 250ms or 2m");
-}
-
-namespace {
 
 void add_choice(CLI::App& sub, view::CallSelection& calls) {
     sub.add_option("--type", calls.types, "Show the calls of these types: memory,file")

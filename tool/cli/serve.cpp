@@ -1,12 +1,12 @@
-#include "cli_serve.h"
+#include "cli/serve.h"
 
 #include <algorithm>
 #include <cctype>
 
 #include <fmt/format.h>
 
-#include "cli_saved.h"
-#include "cli_units.h"
+#include "cli/mistakes.h"
+#include "cli/units.h"
 
 namespace mlbcc {
 namespace {

@@ -1,16 +1,21 @@
-#include "cli.h"
+#include "cli/command_line.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <iostream>
+#include <iterator>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "cli_saved.h"
-#include "cli_serve.h"
-#include "cli_units.h"
+#include "cli/mistakes.h"
+#include "cli/options.h"
+#include "cli/saved.h"
+#include "cli/serve.h"
+#include "cli/units.h"
 
 namespace mlbcc {
 namespace {
@@ -19,6 +24,7 @@ constexpr const char* kDescription =
     "Usage: mlbcc --rules FILE|NAME [OPTIONS] -- COMMAND [ARG]...\n"
     "       mlbcc --rules FILE|NAME [OPTIONS] --pid N | --all\n"
     "       mlbcc check|list|explain|emit --rules FILE|NAME [OPTIONS]\n"
+    "       mlbcc rules\n"
     "       mlbcc report FILE\n"
     "       mlbcc timeline FILE [--from 1.5s] [--to 2s] [--type GLOB] [--name GLOB]\n"
     "       mlbcc convert FILE --to chrome|perfetto|folded|csv|html [-o FILE]\n"
@@ -46,151 +52,6 @@ constexpr const char* kFooter =
     "command's own (128+n if a signal n ended it); 1 if the tracer or the machine failed; 2 if "
     "the\n"
     "command line or the rules are wrong. The manual: man mlbcc, or docs/ in the source tree.";
-
-struct Texts {  // options that CLI11 takes as text and are read afterwards
-    std::string duration, reload_wait, open_wait, refresh, buffer, attach = "auto", folded_by,
-                                                                   fail_on;
-    SavedTexts saved;
-    ServeTexts serve;
-    bool quiet = false, verbose = false, no_realtime = false, no_cache = false;
-};
-
-void add_options(CLI::App& app, CommandLine& line, Texts& texts) {
-    trace::TraceOptions& o = line.options;
-    app.add_option("-r,--rules", o.rules.rules,
-                   "Rule file, or the name of a bundled one; may be given again")
-        ->type_name("FILE|NAME")
-        ->allow_extra_args(false);
-    app.add_option(
-           "-o,--output", o.output,
-           "Trace file (JSON lines); - is standard output; default traces/trace_<time>.jsonl")
-        ->type_name("FILE");
-    app.add_option("--folded", o.folded,
-                   "Write the events' stacks for a flame graph to this file, at the end")
-        ->type_name("FILE");
-    app.add_option("--folded-by", texts.folded_by,
-                   "What stacks are weighed by: events, or duration in microseconds")
-        ->check(CLI::IsMember({"events", "duration"}));
-    app.add_option("-p,--pid", o.pids,
-                   "Trace this running process, its threads and children; may be given again")
-        ->type_name("N")
-        ->allow_extra_args(false);
-    app.add_flag("--all", o.everyone, "Trace every process");
-    app.add_option("-d,--duration", texts.duration, "End the trace after this time")
-        ->type_name("5s");
-    app.add_option("--user", o.user, "Run the command as this user")->type_name("NAME");
-    app.add_flag("--root", o.keep_root,
-                 "Under sudo, run the command as root, not as the invoking user");
-    app.add_option("--attach", texts.attach, "How probes attach: auto, session, multi or perf")
-        ->check(CLI::IsMember({"auto", "session", "multi", "perf"}));
-    app.add_option(
-           "--headers", o.rules.headers,
-           "Where the kernel's structures are known from: auto, btf, or a folder of headers")
-        ->type_name("auto|btf|DIR");
-    app.add_flag("--exact-entry", o.rules.exact_entry,
-                 "Probe the very first byte of each function, even where that is dear");
-    app.add_flag("--late-anywhere", o.rules.late_anywhere,
-                 "Wait for libraries of optional rules by their file's name, in whatever folder");
-    app.add_flag("--mangled", o.rules.keep_mangled,
-                 "Show names of C++ functions as the compiler writes them");
-    app.add_option("--buffer", texts.buffer, "Size of the event buffer of each CPU; default 16MiB")
-        ->type_name("SIZE");
-    app.add_flag("--no-cache", texts.no_cache, "Compile anew, and keep nothing for the next start");
-    app.add_flag("--watch", o.rules.watch,
-                 "Take changes of the rule files, their headers and the templates over while "
-                 "tracing");
-    app.add_flag("--reloadable", o.reloadable,
-                 "Read the rules anew at SIGHUP; --watch does so, too");
-    app.add_flag("--no-realtime", texts.no_realtime, "Read events at normal priority");
-    app.add_option("--templates", o.rules.templates,
-                   "Folder of BPF C templates, besides the installed ones and before them")
-        ->type_name("DIR");
-    app.add_option("--keep", o.keep,
-                   "Keep all that a bug report needs in this folder: trace, check --compile, emit")
-        ->type_name("DIR");
-    app.add_flag("--live", o.live, "Fill the terminal with what was counted so far, while tracing");
-    app.add_flag("-q,--quiet", texts.quiet, "No summary, no notes: errors only");
-    app.add_flag("-v,--verbose", texts.verbose, "Tell how long each step takes");
-}
-
-void add_times(CLI::App& app, Texts& texts) {
-    app.add_option("--reload-wait", texts.reload_wait,
-                   "How long calls that are open when the rules change are waited for; default 2s")
-        ->type_name("2s");
-    app.add_option("--open-wait", texts.open_wait,
-                   "For how long at most a program is held that opens an awaited library, if mlbcc "
-                   "does not answer; default 20s")
-        ->type_name("20s");
-    app.add_option("--refresh", texts.refresh,
-                   "How often the live view, or the line of a profile, is drawn; default 1s, 250ms")
-        ->type_name("1s");
-}
-
-void add_export(CLI::App& app, CommandLine& line) {
-    app.add_option("--prometheus", line.options.prometheus,
-                   "While tracing, serve the numbers to Prometheus here; without an address, to "
-                   "this machine alone")
-        ->type_name("[ADDR]:PORT");
-    app.add_option("--otlp", line.options.otlp,
-                   "While tracing, send the numbers, and `serve` the requests, to this "
-                   "OpenTelemetry collector")
-        ->type_name("http://HOST[:4318]");
-}
-
-void add_subcommands(CLI::App& app, CommandLine& line, Texts& texts) {
-    auto add = [&](const char* name, const char* description, Command command) {
-        CLI::App* sub = app.add_subcommand(name, description);
-        sub->fallthrough();
-        sub->callback([&line, command] { line.command = command; });
-        return sub;
-    };
-    add("check", "Check rules and their C types, without tracing", Command::check)
-        ->add_flag("--compile", line.compile,
-                   "Compile and load, too, for the running kernel, and attach nothing");
-    add("list", "Show what a pattern, or each rule, matches on this machine", Command::list)
-        ->add_option("pattern", line.pattern, "Function pattern: cuMem*, libc.so.6:mal*");
-    add("explain", "Show what is read where, where each probe goes, and why", Command::explain)
-        ->add_option("pattern", line.pattern, "Only functions that match");
-    CLI::App* emit = add("emit", "Print the generated BPF C", Command::emit);
-    emit->add_flag("--annotate", line.emit.annotate, "With the rules' text above what does it");
-    emit->add_flag("--asm", line.emit.assembly,
-                   "The BPF instructions, with their lines of C and of the rules");
-    add("top", "Trace with a live view: --live, of rules cuda unless others are given",
-        Command::top);
-    CLI::App* report = add("report", "Summarise a saved trace", Command::report);
-    add_report_options(*report, line, texts.saved);
-    CLI::App* profile = add("profile", "Trace a job and say what it did", Command::profile);
-    for (CLI::App* sub : {profile, report}) {
-        sub->add_option("--json", line.options.report_json, "Write it to this file, as JSON")
-            ->type_name("FILE");
-        sub->add_option("--fail-on", texts.fail_on,
-                        "End with status 97 if the profile has a finding so severe")
-            ->check(CLI::IsMember({"low", "medium", "high"}));
-    }
-    profile
-        ->add_option("--marks", line.options.marks,
-                     "Each line written to this descriptor begins a phase of that name")
-        ->type_name("FD")
-        ->check(CLI::NonNegativeNumber);
-    profile->add_flag("!--no-progress", line.options.progress,
-                      "Do not show on the terminal what the job is at");
-    add("doctor", "Say whether tracing works on this machine, and what repairs it", Command::doctor)
-        ->add_flag("--json", line.json, "As JSON");
-}
-
-void add_headers(CLI::App& app, CommandLine& line) {
-    CLI::App* sub = app.add_subcommand(
-        "headers", "Show what describes the running kernel's structures here, and what is used");
-    sub->fallthrough();
-    sub->callback([&line] { line.command = Command::headers; });
-    sub->add_flag("--json", line.headers.json, "As one JSON object");
-    sub->add_flag("--link", line.headers.link,
-                  "Make the link /lib/modules/RELEASE/build that other BCC tools need");
-    sub->add_option("--synthesize", line.headers.synthesize,
-                    "Write a header tree from the kernel's BTF into this folder, for other BCC "
-                    "tools (BCC_KERNEL_SOURCE)")
-        ->type_name("DIR");
-}
 
 constexpr std::chrono::milliseconds kShortest{10};  // as often as a terminal bears
 
@@ -239,6 +100,41 @@ int read_texts(const Texts& texts, trace::TraceOptions& o, bool writes_folded) {
     return 0;
 }
 
+// What stands for itself: -e's text, and standard input.
+void read_given(const Texts& texts, trace::RuleOptions& rules) {
+    for (std::string& name : rules.rules) {
+        if (name != "-") continue;
+        name = "standard input";
+        if (rules.given.contains(name)) continue;
+        rules.given[name] = {std::istreambuf_iterator<char>(std::cin), {}};
+    }
+    for (const std::string& text : texts.rules) {
+        std::string name = "-e";
+        while (rules.given.contains(name)) name += "'";
+        rules.rules.push_back(name);
+        rules.given[name] = text;
+    }
+}
+
+bool takes_rules(Command command) {
+    return command != Command::report && command != Command::convert &&
+           command != Command::timeline && command != Command::headers && command != Command::rules;
+}
+
+// Rule files need no option. What is left of `words` is what nothing takes.
+void take_words(CommandLine& line, std::vector<std::string>& words) {
+    if (!takes_rules(line.command)) return;
+    const auto is_file = [](const std::string& word) { return word.ends_with(".rules"); };
+    std::vector<std::string>& rules = line.options.rules.rules;
+    if (is_file(line.pattern)) rules.push_back(std::exchange(line.pattern, {}));
+    std::ranges::copy_if(words, std::back_inserter(rules), is_file);
+    std::erase_if(words, is_file);
+    const bool selects = line.command == Command::list || line.command == Command::explain;
+    if (!selects || words.empty() || !line.pattern.empty()) return;
+    line.pattern = words.front();
+    words.erase(words.begin());
+}
+
 bool is_same_file(const std::string& a, const std::string& b) {
     std::error_code code;
     return a == b ||
@@ -252,10 +148,13 @@ int check_use(const CommandLine& line) {
     bool needs_rules = line.command != Command::report && line.command != Command::convert &&
                        line.command != Command::timeline && line.command != Command::doctor &&
                        line.command != Command::headers && line.command != Command::profile &&
-                       line.command != Command::serve && !lists_pattern;
+                       line.command != Command::serve && line.command != Command::rules &&
+                       !lists_pattern;
     if (needs_rules && o.rules.rules.empty()) {
-        return usage_error("no rules are given",
-                           "add --rules FILE, or the name of a bundled file: --rules cuda");
+        return usage_error(
+            "no rules are given",
+            "add --rules FILE, the name of a bundled file (--rules cuda; `mlbcc rules` "
+            "lists them), or -e 'RULES'");
     }
     const bool reads_input = line.command == Command::report && line.file == "-";
     const std::string other = reads_input                       ? ""
@@ -320,15 +219,10 @@ Parsed parse_command_line(int argc, char** argv) {
                    "Options from this file (TOML); those of a subcommand in a section of its name")
         ->type_name("FILE");
     app.allow_config_extras(CLI::config_extras_mode::error);
-    add_options(app, line, texts);
-    add_times(app, texts);
-    add_export(app, line);
-    add_formats(app, texts.saved);
-    add_subcommands(app, line, texts);
-    add_serve(app, line, texts.serve);
-    add_convert(app, line, texts.saved);
-    add_timeline(app, line, texts.saved);
-    add_headers(app, line);
+    app.allow_extras();  // told of by unexpected()
+    std::vector<std::string> words;
+    app.add_option("words", words)->group("");
+    add_all(app, line, texts);
     try {
         app.parse(static_cast<int>(dashes - argv), argv);
     } catch (const CLI::CallForHelp&) {
@@ -342,6 +236,13 @@ Parsed parse_command_line(int argc, char** argv) {
             {},
             usage_error(e.what(), "mlbcc --help lists the options; a command goes behind `--`")};
     }
+    take_words(line, words);
+    for (const std::string& one : app.remaining(true)) words.push_back(one);
+    if (!words.empty()) {
+        const std::vector<std::string> arguments(argv + 1, dashes);
+        return {{}, unexpected(app, words, arguments, dashes != end)};
+    }
+    read_given(texts, line.options.rules);
     if (int status = read_saved(texts.saved, line); status != 0) return {{}, status};
     bool writes_folded =
         line.command == Command::convert && line.convert.to == trace::ViewFormat::folded;

@@ -1,0 +1,21 @@
+// Mistakes on the command line, and what was probably meant.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace mlbcc {
+
+// Tells a mistake; returns the status for it.
+int usage_error(const std::string& message, const std::string& help = {});
+int not_a_duration(const std::string& text);
+
+// What no option takes, `strays`, in the order of the command line `arguments`, which has no `--`
+// if not `has_dashes`: a misspelt option or command, or a program to trace without `--` before it.
+int unexpected(const CLI::App& app, std::span<const std::string> strays,
+               std::span<const std::string> arguments, bool has_dashes);
+
+}  // namespace mlbcc
