@@ -16,6 +16,9 @@ ROOT = Path(__file__).resolve().parent.parent
 OPTION = re.compile(r"^  (-\S.*?|\w+)(?:  +(\S.*))?$")
 
 
+HEADING = re.compile(r"[A-Z][\w ]*:")
+
+
 def escape(text):
     """Plain text as roff: backslashes, and dots and quotes at the beginning of a line."""
     text = text.replace("\\", "\\e").replace("-", "\\-")
@@ -42,10 +45,10 @@ def verbatim(lines):
 def help_parts(text):
     """The help text cut up: (intro lines, {section: lines}, footer lines)."""
     lines = text.splitlines()
-    cut = next(i for i, line in enumerate(lines) if line.startswith("Usage: mlbcc [OPTIONS]"))
+    cut = next(i for i, line in enumerate(lines) if HEADING.fullmatch(line))
     sections, footer, current = {}, [], None
-    for line in lines[cut + 1:]:
-        if re.fullmatch(r"[A-Z]\w+:", line):
+    for line in lines[cut:]:
+        if HEADING.fullmatch(line):
             current = sections.setdefault(line[:-1], [])
         elif line and not line.startswith(" ") or footer:
             footer.append(line)
@@ -126,7 +129,8 @@ def page(help_text, version):
         ".SH DESCRIPTION", *[escape(line) for line in sentences], *verbatim([e[2:] for e in examples]),
         *paragraphs(footer[:exit_at]),
         ".SH SUBCOMMANDS", *definitions(sections["Subcommands"]),
-        ".SH OPTIONS", *definitions(sections["Options"]),
+        ".SH OPTIONS", *[line for heading, lines in sections.items() if heading != "Subcommands"
+                         for line in (f".SS {heading}", *definitions(lines))],
         ".SH RULES", *document("language.md"),
         ".SH TRACE", *document("events.md"),
         ".SH EXIT STATUS", *paragraphs(footer[exit_at:]), ""])

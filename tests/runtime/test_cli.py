@@ -137,6 +137,28 @@ class Words(TracerCase):
                             (("--rules", "sysclls", "--", "true"), "syscalls")):
             self.assertIn(f"did you mean `{name}`?", self.said(*words))
 
+    def test_options_that_a_command_does_not_take(self):
+        for words, option in ((("report", "x", "--pid", "3"), "--pid"), (("--watch", "report", "x"), "--watch"), (("list", "--user=nobody"), "--user"),
+                              (("timeline", "x", "-d5s"), "--duration"), (("serve", "--live", "--pid", "1"), "--live"), (("doctor", "-o", "x"), "--output")):
+            self.assertIn(f"` has no option `{option}`\n", self.said(*words))
+        (self.dir / "all.toml").write_text("live = true\nbuffer = \"1MiB\"\n")
+        self.assertEqual(self.mlbcc("--config", "all.toml", "rules").returncode, 0, "a file has the options of all commands")
+
+    def test_the_help_of_each_command_is_whole(self):
+        whole = self.mlbcc("--help").stdout
+        headings = re.findall(r"(?m)^([A-Z][\w ]*):$", whole)
+        self.assertEqual(headings, ["What to trace", "Rules", "Probes", "Output", "While tracing", "General", "Subcommands"])
+        self.assertEqual(whole.count("Usage:"), 1)
+        for command in re.findall(r"(?m)^  (\w+) {5,}", whole[whole.index("Subcommands:"):whole.index("Rules are files")]):
+            text = self.mlbcc(command, "--help").stdout
+            self.assertIn(f"\nUsage: mlbcc {command} [OPTIONS]", text)
+            self.assertEqual(len(re.findall(rf"(?m)^  mlbcc {command}", text[text.index("Examples:"):])), 2, command)
+            self.assertIn("--quiet", text)
+            self.assertEqual("--pid" in text, command in ("top", "profile", "serve", "doctor"), command)
+            self.assertEqual("-- COMMAND" in text, command in ("top", "profile", "serve"), command)
+            for leak in "{", "POSITIVE", "TEXT:":
+                self.assertNotIn(leak, text, command)
+
     def test_bundled_rules(self):
         done = self.mlbcc("rules")
         self.assertEqual(done.returncode, 0)

@@ -94,7 +94,7 @@ class Convert(InferenceCase):
             self.assertIn(said, done.stderr)
         done = self.mlbcc("report", self.out, "--format", "csv")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("--format is for a trace", done.stderr)
+        self.assertIn("`mlbcc report` has no option `--format`", done.stderr)
 
     def test_chrome_calls_are_in_one_another(self):
         self.inference()

@@ -262,6 +262,6 @@ class Keep(EmitCase):
         self.assertEqual(self.kept(), {"notes.txt": "mine"})
 
     def test_what_keeps_nothing(self):
-        said = self.failed("list", "--keep", self.dir / "kept", "--rules", self.file, status=2)
-        self.assertIn("--keep is for a trace, `check --compile` and `emit`", said)
+        for command, said in (("list", "`mlbcc list` has no option `--keep`"), ("check", "--keep is for a trace, `check --compile` and `emit`")):
+            self.assertIn(said, self.failed(command, "--keep", self.dir / "kept", "--rules", self.file, status=2))
         self.assertFalse((self.dir / "kept").exists())

@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "cli/commands.h"
 #include "cli/mistakes.h"
 #include "cli/options.h"
 #include "cli/saved.h"
@@ -169,20 +170,11 @@ int check_use(const CommandLine& line) {
         return usage_error(fmt::format("--json would overwrite {}", other));
     const bool traces = line.command == Command::trace || line.command == Command::profile ||
                         line.command == Command::serve || line.command == Command::top;
-    if (o.live && (!traces || line.command == Command::serve))
-        return usage_error("--live is for a trace or a profile", "leave it out");
-    if (!o.prometheus.empty() && !traces)
-        return usage_error("--prometheus is for a trace", "leave it out");
-    if (!o.otlp.empty() && !traces) return usage_error("--otlp is for a trace", "leave it out");
-    bool can_keep =
-        traces || line.command == Command::emit || (line.command == Command::check && line.compile);
-    if (!o.keep.empty() && !can_keep)
-        return usage_error("--keep is for a trace, `check --compile` and `emit`");
+    if (!o.keep.empty() && line.command == Command::check && !line.compile)
+        return usage_error("--keep is for a trace, `check --compile` and `emit`", "add --compile");
     if (line.emit.annotate && line.emit.assembly)
         return usage_error("--annotate is of C, and --asm prints instructions",
                            "leave one out: --asm names the rules, too");
-    if (!o.formats.empty() && !traces)
-        return usage_error("--format is for a trace", "`mlbcc convert` has --to");
     if (!o.formats.empty() && (o.output == "-" || (o.serves && o.output.empty())))
         return usage_error("--format needs a trace file", "name one with -o FILE");
     if (!traces) return 0;
@@ -222,7 +214,9 @@ Parsed parse_command_line(int argc, char** argv) {
     app.allow_extras();  // told of by unexpected()
     std::vector<std::string> words;
     app.add_option("words", words)->group("");
+    app.formatter(help_formatter());
     add_all(app, line, texts);
+    arrange_help(app);
     try {
         app.parse(static_cast<int>(dashes - argv), argv);
     } catch (const CLI::CallForHelp&) {
@@ -238,9 +232,13 @@ Parsed parse_command_line(int argc, char** argv) {
     }
     take_words(line, words);
     for (const std::string& one : app.remaining(true)) words.push_back(one);
-    if (!words.empty()) {
-        const std::vector<std::string> arguments(argv + 1, dashes);
-        return {{}, unexpected(app, words, arguments, dashes != end)};
+    const std::vector<std::string> arguments(argv + 1, dashes);
+    if (!words.empty()) return {{}, unexpected(app, words, arguments, dashes != end)};
+    if (const std::string option = misplaced_option(app, arguments); !option.empty()) {
+        const std::string command = "mlbcc " + app.get_subcommands().front()->get_name();
+        return {{},
+                usage_error(fmt::format("`{}` has no option `{}`", command, option),
+                            fmt::format("{} --help lists its options", command))};
     }
     read_given(texts, line.options.rules);
     if (int status = read_saved(texts.saved, line); status != 0) return {{}, status};

@@ -13,6 +13,11 @@ namespace mlbcc {
 int usage_error(const std::string& message, const std::string& help = {});
 int not_a_duration(const std::string& text);
 
+// Whose own description is not in the help: what is allowed stands there otherwise.
+inline CLI::Validator unsaid(CLI::Validator check) {
+    return check.description("");
+}
+
 // What no option takes, `strays`, in the order of the command line `arguments`, which has no `--`
 // if not `has_dashes`: a misspelt option or command, or a program to trace without `--` before it.
 int unexpected(const CLI::App& app, std::span<const std::string> strays,

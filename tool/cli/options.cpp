@@ -1,5 +1,7 @@
 #include "cli/options.h"
 
+#include "cli/mistakes.h"
+
 namespace mlbcc {
 namespace {
 
@@ -27,7 +29,8 @@ void add_rules(CLI::App& app, trace::TraceOptions& o, Texts& texts) {
     app.add_flag("--exact-entry", o.rules.exact_entry,
                  "Probe the very first byte of each function, even where that is dear");
     app.add_option("--attach", texts.attach, "How probes attach: auto, session, multi or perf")
-        ->check(CLI::IsMember({"auto", "session", "multi", "perf"}));
+        ->type_name("WAY")
+        ->check(unsaid(CLI::IsMember({"auto", "session", "multi", "perf"})));
     app.add_flag("--no-cache", texts.no_cache, "Compile anew, and keep nothing for the next start");
 }
 
@@ -54,7 +57,8 @@ void add_output(CLI::App& app, trace::TraceOptions& o, Texts& texts) {
         ->type_name("FILE");
     app.add_option("--folded-by", texts.folded_by,
                    "What stacks are weighed by: events, or duration in microseconds")
-        ->check(CLI::IsMember({"events", "duration"}));
+        ->type_name("events|duration")
+        ->check(unsaid(CLI::IsMember({"events", "duration"})));
     app.add_option("--keep", o.keep,
                    "Keep all that a bug report needs in this folder: trace, check --compile, emit")
         ->type_name("DIR");
@@ -126,15 +130,17 @@ void add_subcommands(CLI::App& app, CommandLine& line, Texts& texts) {
             ->type_name("FILE");
         sub->add_option("--fail-on", texts.fail_on,
                         "End with status 97 if the profile has a finding so severe")
-            ->check(CLI::IsMember({"low", "medium", "high"}));
+            ->type_name("low|medium|high")
+            ->check(unsaid(CLI::IsMember({"low", "medium", "high"})));
     }
     profile
         ->add_option("--marks", line.options.marks,
                      "Each line written to this descriptor begins a phase of that name")
         ->type_name("FD")
-        ->check(CLI::NonNegativeNumber);
-    profile->add_flag("!--no-progress", line.options.progress,
-                      "Do not show on the terminal what the job is at");
+        ->check(unsaid(CLI::NonNegativeNumber));
+    profile->add_flag_callback(
+        "--no-progress", [&line] { line.options.progress = false; },
+        "Do not show on the terminal what the job is at");
     add("rules", "List the bundled rules: what each is for, and where they are", Command::rules);
     add("doctor", "Say whether tracing works on this machine, and what repairs it", Command::doctor)
         ->add_flag("--json", line.json, "As JSON");

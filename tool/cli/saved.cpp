@@ -80,7 +80,7 @@ void add_report_options(CLI::App& report, CommandLine& line, SavedTexts& texts) 
         .add_option("--top", texts.calls.top,
                     "Show the calls: so many names, and so many of the longest; default 10")
         ->type_name("N")
-        ->check(CLI::PositiveNumber);
+        ->check(unsaid(CLI::PositiveNumber));
     add_choice(report, texts.calls);
     report.add_option("--from", texts.from, "Show the calls that began then or later")
         ->type_name("1.5s");
@@ -88,12 +88,13 @@ void add_report_options(CLI::App& report, CommandLine& line, SavedTexts& texts) 
 }
 
 void add_formats(CLI::App& app, SavedTexts& texts) {
-    app.add_option("--format", texts.formats,
-                   "Write the trace in these forms, too, at its end; as `mlbcc convert --to` does")
+    app.add_option(
+           "--format", texts.formats,
+           "Write the trace in these forms, too, at its end: chrome, perfetto, folded, csv, html")
         ->type_name("FORM,...")
         ->delimiter(',')
         ->allow_extra_args(false)
-        ->check(CLI::IsMember(kForms));
+        ->check(unsaid(CLI::IsMember(kForms)));
 }
 
 void add_convert(CLI::App& app, CommandLine& line, SavedTexts& texts) {
@@ -105,7 +106,7 @@ void add_convert(CLI::App& app, CommandLine& line, SavedTexts& texts) {
                     "The form: chrome, perfetto, folded, csv, or html, a page of its own")
         ->required()
         ->type_name("FORM")
-        ->check(CLI::IsMember(kForms));
+        ->check(unsaid(CLI::IsMember(kForms)));
     sub->add_option("--max-size", texts.max_size,
                     "Of perfetto: the latest that fits into a file of this size")
         ->type_name("SIZE");
@@ -124,10 +125,11 @@ void add_timeline(CLI::App& app, CommandLine& line, SavedTexts& texts) {
     sub->add_option("--top", timeline.calls.top,
                     "Draw so many threads, those with the most calls; default 30")
         ->type_name("N")
-        ->check(CLI::PositiveNumber);
-    sub->add_option("--width", timeline.width, "Characters of a line; default: the terminal's")
+        ->check(unsaid(CLI::PositiveNumber));
+    sub->add_option("--width", timeline.width,
+                    "Characters of a line, 60 to 1000; default: the terminal's")
         ->type_name("N")
-        ->check(CLI::Range(60, 1000));
+        ->check(unsaid(CLI::Range(60, 1000)));
     sub->add_flag("--ascii", timeline.ascii, "Draw with characters of ASCII");
 }
 

@@ -58,8 +58,9 @@ void add_serve(CLI::App& app, CommandLine& line, ServeTexts& texts) {
         ->type_name("FILE");
     serve->add_option("--interval", texts.interval, "Show the table so often, too")
         ->type_name("5s");
-    serve->add_flag("!--no-http", requests.http,
-                    "Read no content: a request is what a connection gets before it answers");
+    serve->add_flag_callback(
+        "--no-http", [&requests] { requests.http = false; },
+        "Read no content: a request is what a connection gets before it answers");
     serve->add_option("--min-duration", texts.min_duration, "Leave shorter requests out")
         ->type_name("1ms");
     serve
@@ -87,7 +88,7 @@ void add_serve(CLI::App& app, CommandLine& line, ServeTexts& texts) {
         ->type_name("LIB:FUNCTION");
     serve->add_option("--top", requests.top, "Show so many endpoints; default 20")
         ->type_name("N")
-        ->check(CLI::PositiveNumber);
+        ->check(unsaid(CLI::PositiveNumber));
 }
 
 int read_serve(const ServeTexts& texts, trace::ServeOptions& serve) {
