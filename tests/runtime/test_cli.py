@@ -139,7 +139,7 @@ class Words(TracerCase):
 
     def test_options_that_a_command_does_not_take(self):
         for words, option in ((("report", "x", "--pid", "3"), "--pid"), (("--watch", "report", "x"), "--watch"), (("list", "--user=nobody"), "--user"),
-                              (("timeline", "x", "-d5s"), "--duration"), (("serve", "--live", "--pid", "1"), "--live"), (("doctor", "-o", "x"), "--output")):
+                              (("timeline", "x", "-d5s"), "--duration"), (("serve", "--live", "--pid", "1"), "--live"), (("rules", "-o", "x"), "--output")):
             self.assertIn(f"` has no option `{option}`\n", self.said(*words))
         (self.dir / "all.toml").write_text("live = true\nbuffer = \"1MiB\"\n")
         self.assertEqual(self.mlbcc("--config", "all.toml", "rules").returncode, 0, "a file has the options of all commands")
@@ -158,6 +158,29 @@ class Words(TracerCase):
             self.assertEqual("-- COMMAND" in text, command in ("top", "profile", "serve"), command)
             for leak in "{", "POSITIVE", "TEXT:":
                 self.assertNotIn(leak, text, command)
+
+    def test_processes_by_number_and_name(self):
+        sleeps = [subprocess.Popen(["/bin/bash", "-c", "exec -a other sleep 60"]) for _ in range(2)]
+        for one in sleeps:
+            self.addCleanup(one.wait)
+            self.addCleanup(one.kill)
+        for words in (("--pid", ",".join(str(one.pid) for one in sleeps)), ("--pid-of", "sleep")):
+            done = self.mlbcc("-e", "on interval:50ms { event look.at(resident) }", "-o", self.out, "-d", "200ms", *words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertLessEqual({one.pid for one in sleeps}, {one["pid"] for one in Trace(self.out).events}, words)
+        for text in "1,x", "", "0":
+            self.assertIn("is not a process id\n   = help: write --pid 4711,4712, or --pid-of NAME", self.said("-e", self.RULES, "--pid", text))
+        done = self.mlbcc("-e", self.RULES, "--pid-of", "no-such-name")
+        self.assertEqual((done.returncode, done.stderr.splitlines()[0]), (1, "error: no process is called `no-such-name`"))
+
+    def test_lists_without_rules(self):
+        for pattern, name, known in (("syscall:openat*", "openat2", "system calls"), ("tracepoint:sched:*", "sched:sched_switch", "tracepoints"),
+                                     ("tracepoint:sched", "sched:sched_switch", "tracepoints"), (f"usdt:{target('probes')}", "shop:sold", "probes in")):
+            done = self.mlbcc("list", pattern)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(name, done.stdout.split())
+            self.assertRegex(done.stderr, rf"^\d+ of \d+ {known}")
+        self.assertEqual(self.mlbcc("list", "syscall:nothing*").returncode, 1)
 
     def test_bundled_rules(self):
         done = self.mlbcc("rules")

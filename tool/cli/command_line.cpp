@@ -16,6 +16,7 @@
 #include "cli/options.h"
 #include "cli/saved.h"
 #include "cli/serve.h"
+#include "cli/targets.h"
 #include "cli/units.h"
 
 namespace mlbcc {
@@ -79,6 +80,7 @@ int read_times(const Texts& texts, trace::TraceOptions& o) {
 
 int read_texts(const Texts& texts, trace::TraceOptions& o, bool writes_folded) {
     if (int status = read_times(texts, o); status != 0) return status;
+    if (int status = read_pids(texts.pids, texts.pids_of, o.pids); status != 0) return status;
     o.reloadable |= o.rules.watch;
     if (!texts.buffer.empty()) {
         auto size = parse_size(texts.buffer);
@@ -180,15 +182,13 @@ int check_use(const CommandLine& line) {
     if (!traces) return 0;
     int targets = (o.command.empty() ? 0 : 1) + (o.pids.empty() ? 0 : 1) + (o.everyone ? 1 : 0);
     if (targets == 0) {
-        return usage_error("nothing to trace", "add `-- COMMAND`, --pid N, or --all");
+        return usage_error("nothing to trace",
+                           "add `-- COMMAND`, --pid N, --pid-of NAME, or --all");
     }
     if (o.everyone && targets > 1) return usage_error("--all already covers every process");
     if (!o.command.empty() && !o.pids.empty()) {
         return usage_error("a command and --pid cannot be traced together",
                            "run mlbcc once for each");
-    }
-    for (int pid : o.pids) {
-        if (pid <= 0) return usage_error(fmt::format("{} is not a process id", pid));
     }
     return 0;
 }

@@ -74,6 +74,7 @@ constexpr const char *kWhat = "What to trace", *kRulesHeading = "Rules", *kProbe
 constexpr const char* kHeadings[] = {kWhat, kRulesHeading, kProbes, kOutput, kWhile, kOther};
 constexpr SharedOption kShared[] = {
     {"pid", kWhat, kTracing | kDoctor},
+    {"pid-of", kWhat, kTracing | kDoctor},
     {"all", kWhat, kTracing | kCheck | kEmit},
     {"duration", kWhat, kTracing},
     {"user", kWhat, kTracing},

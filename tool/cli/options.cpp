@@ -35,9 +35,14 @@ void add_rules(CLI::App& app, trace::TraceOptions& o, Texts& texts) {
 }
 
 void add_targets(CLI::App& app, trace::TraceOptions& o, Texts& texts) {
-    app.add_option("-p,--pid", o.pids,
-                   "Trace this running process, its threads and children; may be given again")
-        ->type_name("N")
+    app.add_option("-p,--pid", texts.pids,
+                   "Trace these running processes, their threads and children; may be given again")
+        ->type_name("N,...")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    app.add_option("--pid-of", texts.pids_of,
+                   "Likewise, all that are called so now; may be given again")
+        ->type_name("NAME")
         ->allow_extra_args(false);
     app.add_flag("--all", o.everyone, "Trace every process");
     app.add_option("-d,--duration", texts.duration, "End the trace after this time")

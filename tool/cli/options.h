@@ -16,6 +16,7 @@ struct Texts {  // options that CLI11 takes as text and are read afterwards
     std::string duration, reload_wait, open_wait, refresh, buffer, attach = "auto", folded_by,
                                                                    fail_on;
     std::vector<std::string> rules;  // -e
+    std::vector<std::string> pids, pids_of;
     SavedTexts saved;
     ServeTexts serve;
     bool quiet = false, verbose = false, no_realtime = false, no_cache = false;

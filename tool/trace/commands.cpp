@@ -16,6 +16,7 @@
 #include "trace/explain.h"
 #include "trace/frontend.h"
 #include "trace/keep.h"
+#include "trace/list.h"
 #include "trace/loader.h"
 #include "trace/messages.h"
 #include "trace/rehearsal.h"
@@ -77,35 +78,6 @@ bool selected(const plan::ProbePlan& probe, const std::string& pattern) {
            glob_match(pattern, probe.function) || glob_match("*:" + pattern, full_name(probe));
 }
 
-// "libc.so.6:mal*" needs no rules: the names of a library's functions.
-int list_library(const std::string& pattern) {
-    size_t colon = pattern.find(':');
-    std::string library = pattern.substr(0, colon), glob = pattern.substr(colon + 1);
-    system::LiveHost host({own_view()});
-    target::LibrarySearch found =
-        host.find_library(library, std::filesystem::current_path().string());
-    if (found.paths.empty()) {
-        int status = tell(Error{fmt::format("library `{}` was not found", library)});
-        for (const std::string& place : found.searched)
-            fmt::print(stderr, "   = note: looked in {}\n", place);
-        return status;
-    }
-    size_t matches = 0;
-    for (const std::string& path : found.paths) {
-        Result<target::Symbols> symbols = host.symbols(path);
-        if (!symbols) return tell(symbols.error());
-        std::set<std::string> names;
-        for (const target::Symbol& one : symbols->functions) {
-            if (target::name_matches(glob, one.name)) names.insert(one.name);
-        }
-        for (const std::string& name : names) fmt::print("{}\n", name);
-        matches += names.size();
-        fmt::print(stderr, "{} of {} functions in {}\n", names.size(), symbols->functions.size(),
-                   path);
-    }
-    return matches > 0 ? 0 : kExitFailure;
-}
-
 // "what a job asks of the CUDA driver": the first paragraph of comments, behind the file's name.
 std::string purpose_of(const std::string& path) {
     std::ifstream file(path);
@@ -150,7 +122,7 @@ int run_check(const TraceOptions& options, bool compile) {
 
 int run_list(const TraceOptions& options, const std::string& pattern) {
     if (pattern.find(':') != std::string::npos && options.rules.rules.empty()) {
-        return list_library(pattern);
+        return list_pattern(pattern);
     }
     Steps steps(options.verbosity == Verbosity::verbose);
     Frontend frontend(options.rules, steps);
