@@ -24,7 +24,7 @@ asm(".text\n"
 #endif
 
 extern "C" void mlbcc_probed();
-extern "C" const char mlbcc_probed_return;
+extern "C" void mlbcc_probed_return();  // not called: its place
 
 namespace mlbcc::bpf {
 namespace {
