@@ -5,26 +5,27 @@
 // Its first instruction is one that the kernel emulates, whatever the compiler's options.
 #if defined(__x86_64__)
 asm(".text\n"
+    ".balign 16\n"
     ".type mlbcc_probed, @function\n"
     "mlbcc_probed:\n"
     "  push %rbp\n"
     "  mov %rsp, %rbp\n"
     "  pop %rbp\n"
-    "mlbcc_probed_return:\n"
     "  ret\n"
     ".size mlbcc_probed, . - mlbcc_probed\n");
+static constexpr uint64_t kReturn = 1 + 3 + 1;  // bytes before `ret`
 #elif defined(__aarch64__)
+static constexpr uint64_t kReturn = 4;
 asm(".text\n"
+    ".balign 16\n"
     ".type mlbcc_probed, @function\n"
     "mlbcc_probed:\n"
     "  nop\n"
-    "mlbcc_probed_return:\n"
     "  ret\n"
     ".size mlbcc_probed, . - mlbcc_probed\n");
 #endif
 
 extern "C" void mlbcc_probed();
-extern "C" void mlbcc_probed_return();  // not called: its place
 
 namespace mlbcc::bpf {
 namespace {
@@ -52,8 +53,7 @@ void call_own_function() {
 }
 
 uint64_t own_function_return() {
-    return reinterpret_cast<uint64_t>(&mlbcc_probed_return) -
-           reinterpret_cast<uint64_t>(&mlbcc_probed);
+    return kReturn;
 }
 
 uint64_t own_function_offset() {

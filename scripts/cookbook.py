@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Runs the recipes of docs/cookbook.md: each is a heading, its commands (```sh) and what they print (```text).
+
+    scripts/cookbook.py --tool build/release [--write] [-k WORD]
+
+Compares what is printed with what the document says: numbers, their units addresses and the length of bars may differ, and a
+line `...` stands for any number of lines. With --write, an empty text block gets what is printed. A block ```file NAME
+before the commands is a file that they find.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENT = ROOT / "docs" / "cookbook.md"
+BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+HEADING = re.compile(r"^### (.*)$", re.MULTILINE)
+TIMES = 60  # seconds for one recipe
+
+
+class Recipe:
+    def __init__(self, title, text, begin):
+        self.title, self.files, self.commands, self.output, self.place = title, {}, None, None, None
+        for block in BLOCK.finditer(text):
+            kind, name, body = block.groups()
+            if kind == "file":
+                self.files[name] = body
+            elif kind == "sh":
+                self.commands = body
+            elif kind == "text":
+                self.output, self.place = body, (begin + block.start(3), begin + block.end(3))
+        if self.commands is None or self.output is None:
+            raise SystemExit(f"{DOCUMENT.name}: `{title}` lacks its commands (```sh) or what they print (```text)")
+
+    def run(self, tool):
+        """What the commands print on both streams."""
+        variables = {**os.environ, "PATH": f"{tool}:/usr/local/bin:/usr/bin:/bin", "LD_LIBRARY_PATH": f"{tool}/examples/cuda_sim", "LC_ALL": "C",
+                     "MLBCC_SOURCE": str(ROOT)}
+        with tempfile.TemporaryDirectory(prefix="mlbcc-recipe-") as folder:
+            for name, body in self.files.items():
+                Path(folder, name).write_text(body)
+            done = subprocess.run(["bash", "-ec", self.commands], cwd=folder, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True, errors="replace", timeout=TIMES, check=False)
+            return done.stdout.replace(folder, "/tmp/here")
+
+
+def shape(line):
+    """A line without what differs from run to run."""
+    line = re.sub(r"\b0x[0-9a-f]+|\d[\d.]*(?: \d{3})*", "0", line)
+    line = re.sub(r"0 (?:ns|us|ms|s|B|KiB|MiB|GiB)\b", "0", line)
+    line = re.sub(r"#+", "#", line)
+    line = re.sub(r"--+", "-", line)
+    return re.sub(r"\s+", " ", line).strip()
+
+
+def difference(expected, printed):
+    """None, or the first line of the document that is not printed where it should be."""
+    rest = [shape(line) for line in printed.splitlines()]
+    anywhere = False
+    for line in expected.splitlines():
+        if line.strip() == "...":
+            anywhere = True
+            continue
+        wanted = shape(line)
+        if anywhere and wanted in rest:
+            rest = rest[rest.index(wanted) + 1:]
+        elif not anywhere and rest and rest[0] == wanted:
+            rest = rest[1:]
+        else:
+            return line
+        anywhere = False
+    return rest[0] if rest and not anywhere else None
+
+
+def recipes():
+    text = DOCUMENT.read_text()
+    headings = list(HEADING.finditer(text)) + [None]
+    for this, following in zip(headings, headings[1:]):
+        end = following.start() if following else len(text)
+        yield Recipe(this.group(1), text[this.end():end], this.end())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", default=str(ROOT / "build" / "release"), help="the folder of mlbcc (default: %(default)s)")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("-k", default="", metavar="WORD", help="only recipes whose titles have it")
+    options = parser.parse_args()
+    wrong, text = 0, DOCUMENT.read_text()
+    for recipe in reversed([one for one in recipes() if options.k in one.title]):
+        if options.write and recipe.output:
+            continue
+        printed = recipe.run(Path(options.tool).resolve())
+        if options.write:
+            text = text[:recipe.place[0]] + printed + text[recipe.place[1]:]
+        elif (line := difference(recipe.output, printed)) is not None:
+            wrong += 1
+            print(f"{recipe.title}\n  differs at: {line}\n  printed:\n{printed}")
+    if options.write:
+        DOCUMENT.write_text(text)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
