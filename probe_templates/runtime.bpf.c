@@ -436,17 +436,23 @@ static __always_inline s64 mlbcc_signed_mod(s64 a, s64 b) {
     return a < 0 ? -size : size;
 }
 
+// 1 where a bit of v is set from the bit-th on, which is not the first: without a branch.
+static __always_inline u64 mlbcc_reaches(u64 v, u32 bit) {
+    v >>= bit;
+    asm volatile("" : "+r"(v));
+    return (0 - v) >> 63;
+}
 // The bucket of a histogram that v is in: the number of its bits.
 static __always_inline u32 mlbcc_bucket(u64 v) {
-    u32 bits = 0;
-    if (v == 0) return 0;
-    if (v >> 32) { v >>= 32; bits += 32; }
-    if (v >> 16) { v >>= 16; bits += 16; }
-    if (v >> 8) { v >>= 8; bits += 8; }
-    if (v >> 4) { v >>= 4; bits += 4; }
-    if (v >> 2) { v >>= 2; bits += 2; }
-    if (v >> 1) bits += 1;
-    return bits < 64 ? bits + 1 : 64;
+    u64 bits = 0, more;
+#pragma unroll
+    for (u32 log = 6; log-- > 0;) {
+        more = mlbcc_reaches(v, 1 << log) << log;
+        v >>= more;
+        bits += more;
+    }
+    asm volatile("" : "+r"(bits));  // what it can be is lost on Linux 6.1
+    return (bits & 63) + (v & 1);
 }
 // Likewise of signed values: behind the 64 of what is not negative are as many for what is.
 static __always_inline u32 mlbcc_signed_bucket(u64 v) {

@@ -157,7 +157,7 @@ struct Site {
     struct End {
         uint64_t offset = 0;
         codegen::Role role{};
-        auto operator<=>(const End&) const = default;
+        bool operator==(const End&) const = default;
     };
     std::vector<End> ends;              // of a function on Side::moving
     std::optional<codegen::Role> role;  // of the offset, where it has one

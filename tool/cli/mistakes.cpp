@@ -21,7 +21,8 @@ bool is_program(const std::string& name) {
     if (name.find('/') != std::string::npos || path == nullptr) return false;
     std::istringstream folders(path);
     for (std::string folder; std::getline(folders, folder, ':');) {
-        if (::access((folder + "/" + name).c_str(), X_OK) == 0) return true;
+        folder.append("/").append(name);
+        if (::access(folder.c_str(), X_OK) == 0) return true;
     }
     return false;
 }

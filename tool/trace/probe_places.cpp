@@ -218,7 +218,9 @@ private:
 
     static void finish(Open& one) {
         EntryPlace& place = *one.place;
-        std::ranges::sort(place.ends);
+        std::ranges::sort(place.ends, {}, [](const bpf::Site::End& end) {
+            return std::pair(end.offset, end.role);
+        });
         place.ends.erase(std::unique(place.ends.begin(), place.ends.end()), place.ends.end());
         if (place.no_end.empty() && !one.next.empty())
             place.no_end = "it jumps from function to function";
