@@ -12,6 +12,7 @@
 namespace mlbcc {
 namespace {
 
+constexpr std::string_view kGnu("GNU\0", 4);  // whose note a build id is
 // More of a file is not read for a CRC, nor unpacked: events wait meanwhile.
 constexpr size_t kMostBytes = 256U << 20;
 
@@ -38,8 +39,7 @@ std::string read_build_id(std::string_view notes) {
         notes.remove_prefix(sizeof note);
         const size_t name = padded(note.n_namesz), description = padded(note.n_descsz);
         if (name > notes.size() || note.n_descsz > notes.size() - name) return {};
-        if (note.n_type == NT_GNU_BUILD_ID &&
-            notes.substr(0, note.n_namesz) == std::string_view(ELF_NOTE_GNU, 4)) {
+        if (note.n_type == NT_GNU_BUILD_ID && notes.substr(0, note.n_namesz) == kGnu) {
             std::string id;
             for (const char one : notes.substr(name, note.n_descsz))
                 id += fmt::format("{:02x}", static_cast<unsigned char>(one));
