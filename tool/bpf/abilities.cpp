@@ -64,13 +64,6 @@ std::vector<bpf_insn> reading_kernel() {
             leave()};
 }
 
-std::vector<bpf_insn> setting_a_register() {
-    std::vector<bpf_insn> code;
-    append_register_write(code, BPF_REG_1);
-    append(code, {compute(BPF_MOV, BPF_REG_0, 0), leave()});
-    return code;
-}
-
 Attempt try_map(bpf_map_type type, uint32_t key, uint32_t value, uint32_t entries) {
     return attempt(bpf_map_create(type, "mlbcc_try", key, value, entries, nullptr));
 }

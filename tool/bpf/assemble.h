@@ -38,5 +38,12 @@ inline void append_register_write(std::vector<bpf_insn>& code, uint8_t context) 
     append(code, {instruction(BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_2, context, 0, 0),
                   instruction(BPF_STX | BPF_MEM | BPF_DW, context, BPF_REG_2, 0, 0)});
 }
+// A program that does no more, to find out whether the kernel lets it.
+inline std::vector<bpf_insn> setting_a_register() {
+    std::vector<bpf_insn> code;
+    append_register_write(code, BPF_REG_1);
+    append(code, {compute(BPF_MOV, BPF_REG_0, 0), leave()});
+    return code;
+}
 
 }  // namespace mlbcc::bpf

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -26,14 +25,6 @@ UniqueFd load(std::span<const bpf_insn> code, uint32_t attach_type) {
 // A program that returns 0, loaded for one way of attaching.
 UniqueFd load_nothing(uint32_t attach_type) {
     return load(std::array{compute(BPF_MOV, BPF_REG_0, 0), leave()}, attach_type);
-}
-
-// Whether a program that writes to a register is loaded: nothing runs it.
-bool sets_registers() {
-    std::vector<bpf_insn> code;
-    append_register_write(code, BPF_REG_1);
-    append(code, {compute(BPF_MOV, BPF_REG_0, 0), leave()});
-    return static_cast<bool>(load(code, 0));
 }
 
 // A link to a path that is no regular file: a kernel that knows the way of attaching says EBADF,
@@ -78,7 +69,7 @@ Features find_features(const KernelTypes& types) {
     found.kernel_multi = knows_kernel_link(sys::kKprobeMulti);
     found.kernel_session =
         has_kfuncs && found.kernel_multi && knows_kernel_link(sys::kKprobeSession);
-    found.sets_registers = sets_registers();
+    found.sets_registers = static_cast<bool>(load(setting_a_register(), 0));
     found.preempts_points = preempts_raw_tracepoints(types);
     found.cpus = static_cast<uint32_t>(std::max(1, libbpf_num_possible_cpus()));
     return found;

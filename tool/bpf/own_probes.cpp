@@ -68,7 +68,7 @@ std::vector<bpf_insn> recording(int ring, int32_t result) {
             instruction(0, 0, 0, 0, 0), copy(BPF_REG_2, BPF_REG_10),
             compute(BPF_ADD, BPF_REG_2, -kRecordBytes), compute(BPF_MOV, BPF_REG_3, kRecordBytes),
             compute(BPF_MOV, BPF_REG_4, BPF_RB_NO_WAKEUP), call(0, BPF_FUNC_ringbuf_output),
-            compute(BPF_MOV, BPF_REG_0, result), instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)});
+            compute(BPF_MOV, BPF_REG_0, result), leave()});
     return code;
 }
 

@@ -48,7 +48,7 @@ std::vector<bpf_insn> saying(const KernelTypes& types, int answer) {
                   instruction(BPF_JMP | BPF_JEQ | BPF_K, BPF_REG_6, 0, 1, 0),
                   compute(BPF_MOV, BPF_REG_1, kHeld),
                   instruction(BPF_STX | BPF_MEM | BPF_DW, BPF_REG_0, BPF_REG_1, 0, 0),
-                  compute(BPF_MOV, BPF_REG_0, 0), instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)});
+                  compute(BPF_MOV, BPF_REG_0, 0), leave()});
     return code;
 }
 

@@ -37,7 +37,7 @@ std::vector<bpf_insn> touching_code() {
                       instruction(BPF_ALU64 | BPF_ADD | BPF_X, BPF_REG_3, BPF_REG_8, 0, 0)});
         append_touch(code, 1);
     }
-    append(code, {compute(BPF_MOV, BPF_REG_0, 0), instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)});
+    append(code, {compute(BPF_MOV, BPF_REG_0, 0), leave()});
     return code;
 }
 

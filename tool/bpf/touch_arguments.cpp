@@ -46,8 +46,7 @@ public:
             if (value != nullptr && text && load(value->name, BPF_REG_9)) read_text(probe);
         }
         if (!touches_) return {};
-        append(code_,
-               {compute(BPF_MOV, BPF_REG_0, 0), instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)});
+        append(code_, {compute(BPF_MOV, BPF_REG_0, 0), leave()});
         return std::move(code_);
     }
 

@@ -119,6 +119,11 @@ void read_given(const Texts& texts, trace::RuleOptions& rules) {
     }
 }
 
+bool traces(Command command) {
+    return command == Command::trace || command == Command::profile || command == Command::serve ||
+           command == Command::top;
+}
+
 bool takes_rules(Command command) {
     return command != Command::report && command != Command::convert &&
            command != Command::timeline && command != Command::headers && command != Command::rules;
@@ -148,11 +153,9 @@ int check_use(const CommandLine& line) {
     const trace::TraceOptions& o = line.options;
     bool lists_pattern =
         line.command == Command::list && line.pattern.find(':') != std::string::npos;
-    bool needs_rules = line.command != Command::report && line.command != Command::convert &&
-                       line.command != Command::timeline && line.command != Command::doctor &&
-                       line.command != Command::headers && line.command != Command::profile &&
-                       line.command != Command::serve && line.command != Command::rules &&
-                       !lists_pattern;
+    const bool has_its_own = line.command == Command::doctor || line.command == Command::profile ||
+                             line.command == Command::serve;
+    const bool needs_rules = takes_rules(line.command) && !has_its_own && !lists_pattern;
     if (needs_rules && o.rules.rules.empty()) {
         return usage_error(
             "no rules are given",
@@ -170,8 +173,6 @@ int check_use(const CommandLine& line) {
         return usage_error(fmt::format("--folded would overwrite {}", other));
     if (!o.report_json.empty() && is_same_file(o.report_json, other))
         return usage_error(fmt::format("--json would overwrite {}", other));
-    const bool traces = line.command == Command::trace || line.command == Command::profile ||
-                        line.command == Command::serve || line.command == Command::top;
     if (!o.keep.empty() && line.command == Command::check && !line.compile)
         return usage_error("--keep is for a trace, `check --compile` and `emit`", "add --compile");
     if (line.emit.annotate && line.emit.assembly)
@@ -179,7 +180,7 @@ int check_use(const CommandLine& line) {
                            "leave one out: --asm names the rules, too");
     if (!o.formats.empty() && (o.output == "-" || (o.serves && o.output.empty())))
         return usage_error("--format needs a trace file", "name one with -o FILE");
-    if (!traces) return 0;
+    if (!traces(line.command)) return 0;
     int targets = (o.command.empty() ? 0 : 1) + (o.pids.empty() ? 0 : 1) + (o.everyone ? 1 : 0);
     if (targets == 0) {
         return usage_error("nothing to trace",
@@ -233,7 +234,8 @@ Parsed parse_command_line(int argc, char** argv) {
     take_words(line, words);
     for (const std::string& one : app.remaining(true)) words.push_back(one);
     const std::vector<std::string> arguments(argv + 1, dashes);
-    if (!words.empty()) return {{}, unexpected(app, words, arguments, dashes != end)};
+    if (!words.empty())
+        return {{}, unexpected(app, words, arguments, traces(line.command), dashes != end)};
     if (const std::string option = misplaced_option(app, arguments); !option.empty()) {
         const std::string command = "mlbcc " + app.get_subcommands().front()->get_name();
         return {{},

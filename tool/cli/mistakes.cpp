@@ -75,7 +75,7 @@ int not_a_duration(const std::string& text) {
 }
 
 int unexpected(const CLI::App& app, std::span<const std::string> strays,
-               std::span<const std::string> arguments, bool has_dashes) {
+               std::span<const std::string> arguments, bool traces, bool has_dashes) {
     // The first of them: what follows belongs to it, often enough.
     const auto first = std::ranges::find_if(arguments, [&](const std::string& one) {
         return std::ranges::find(strays, one) != strays.end();
@@ -93,11 +93,11 @@ int unexpected(const CLI::App& app, std::span<const std::string> strays,
     if (near && !is_program(stray))
         return usage_error(fmt::format("there is no command `{}`", stray),
                            fmt::format("did you mean `{}`?", *near));
-    constexpr std::string_view kTracing[] = {"", "top", "profile", "serve"};
-    const std::string command = in_command ? chosen(app).get_name() : "";
-    if (std::ranges::find(kTracing, command) == std::end(kTracing))
-        return usage_error(fmt::format("`{}` is one word too many for `mlbcc {}`", stray, command),
-                           fmt::format("mlbcc {} --help says what it takes", command));
+    if (!traces) {
+        const std::string command = "mlbcc " + chosen(app).get_name();
+        return usage_error(fmt::format("`{}` is one word too many for `{}`", stray, command),
+                           fmt::format("{} --help says what it takes", command));
+    }
     if (!has_dashes)
         return usage_error(
             fmt::format("`{}` is no option, rule file or command of mlbcc", stray),

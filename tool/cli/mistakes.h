@@ -18,9 +18,9 @@ inline CLI::Validator unsaid(CLI::Validator check) {
     return check.description("");
 }
 
-// What no option takes, `strays`, in the order of the command line `arguments`, which has no `--`
-// if not `has_dashes`: a misspelt option or command, or a program to trace without `--` before it.
+// What no option takes, `strays`, in the order of the command line `arguments`: a misspelt option
+// or command or, of a command that traces and has no `--`, a program to trace without it.
 int unexpected(const CLI::App& app, std::span<const std::string> strays,
-               std::span<const std::string> arguments, bool has_dashes);
+               std::span<const std::string> arguments, bool traces, bool has_dashes);
 
 }  // namespace mlbcc

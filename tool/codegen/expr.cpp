@@ -223,9 +223,8 @@ std::string Writer::text_equals(const rules::BinaryNode& node) {
     const size_t compared =
         std::min<size_t>(size, literal.size() + (node.op == BinaryOp::starts_with ? 0 : 1));
     if (compared == 0) return "(s64)1";
-    const std::string equal =
-        fmt::format("(({}) {} 0)", different_words(name, std::string_view(literal), compared),
-                    node.op == BinaryOp::ne ? "!=" : "==");
+    const std::string equal = fmt::format("(({}) {} 0)", different_words(name, literal, compared),
+                                          node.op == BinaryOp::ne ? "!=" : "==");
     if (!in_room) return fmt::format("(s64)({})", equal);
     std::string result = temporary();  // the next one takes the room
     line(fmt::format("s64 {} = {} && {};", result, name, equal));
