@@ -26,11 +26,11 @@ sys.stdin.readline()
 print("done", flush=True)
 sys.stdin.readline()
 """
-# Each of 900 blocks is given back but for the last 10, of 5000 bytes each.
+# Each of 600 blocks is given back but for the last 10, of 5000 bytes each.
 BLOCKS = """
-for i in range(900):
-    block = c.malloc(5000 if i >= 890 else 4000)
-    if i < 890:
+for i in range(600):
+    block = c.malloc(5000 if i >= 590 else 4000)
+    if i < 590:
         c.free(block)
 """
 
@@ -63,7 +63,8 @@ class Losses(TracerCase):
         return Trace(self.out)
 
     def test_stacks_are_left_out_before_records(self):
-        """There is room for some 180 of 900 stacks, and for all records."""
+        """There is room for some 180 of 600 stacks, for 330 where the kernel left a page out of theirs that was never
+        touched, and for all records, Python's own calls of free() among them."""
         trace = self.while_the_tracer_sleeps("""
             on c:malloc     { where size == 4000 || size == 5000   gauge held[ret] = size   stack user }
             on entry c:free { gauge held[block] = 0 }
@@ -73,10 +74,10 @@ class Losses(TracerCase):
         self.assertEqual((held["value"], len(held["held"])), (50_000, 10))
         self.assertNotIn("lost", held)
         malloc = trace.summary["losses"][0]
-        self.assertEqual(malloc["received"], 900)
-        self.assertGreater(malloc["without_stack"], 600)
-        self.assertLess(malloc["without_stack"], 890)
-        note = f"{malloc['without_stack']} of 900 without a stack, for want of room in the buffer"
+        self.assertEqual(malloc["received"], 600)
+        self.assertGreater(malloc["without_stack"], 200)
+        self.assertLess(malloc["without_stack"], 590)
+        note = f"{malloc['without_stack']} of 600 without a stack, for want of room in the buffer"
         self.assertIn(note, self.said)
         self.assertIn(note, self.mlbcc("report", self.out).stdout)
 

@@ -344,7 +344,8 @@ class Processes(ServeCase):
     def test_a_thread_that_reads_their_answers(self):
         """It computes before it asks, and behind the answer: that is the request's time, too."""
         parts, total, work, server = self.parts_of("asks")
-        self.assertGreater(parts["cpu"], 0.9 * (work + server), (parts, work, server))
+        # The process computes while its caller still waits for the interpreter's lock: then it is half of the time.
+        self.assertGreater(parts["cpu"], 0.9 * (work / 2 + server), (parts, work, server))
         self.assertLess(parts["cpu"], 1.1 * (work + server), (parts, work, server))
         self.assertLess(parts.get("shared", 0), 0.05 * total, parts)
 
