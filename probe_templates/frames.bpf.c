@@ -237,7 +237,7 @@ static __always_inline void mlbcc_submit_behind(struct call *call) {
             MLBCC_SEEN(place);
             thread->left.python = 0;
             call->python = (struct python_stack *)((u8 *)thread->scratch + place);
-            mlbcc_walk_python(call);
+            if (mlbcc_walk_python(call)) mlbcc_name_pythons(call);
         }
     }
 #endif

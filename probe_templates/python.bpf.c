@@ -94,7 +94,7 @@ static __always_inline u64 mlbcc_python_step(u32 tgid, struct python *python, u6
     return mlbcc_read_word(frame + python->back);
 }
 
-// Fills call->python.
+// Fills call->python; 0 where all of their names are known.
 MLBCC_COMMON u64 common_walk_python(struct call *call) {
     struct python_stack *stack = call->python;
     stack->count = 0;
@@ -113,6 +113,14 @@ MLBCC_COMMON u64 common_walk_python(struct call *call) {
         frame = mlbcc_python_step(tgid, python, frame, stack, names);
     }
     stack->state = 1 + mlbcc_differ(frame, 0);
+    return names->count;
+}
+
+// By itself: what the walk has on its stack is gone by then.
+MLBCC_COMMON u64 common_name_pythons(struct call *call) {
+    struct python *python = mlbcc_python_of(&call->id);
+    if (!python || !call->thread) return 0;
+    struct python_names *names = &call->thread->python;
     for (u32 i = 0; i < MLBCC_PYTHON_FRAMES && i < names->count; i++) {
         asm volatile("" : "+r"(i));
         mlbcc_name_python(python, names, i & (MLBCC_PYTHON_FRAMES - 1));
@@ -121,6 +129,6 @@ MLBCC_COMMON u64 common_walk_python(struct call *call) {
 }
 
 static __always_inline void mlbcc_take_python(struct call *call, u32 wanted) {
-    if (wanted) mlbcc_walk_python(call);
-    else call->python->count = 0;
+    if (!wanted) call->python->count = 0;
+    else if (mlbcc_walk_python(call)) mlbcc_name_pythons(call);
 }

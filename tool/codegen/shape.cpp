@@ -36,16 +36,6 @@ bool is_of_arguments(const rules::Typed& value) {
     return known;
 }
 
-// A condition that several rules have is decided once, before all of them.
-void decide_shared(Writer& w, const plan::ProbePlan& probe) {
-    std::set<std::string> seen;
-    for (const plan::RulePart& part : probe.parts) {
-        for (const rules::TypedPtr& condition : part.entry_where) {
-            if (!seen.insert(rules::to_text(*condition)).second) w.condition(*condition);
-        }
-    }
-}
-
 }  // namespace
 
 bool may_be_held(const plan::ProbePlan& probe) {
@@ -86,45 +76,6 @@ std::vector<Span> ShapeWriter::heads() const {
 
 Source ShapeWriter::body() {
     return is_return() ? leave() : entry();
-}
-
-bool ShapeWriter::hits_constant() const {
-    return std::none_of(probe_.parts.begin(), probe_.parts.end(),
-                        [](const plan::RulePart& part) { return part.conditional(); });
-}
-
-// Which rules apply to this call, as far as that is known at its beginning.
-void ShapeWriter::decide(Writer& w) {
-    if (hits_constant()) {
-        w.line("u32 hits = ~0u;");  // however many they are
-        return;
-    }
-    w.line("u32 hits = 0;");
-    decide_shared(w, probe_);
-    for (size_t i = 0; i < probe_.parts.size(); ++i) {
-        const plan::RulePart& part = probe_.parts[i];
-        w.part({plan_.rules[static_cast<uint32_t>(part.rule)].head}, probe_.parts.size() > 1);
-        w.open_block();
-        std::string all = part.traced_only ? "mlbcc_is_traced(&call)" : "1";
-        for (const rules::TypedPtr& condition : part.entry_where) {
-            w.place(condition->span);
-            all += " && " + w.condition(*condition);
-        }
-        w.line(fmt::format("int wanted = {};", all));
-        if (part.sample > 1) sample(w, part);
-        w.line(fmt::format("if (wanted) hits |= {};", 1u << i));
-        w.close_block();
-    }
-    w.part(heads(), false);
-    w.line(fmt::format("if (!hits) return {};", let_go()));
-}
-
-void ShapeWriter::sample(Writer& w, const plan::RulePart& part) {
-    w.open_block("if (wanted) {");
-    w.line(fmt::format("u32 slot = {};", static_cast<uint32_t>(part.rule)));
-    w.line("u64 *seen = samples.lookup(&slot);");
-    w.line(fmt::format("wanted = seen && (*seen)++ % {} == 0;", part.sample));
-    w.close_block();
 }
 
 // A system call whose beginning wants memory that is not there yet waits for the kernel to bring it
@@ -313,34 +264,6 @@ const char* ShapeWriter::syscall_end() const {
     if (framed()) return "mlbcc_syscall_returns";
     if (probe_.has_entry()) return "mlbcc_syscall_took";
     return only_counts() ? "mlbcc_syscall_counts" : "mlbcc_syscall_completes";
-}
-
-// What the call returned is asked first: other conditions may read memory.
-void ShapeWriter::decide_at_end(Writer& w) {
-    w.line("struct accounts *all = call.all;");
-    const bool asks = std::ranges::any_of(
-        probe_.parts, [](const plan::RulePart& part) { return !part.return_where.empty(); });
-    if (asks) {
-        w.line(fmt::format("u32 ended = {};", probe_.return_parts()));
-        decide_by_end(w, "ended");
-        w.line("if (!ended) return 0;");
-    }
-    decide(w);
-    if (asks) w.line("hits &= ended;");
-}
-
-void ShapeWriter::decide_by_end(Writer& w, std::string_view hits) {
-    bool decided = false;
-    for (size_t i = 0; i < probe_.parts.size(); ++i) {
-        for (const rules::TypedPtr& condition : probe_.parts[i].return_where) {
-            w.open_block();
-            w.place(condition->span);
-            w.line(fmt::format("if (!{}) {} &= ~{}u;", w.condition(*condition), hits, 1u << i));
-            w.close_block();
-            decided = true;
-        }
-    }
-    if (decided && probe_.parts.size() > 1) w.line(fmt::format("MLBCC_FORGET({});", hits));
 }
 
 void ShapeWriter::find_call(Writer& w) {
