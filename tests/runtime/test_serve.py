@@ -125,7 +125,8 @@ class Flask(ServeCase):
             parts = {part: ns for part, ns in endpoints[name]["parts_ns"].items() if part != "run queue"}
             self.assertEqual(max(parts, key=parts.get), part, (name, parts))
         self.assertRegex(self.said, rf"GET /lock +{REQUESTS} ")
-        self.assertRegex(self.said, r"GET /lock +[\d.]+ ms at [\d.]+ s by thread \d+: lock [\d.]+ %")
+        # On a busy machine the slowest one waited for a CPU, if for anything.
+        self.assertRegex(self.said, r"GET /lock +[\d.]+ ms at [\d.]+ s by thread \d+: (lock|run queue) [\d.]+ %")
         self.assertFalse((self.dir / "traces").exists())
 
     def test_its_system_calls_and_stacks(self):
