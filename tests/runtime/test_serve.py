@@ -125,8 +125,9 @@ class Flask(ServeCase):
             parts = {part: ns for part, ns in endpoints[name]["parts_ns"].items() if part != "run queue"}
             self.assertEqual(max(parts, key=parts.get), part, (name, parts))
         self.assertRegex(self.said, rf"GET /lock +{REQUESTS} ")
-        # On a busy machine the slowest one waited for a CPU, if for anything.
-        self.assertRegex(self.said, r"GET /lock +[\d.]+ ms at [\d.]+ s by thread \d+: (lock|run queue) [\d.]+ %")
+        # On a busy machine the slowest one may have waited for a CPU only.
+        slowest = endpoints["GET /lock"]["slowest"][0]["parts_ns"]
+        self.assertRegex(self.said, rf"GET /lock +[\d.]+ ms at [\d.]+ s by thread \d+: {max(slowest, key=slowest.get)} [\d.]+ %")
         self.assertFalse((self.dir / "traces").exists())
 
     def test_its_system_calls_and_stacks(self):
@@ -345,8 +346,7 @@ class Processes(ServeCase):
     def test_a_thread_that_reads_their_answers(self):
         """It computes before it asks, and behind the answer: that is the request's time, too."""
         parts, total, work, server = self.parts_of("asks")
-        # The process computes while its caller still waits for the interpreter's lock: then it is half of the time.
-        self.assertGreater(parts["cpu"], 0.9 * (work / 2 + server), (parts, work, server))
+        self.assertGreater(parts["cpu"], 0.9 * (work + server), (parts, work, server))
         self.assertLess(parts["cpu"], 1.1 * (work + server), (parts, work, server))
         self.assertLess(parts.get("shared", 0), 0.05 * total, parts)
 

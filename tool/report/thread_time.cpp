@@ -133,6 +133,8 @@ void ThreadTime::has_called(const ServeEvent& wait) {
     auto [worker, is_new] = workers_.try_emplace(wait.tid, wait.end_ns - wait.queued_ns);
     worker->second.called(wait);
     if (wait.pid != pid_) worker->second.is_of_pool();
+    if (auto asker = workers_.find(wait.other_tid); asker != workers_.end())
+        asker->second.has_asked();
     catch_up(wait.end_ns);
 }
 

@@ -64,8 +64,13 @@ void Worker::is_done(uint64_t time_ns) {
     meanwhile_ = ThreadLine(time_ns);
 }
 
+void Worker::has_asked() {
+    if (done_ns_ != 0) go_on();
+}
+
 // It had its next work already when it gave back, and its waits since then were for that.
 void Worker::go_on() {
+    relays_ = has_told_caller_ = false;
     line_.forget_since(done_ns_);
     since_ns_ = done_ns_;
     done_ns_ = 0;

@@ -24,6 +24,8 @@ public:
     void called(const ServeEvent& wait);
     // Any other wait; kIdle: for one that works for the same requests. False: it is of no work.
     bool wait(const ServeEvent& wait, size_t part);
+    // It has given work to a process itself: it works, and is not there for the answers of others.
+    void has_asked();
     // What it does from then on is that part of a request; nothing: not any more.
     void part(uint64_t time_ns, std::optional<size_t> part);
     // It said which request it works for.

@@ -125,6 +125,31 @@ TEST_F(PoolOfProcesses, who_asks_for_an_answer_works_before_and_behind_it) {
     EXPECT_EQ(sum(a.parts), 105u);
 }
 
+// Likewise, of one that had its next work when it gave back: it is none that is there for answers.
+TEST_F(PoolOfProcesses, who_asks_for_an_answer_may_have_had_its_work_at_once) {
+    asks(100, 5, kGet);
+    waits_in(kServer, kReader, 60, 110, "lock", kServer, kServer, 0);
+    waits_in(kServer, kServer, 112, 138, "poll", 0, 0, 0);
+    asks(140, 6, kGet);
+    loop_waits(145, 150);
+    says_ok(155, 5);
+    happens(Kind::send, 229, kServer, 9, "work", kReader);
+    waits_in(kFirst, kFirst, 60, 230, "pipe", kReader, kServer);
+    waits_in(kFirst, kFirst, 240, 250, "disk");
+    waits_in(kServer, kReader, 230, 260, "pipe", kFirst, kFirst, 0);
+    loop_waits(160, 400);
+    says_ok(405, 6);
+    waits_in(kFirst, kFirst, 261, 500, "pipe", kReader, kServer);
+    waits_in(kServer, kReader, 402, 500, "lock", kServer, kServer, 0);
+    on.finish();
+    ASSERT_EQ(taken.answered.size(), 2u);
+    const Request& b = taken.answered[1];
+    EXPECT_EQ(part(b, "disk"), 10u);
+    EXPECT_EQ(part(b, "pipe"), 0u);
+    EXPECT_GE(part(b, "cpu"), 400u - 150 - 10);
+    EXPECT_EQ(sum(b.parts), 265u);
+}
+
 // A client in the same trace waits for the server, too, but is not its child.
 TEST_F(PoolOfProcesses, who_is_no_child_works_for_nobody) {
     asks(100, 5, kGet);
