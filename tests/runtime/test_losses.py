@@ -26,12 +26,17 @@ sys.stdin.readline()
 print("done", flush=True)
 sys.stdin.readline()
 """
-# Each of 600 blocks is given back but for the last 10, of 5000 bytes each.
+# Each of 600 blocks is given back but for the last 10, of 5000 bytes each. It does so deep down its stack: close to the
+# upper end there may be a page that was never touched, and what is copied of the stack is half as long.
 BLOCKS = """
-for i in range(600):
-    block = c.malloc(5000 if i >= 590 else 4000)
-    if i < 590:
-        c.free(block)
+def give_back(depth):
+    if depth > 0:
+        return list(map(give_back, [depth - 1]))
+    for i in range(600):
+        block = c.malloc(5000 if i >= 590 else 4000)
+        if i < 590:
+            c.free(block)
+give_back(60)
 """
 
 
@@ -63,8 +68,7 @@ class Losses(TracerCase):
         return Trace(self.out)
 
     def test_stacks_are_left_out_before_records(self):
-        """There is room for some 180 of 600 stacks, for 330 where the kernel left a page out of theirs that was never
-        touched, and for all records, Python's own calls of free() among them."""
+        """There is room for some 180 of 600 stacks, and for all records, Python's own calls of free() among them."""
         trace = self.while_the_tracer_sleeps("""
             on c:malloc     { where size == 4000 || size == 5000   gauge held[ret] = size   stack user }
             on entry c:free { gauge held[block] = 0 }
@@ -75,7 +79,7 @@ class Losses(TracerCase):
         self.assertNotIn("lost", held)
         malloc = trace.summary["losses"][0]
         self.assertEqual(malloc["received"], 600)
-        self.assertGreater(malloc["without_stack"], 200)
+        self.assertGreater(malloc["without_stack"], 400)
         self.assertLess(malloc["without_stack"], 590)
         note = f"{malloc['without_stack']} of 600 without a stack, for want of room in the buffer"
         self.assertIn(note, self.said)
