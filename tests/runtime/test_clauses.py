@@ -1,5 +1,6 @@
 """Each clause of a rule, alone and together, on the pool library."""
 
+import itertools
 import json
 
 from harness import ROOT, TracerCase, target
@@ -58,6 +59,19 @@ class Clauses(TracerCase):
         self.assertEqual(self.sizes(trace), [1 << 30, 500])
         trace = self.pool("on pool:pool_alloc { where duration > 10s event a.b(size) }")
         self.assertEqual(trace.events, [])
+
+    def test_many_conditions_that_rules_share(self):
+        """More of them than are decided one by one: each pair of six, and one that all rules have."""
+        conditions = {"offset < 50": lambda at: at < 50, "offset > 20": lambda at: at > 20, "offset != 30": lambda at: at != 30,
+                      "offset % 3 == 1": lambda at: at % 3 == 1, "offset >= 11": lambda at: at >= 11,
+                      "(offset == 23 || offset == 31)": lambda at: at in (23, 31)}
+        pairs = list(itertools.combinations(conditions, 2))
+        trace = self.trace("\n".join(f'on syscall:lseek {{ where fd == 77 && {a} && {b}   count as "{a}, {b}" }}' for a, b in pairs),
+                           "/usr/bin/python3", "-c", "import os\n"
+                           "os.dup2(os.open('/dev/zero', os.O_RDONLY), 77)\n"
+                           "for at in range(100): os.lseek(77, at, os.SEEK_SET)")
+        expected = {f"{a}, {b}": sum(conditions[a](at) and conditions[b](at) for at in range(100)) for a, b in pairs}
+        self.assertEqual({label: sum(trace.stats(label).values()) for label in expected}, expected)
 
     def test_where_keeps_spans_whole(self):
         trace = self.pool("on pool:pool_alloc { where size >= 3000 span memory(size) }")

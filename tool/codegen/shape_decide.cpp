@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -15,18 +14,16 @@ using Shared = std::map<std::string, uint64_t>;
 
 // Needs what the program has at hand: no memory, no text.
 bool is_cheap(const rules::Typed& value) {
-    bool cheap = std::holds_alternative<rules::ParamLeaf>(value.node) ||
-                 std::holds_alternative<rules::BuiltinLeaf>(value.node) ||
-                 std::holds_alternative<rules::ConstLeaf>(value.node) ||
-                 std::holds_alternative<rules::UnaryNode>(value.node) ||
-                 std::holds_alternative<rules::BinaryNode>(value.node);
-    rules::for_each_operand(value,
-                            [&](const rules::TypedPtr& part) { cheap = cheap && is_cheap(*part); });
-    return cheap;
+    return !rules::any_part(value, [](const rules::Typed& part) {
+        return !std::holds_alternative<rules::ParamLeaf>(part.node) &&
+               !std::holds_alternative<rules::BuiltinLeaf>(part.node) &&
+               !std::holds_alternative<rules::ConstLeaf>(part.node) &&
+               !std::holds_alternative<rules::UnaryNode>(part.node) &&
+               !std::holds_alternative<rules::BinaryNode>(part.node);
+    });
 }
 
-// Decided one by one: each of many by itself would take 8 bytes of the stack until the last rule is
-// decided.
+// Each of many by itself would take 8 bytes of the stack until the last rule is decided.
 Shared decide_in_one_word(Writer& w, const std::vector<rules::TypedPtr>& conditions) {
     Shared shared;
     w.line("u64 shared = 0;");

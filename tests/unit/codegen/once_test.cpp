@@ -30,6 +30,23 @@ TEST(Once, WhatLiesFarApartIsReadByItself) {
     EXPECT_EQ(count_of(text, "_failed = MLBCC_FAILED("), 2u);
 }
 
+TEST(Once, ManyConditionsOfSeveralRulesAreBitsOfOneWord) {
+    const auto twice = [](int conditions) {
+        std::string all;
+        for (int i = 0; i < conditions; ++i)
+            all += fmt::format("{}bytesize != {}", i == 0 ? "where " : " && ", 7 * i + 1);
+        return fmt::format("on entry cuda:cuMemAlloc {{ {0}  where bytesize > 500  event a() }}\n"
+                           "on entry cuda:cuMemAlloc {{ {0}  event b() }}\n",
+                           all);
+    };
+    std::string few = source(twice(4)), many = source(twice(5));
+    EXPECT_EQ(count_of(few, "u32 hits = 0;"), 1u) << few;
+    EXPECT_EQ(count_of(few, "shared"), 0u);
+    EXPECT_EQ(count_of(many, " shared |= 0x"), 5u) << many;
+    EXPECT_EQ(count_of(many, "(shared & 0x1f) == 0x1f"), 2u);
+    EXPECT_EQ(count_of(many, "((s64)500ULL)"), 1u) << "one rule's own is no bit";
+}
+
 TEST(Once, RulesThatShareARecordHaveAnAccountTogether) {
     std::string three;
     for (const char* event : {"a", "b", "c"})
