@@ -79,7 +79,7 @@ wait_for("stop")
         self.keys("Escape")
         self.until(lambda text: len(names(text)) == 3)
         self.keys("h")
-        self.shows("end the trace, as Ctrl-C does")
+        self.shows("end the trace; the command goes on, untraced")
         self.keys("h")
         self.keys("p")
         self.shows("PAUSED")
@@ -91,10 +91,27 @@ wait_for("stop")
         self.until(lambda text: text.startswith("mlbcc"))
         self.tmux("resize-window", *self.on(), "-x", 110, "-y", 40)
         self.until(lambda text: len(names(text)) == 3)
-        self.keys("q")
+        self.keys("C-c")
         shown = self.ended()
         self.assertIn("=== TRACE SUMMARY ===", shown)
         self.assertEqual(self.status, 130)
+
+    def test_the_command_goes_on_when_the_view_is_left(self):
+        goes_on = lambda text: "the command goes on, untraced; Ctrl-C ends it" in text
+        for ends, status in (lambda: (self.dir / "stop").touch(), 0), (lambda: self.keys("C-c"), 130):
+            self.open()
+            self.until(lambda text: self.calls(text, "getppid") == 1234)
+            self.keys("q")
+            shown = self.until(goes_on, "-S", "-200")
+            self.assertRegex(shown, r"(?s)has called.*=== TRACE SUMMARY ===")
+            self.assertIn('"the live view was left"', (self.dir / "trace.jsonl").read_text())
+            ends()
+            shown = self.ended()
+            self.assertEqual(self.status, status)
+            self.assertEqual(shown.count("the job's last line"), status == 0)
+            self.assertEqual(list(self.dir.glob("mlbcc_output_*")), [])
+            for name in "stop", "before", "after":
+                (self.dir / name).unlink(missing_ok=True)
 
     def test_scrolling(self):
         self.open()
@@ -109,7 +126,7 @@ wait_for("stop")
             before = first(self.screen())
             self.keys(key)
             self.until(lambda text: first(text) == name if name else first(text) != before)
-        self.keys("q")
+        self.keys("C-c")
         self.ended()
 
     def test_of_a_running_process(self):

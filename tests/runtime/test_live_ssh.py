@@ -47,7 +47,7 @@ class Ssh(LiveCase):
             self.tmux("resize-window", *self.on(), "-x", width, "-y", height)
             shown = self.until(lambda text: "q quit" in text.splitlines()[height - 1])
             self.assertLessEqual(max(map(len, shown.splitlines())), width)
-        self.keys("q")
+        self.keys("C-c")
         self.assertIn("=== TRACE SUMMARY ===", self.ended())
         self.assertEqual(self.status, 130)
 

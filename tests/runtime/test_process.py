@@ -27,6 +27,17 @@ class Command(TracerCase):
             with self.subTest(script=script):
                 self.assertEqual(self.status(script), status)
 
+    def test_a_command_that_outlives_the_trace_gets_signals_and_is_waited_for(self):
+        script = 'trap "exit 7" TERM; while :; do sleep 0.05; done'
+        command = [MLBCC, "--rules", self.rules(rules()), "-o", self.out, "-d", "200ms", "--", "sh", "-c", script]
+        with subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True) as tracer:
+            for line in tracer.stderr:
+                if "the command goes on, untraced; Ctrl-C ends it" in line:
+                    break
+            tracer.terminate()
+            self.assertEqual(tracer.wait(30), 7)
+        self.assertEqual(Trace(self.out).summary["end"], "the duration was over")
+
     def test_a_command_that_is_not_there(self):
         done = self.mlbcc("--rules", self.rules(rules()), "-o", self.out, "--", "no-such-program")
         self.assertEqual(done.returncode, 127)

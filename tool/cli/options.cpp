@@ -45,7 +45,8 @@ void add_targets(CLI::App& app, trace::TraceOptions& o, Texts& texts) {
         ->type_name("NAME")
         ->allow_extra_args(false);
     app.add_flag("--all", o.everyone, "Trace every process");
-    app.add_option("-d,--duration", texts.duration, "End the trace after this time")
+    app.add_option("-d,--duration", texts.duration,
+                   "End the trace after this time; a command goes on, untraced, and is waited for")
         ->type_name("5s");
     app.add_option("--user", o.user, "Run the command as this user")->type_name("NAME");
     app.add_flag("--root", o.keep_root,

@@ -267,7 +267,8 @@ std::vector<std::string> LiveView::help() const {
             "/            show only names with this text; Enter keeps it, Esc shows all",
             "p, space     pause the view; tracing goes on",
             "arrows, PgUp, PgDn, Home, End    scroll",
-            "q            end the trace, as Ctrl-C does",
+            "q            end the trace; the command goes on, untraced",
+            "Ctrl-C       end the command, and with it the trace",
             "h, ?         this help"};
 }
 

@@ -255,6 +255,7 @@ Session::End Session::poll() {
     uint64_t now = monotonic_ns();
     if (failure_) return End::failed;
     if (ended) return End::command;
+    if (left_) return End::left;
     if (interrupts_ > 0) {
         bool waited = now - interrupted_ns_ > kPatienceNs;
         if (!command_ || interrupts_ > 1 || waited) return End::interrupted;
@@ -359,6 +360,7 @@ const char* Session::reason(End end) {
     case End::processes: return "the processes ended";
     case End::interrupted: return "interrupted";
     case End::duration: return "the duration was over";
+    case End::left: return "the live view was left";
     case End::failed: return "failed";
     }
     return "";
@@ -373,27 +375,6 @@ sink::TraceEnd Session::trace_end(End end, uint64_t time_ns) {
     made.metrics = now_->metrics_of(pipeline_);
     sink::add_counts(made, pipeline_, now_->frontend.plan, start_ns_);
     return made;
-}
-
-int Session::status(End end) {
-    if (failure_) {
-        tell(*failure_);
-    } else if (output_ != "-" && !output_.empty()) {
-        tell_note(options_.verbosity, "trace written to " + output_);
-    }
-    if (command_ && !command_status_ && end != End::interrupted) {
-        tell_note(options_.verbosity, "the command goes on, untraced");
-        signals_->let_through(false);
-        command_status_ = command_->wait();
-    } else if (screen_ != nullptr && command_ && !command_status_) {
-        tell_note(options_.verbosity,
-                  "what the command goes on writing is in " + screen_->output().path());
-    }
-    if (command_status_) tell_signal(options_.verbosity, *command_status_, now_->loaded.probes > 0);
-    if (failure_) return kExitFailure;
-    if (has_findings_) return kExitFindings;
-    if (command_status_) return system::exit_status(*command_status_);
-    return command_ ? 128 + SIGINT : 0;
 }
 
 }  // namespace mlbcc::trace

@@ -42,7 +42,7 @@ public:
     int run();                     // to the end; the exit status
 
 private:
-    enum class End { none, command, processes, interrupted, duration, failed };
+    enum class End { none, command, processes, interrupted, duration, left, failed };
 
     Session(const TraceOptions& options, std::unique_ptr<Generation> generation,
             const bpf::Map& threads, Steps& steps);
@@ -72,6 +72,7 @@ private:
     sink::TraceEnd trace_end(End end, uint64_t time_ns = monotonic_ns());
     static const char* reason(End end);
     int status(End end);
+    void await_command();  // which goes on when the trace is over
     void use_realtime();
     // What others show (session_export.cpp).
     std::vector<prometheus::MetricFamily> make_page();
@@ -115,7 +116,7 @@ private:
     int interrupts_ = 0;
     uint64_t reloads_ = 0, missed_ = 0;
     uint64_t start_ns_ = 0, last_flush_ns_ = 0, last_check_ns_ = 0, interrupted_ns_ = 0;
-    bool saw_record_ = false, roots_ended_ = false;
+    bool saw_record_ = false, roots_ended_ = false, left_ = false;
 };
 
 }  // namespace mlbcc::trace

@@ -1,26 +1,30 @@
 // How a trace's user ends it: signals, and the keys of the live view.
-#include <unistd.h>
+#include <poll.h>
 
 #include <csignal>
 
+#include "system/process.h"
 #include "trace/clock.h"
+#include "trace/messages.h"
 #include "trace/session.h"
 
 namespace mlbcc::trace {
+namespace {
 
-// `q` is Ctrl-C: the whole foreground group gets it.
+constexpr int kShowEveryMs = 200;  // what a command writes to a terminal that it does not have
+
+}  // namespace
+
 void Session::attend_screen(uint64_t now_ns) {
     auto look = [&] {
         return LiveScreen::Now{trace_end(End::none), progress_ ? progress_->facts(now_ns) : ""};
     };
-    if (screen_->work(now_ns, look)) return;
-    ::kill(command_ ? 0 : ::getpid(), SIGINT);
+    if (!screen_->work(now_ns, look)) left_ = true;
 }
 
 void Session::leave_screen() {
     if (screen_ == nullptr) return;
     screen_->end();
-    if (command_ && !command_status_) screen_->output().leave_file();
 }
 
 // Ctrl-C at a terminal reaches the command, too; a signal that only the tracer got is passed on.
@@ -36,6 +40,39 @@ void Session::handle_interrupts() {
             ::kill(command_->pid(), interrupt->signal);
         }
     }
+}
+
+// Of a live view the command has no terminal to write to: what it writes is passed on. A first
+// Ctrl-C is the command's, a second one ends the wait.
+void Session::await_command() {
+    tell_note(options_.verbosity, "the command goes on, untraced; Ctrl-C ends it");
+    interrupts_ = 0;
+    if (Result<Signals> signals = Signals::block(); signals.ok()) signals_ = std::move(*signals);
+    while (!command_ended() && interrupts_ < 2) {
+        pollfd waiting[2] = {{signals_->fd(), POLLIN, 0}, {command_->pidfd(), POLLIN, 0}};
+        ::poll(waiting, 2, screen_ == nullptr ? -1 : kShowEveryMs);
+        handle_interrupts();
+        if (screen_ != nullptr) screen_->output().show_rest();
+    }
+}
+
+int Session::status(End end) {
+    if (failure_) {
+        tell(*failure_);
+    } else if (output_ != "-" && !output_.empty()) {
+        tell_note(options_.verbosity, "trace written to " + output_);
+    }
+    if (command_ && !command_status_ && end != End::interrupted) await_command();
+    if (screen_ != nullptr && command_ && !command_status_) {
+        screen_->output().leave_file();
+        tell_note(options_.verbosity,
+                  "what the command goes on writing is in " + screen_->output().path());
+    }
+    if (command_status_) tell_signal(options_.verbosity, *command_status_, now_->loaded.probes > 0);
+    if (failure_) return kExitFailure;
+    if (has_findings_) return kExitFindings;
+    if (command_status_) return system::exit_status(*command_status_);
+    return command_ ? 128 + SIGINT : 0;
 }
 
 }  // namespace mlbcc::trace
