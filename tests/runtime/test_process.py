@@ -65,10 +65,33 @@ class Command(TracerCase):
         self.assertEqual(self.last.stdout, plain)
 
     def test_trace_to_standard_output(self):
-        done = self.mlbcc("--rules", self.rules(rules()), "-o", "-", "--", "true")
+        done = self.mlbcc("--rules", self.rules(rules()), "-o", "-", "--pid", os.getpid(), "-d", "100ms")
         self.assertEqual(done.returncode, 0)
-        self.out.write_text(done.stdout)
         self.assertIn('"type":"summary"', done.stdout.splitlines()[-1])
+
+    def test_the_trace_and_the_commands_output_do_not_mix(self):
+        for options, what in (("-o", "-"), "the trace (-o -)"), (("profile", "--json", "-"), "the report (--json -)"):
+            done = self.mlbcc(*options, "--rules", self.rules(rules()), "--", "echo", "of the command")
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(f"{what} and the command both write to standard output", done.stderr)
+
+    def test_the_trace_to_a_descriptor_that_the_command_does_not_get(self):
+        reader, writer = os.pipe()
+        script = f"ls /proc/self/fd; setsid sleep 5 >/dev/null 2>&1 </dev/null & {target('driver')} </dev/null"
+        with open(reader) as lines:
+            tracer = subprocess.Popen([str(MLBCC), "--rules", str(self.rules(rules())), "--output-fd", str(writer), "--", "sh", "-c", script],
+                                      pass_fds=[writer], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            os.close(writer)
+            trace = lines.read()  # to its end, though a program of the command's goes on
+            said, errors = tracer.communicate()
+        self.assertEqual(tracer.returncode, 0, errors)
+        self.assertIn('"type":"summary"', trace.splitlines()[-1])
+        self.assertNotIn(str(writer), said.split())
+        for name, given in (99, "descriptor 99 is not open for writing"), (0, "descriptor 0 is not open for writing"):
+            with open("/dev/null") as stdin:
+                done = self.mlbcc("--rules", self.rules(rules()), "--output-fd", name, "--", "true", stdin=stdin)
+            self.assertEqual(done.returncode, 2, given)
+            self.assertIn(given, done.stderr)
 
     def test_default_file_has_the_time_in_its_name(self):
         done = self.mlbcc("--rules", self.rules(rules()), "--", "true")

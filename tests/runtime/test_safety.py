@@ -81,8 +81,8 @@ class Safety(TracerCase):
     def test_a_reader_that_goes_away(self):
         with subprocess.Popen(["head", "-n", "3"], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE) as head:
-            done = self.mlbcc("--rules", self.rules(rules()), "-o", "-", "--", "sh", "-c",
-                              f"{target('flood')} 1 50000 >made.txt", stdout=head.stdin)
+            done = self.mlbcc("--rules", self.rules(rules()), "--output-fd", head.stdin.fileno(), "--", "sh", "-c",
+                              f"{target('flood')} 1 50000 >made.txt", pass_fds=[head.stdin.fileno()])
             head.stdin.close()
             head.stdout.read()
         self.assertEqual(done.returncode, 1, done.stderr)

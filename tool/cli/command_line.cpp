@@ -1,5 +1,7 @@
 #include "cli/command_line.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -78,9 +80,23 @@ int read_times(const Texts& texts, trace::TraceOptions& o) {
                        "write 10ms or more");
 }
 
+// The command does not inherit it: who reads it sees its end with the trace's.
+int read_output_fd(int fd, std::string& output) {
+    if (fd < 0) return 0;
+    if (!output.empty()) return usage_error("-o and --output-fd both name the trace file");
+    const int flags = ::fcntl(fd, F_GETFL);
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+        return usage_error(fmt::format("descriptor {} is not open for writing", fd),
+                           fmt::format("redirect it: {}>FILE", fd));
+    if (fd > STDERR_FILENO) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+    output = fmt::format("/dev/fd/{}", fd);
+    return 0;
+}
+
 int read_texts(const Texts& texts, trace::TraceOptions& o, bool writes_folded) {
     if (int status = read_times(texts, o); status != 0) return status;
     if (int status = read_pids(texts.pids, texts.pids_of, o.pids); status != 0) return status;
+    if (int status = read_output_fd(texts.output_fd, o.output); status != 0) return status;
     o.reloadable |= o.rules.watch;
     if (!texts.buffer.empty()) {
         auto size = parse_size(texts.buffer);
@@ -149,6 +165,19 @@ bool is_same_file(const std::string& a, const std::string& b) {
            (std::filesystem::is_regular_file(b, code) && std::filesystem::equivalent(a, b, code));
 }
 
+// What a command writes, and what it is written with, would be mixed.
+int check_standard_output(const trace::TraceOptions& o) {
+    if (o.command.empty()) return 0;
+    if (o.output == "-")
+        return usage_error("the trace (-o -) and the command both write to standard output",
+                           "write it to a file (-o FILE), or to another descriptor: "
+                           "mlbcc --output-fd 3 ... 3>trace.jsonl");
+    if (o.report_json == "-")
+        return usage_error("the report (--json -) and the command both write to standard output",
+                           "write it to a file (--json FILE)");
+    return 0;
+}
+
 int check_use(const CommandLine& line) {
     const trace::TraceOptions& o = line.options;
     bool lists_pattern =
@@ -178,9 +207,11 @@ int check_use(const CommandLine& line) {
     if (line.emit.annotate && line.emit.assembly)
         return usage_error("--annotate is of C, and --asm prints instructions",
                            "leave one out: --asm names the rules, too");
-    if (!o.formats.empty() && (o.output == "-" || (o.serves && o.output.empty())))
+    const bool is_stream = o.output == "-" || o.output.starts_with("/dev/fd/");
+    if (!o.formats.empty() && (is_stream || (o.serves && o.output.empty())))
         return usage_error("--format needs a trace file", "name one with -o FILE");
     if (!traces(line.command)) return 0;
+    if (int status = check_standard_output(o); status != 0) return status;
     int targets = (o.command.empty() ? 0 : 1) + (o.pids.empty() ? 0 : 1) + (o.everyone ? 1 : 0);
     if (targets == 0) {
         return usage_error("nothing to trace",

@@ -92,6 +92,7 @@ constexpr SharedOption kShared[] = {
     {"open-wait", kProbes, kTracing},
     {"no-realtime", kProbes, kTracing},
     {"output", kOutput, kTracing | kConvert | kDoctor},
+    {"output-fd", kOutput, kTracing},
     {"format", kOutput, kTracing},
     {"folded", kOutput, kTracing | kReport},
     {"folded-by", kOutput, kTracing | kReport | kConvert},

@@ -58,6 +58,10 @@ void add_output(CLI::App& app, trace::TraceOptions& o, Texts& texts) {
            "-o,--output", o.output,
            "Trace file (JSON lines); - is standard output; default traces/trace_<time>.jsonl")
         ->type_name("FILE");
+    app.add_option("--output-fd", texts.output_fd,
+                   "Write the trace to this open descriptor, which the command does not get")
+        ->type_name("N")
+        ->check(unsaid(CLI::NonNegativeNumber));
     app.add_option("--folded", o.folded,
                    "Write the events' stacks for a flame graph to this file, at the end")
         ->type_name("FILE");

@@ -19,6 +19,7 @@ struct Texts {  // options that CLI11 takes as text and are read afterwards
     std::vector<std::string> pids, pids_of;
     SavedTexts saved;
     ServeTexts serve;
+    int output_fd = -1;  // none
     bool quiet = false, verbose = false, no_realtime = false, no_cache = false;
 };
 void add_all(CLI::App& app, CommandLine& line, Texts& texts);

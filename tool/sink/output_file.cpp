@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -18,6 +20,18 @@ bool can_go_on(int fd) {
     if (errno != EAGAIN) return false;
     pollfd wait{fd, POLLOUT, 0};
     return ::poll(&wait, 1, -1) >= 0 || errno == EINTR;
+}
+
+// Opened by its name a file would be written from its beginning, and a socket not at all.
+std::optional<int> descriptor_of(std::string_view path) {
+    constexpr std::string_view kFolder = "/dev/fd/";
+    if (path == "-") return STDOUT_FILENO;
+    if (!path.starts_with(kFolder)) return {};
+    path.remove_prefix(kFolder.size());
+    int fd = -1;
+    const auto [end, error] = std::from_chars(path.data(), path.data() + path.size(), fd);
+    if (error != std::errc() || end != path.data() + path.size() || fd < 0) return {};
+    return fd;
 }
 
 std::string help_for(int code, const char* option) {
@@ -33,10 +47,11 @@ std::string help_for(int code, const char* option) {
 }  // namespace
 
 Result<OutputFile> OutputFile::open(const std::string& path, const char* option) {
-    if (path == "-") {
-        UniqueFd fd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
-        if (!fd) return system_error("cannot write to standard output");
-        return OutputFile("standard output", option, std::move(fd));
+    if (const std::optional<int> open_fd = descriptor_of(path)) {
+        UniqueFd fd(::fcntl(*open_fd, F_DUPFD_CLOEXEC, 3));
+        const std::string name = path == "-" ? "standard output" : path;
+        if (!fd) return system_error("cannot write to " + name);
+        return OutputFile(name, option, std::move(fd));
     }
     UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
     if (!fd) return system_error("cannot create " + path, help_for(errno, option));

@@ -1,6 +1,6 @@
-// A file that only ever gets whole lines: "-" is standard output. Where a write fails half-way (a
-// full disk) the file is cut back to its last whole line, if it is a regular file, and nothing more
-// is written.
+// A file that only ever gets whole lines: "-" is standard output, "/dev/fd/N" what N is. Where a
+// write fails half-way (a full disk) the file is cut back to its last whole line, if it is a
+// regular file, and nothing more is written.
 #pragma once
 
 #include <cstdint>
