@@ -451,7 +451,7 @@ static __always_inline u32 mlbcc_bucket(u64 v) {
         v >>= more;
         bits += more;
     }
-    asm volatile("" : "+r"(bits));  // what it can be is lost on Linux 6.1
+    asm volatile("" : "+r"(bits), "+r"(v));  // before 6.18 the verifier knows less of them than clang
     return (bits & 63) + (v & 1);
 }
 // Likewise of signed values: behind the 64 of what is not negative are as many for what is.

@@ -85,6 +85,19 @@ class LargeKeys(TracerCase):
             self.assertEqual(trace.stats("programs"), {(self.job[0],): 1})
 
 
+class Buckets(TracerCase):
+    def test_numbers_of_which_the_compiler_knows_more_than_older_verifiers(self):
+        rules = 'on syscall:close { hist 1 as "one"   hist ((fd & 4096) / 4096) as "bit" }\n' \
+                'on syscall:openat { hist ((dfd | 4096) | duration) by function as "negative" }'
+        trace = self.trace(rules, "/usr/bin/python3", "-S", "-c", "import os\nfor _ in range(70): os.close(os.open('/', 0))")
+        hists = {one["label"]: one for one in trace.summary["hists"]}
+        closed, opened = hists["one"]["count"], hists["negative"]["count"]
+        self.assertGreaterEqual(min(closed, opened), 70)
+        self.assertEqual(hists["one"]["buckets"], [[1, 2, closed]])
+        self.assertEqual(hists["bit"]["buckets"], [[0, 1, closed]])
+        self.assertEqual(sum(bucket[2] for bucket in hists["negative"]["buckets"]), opened)
+
+
 class Beside(TracerCase):
     """Each of these beside bundled files: what `check` takes compiles and loads."""
 

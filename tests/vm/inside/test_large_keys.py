@@ -8,5 +8,9 @@ class LargeKeys(test_large_keys.LargeKeys, VmCase):
     pass
 
 
+class Buckets(test_large_keys.Buckets, VmCase):
+    pass
+
+
 class Beside(test_large_keys.Beside, VmCase):
     pass
