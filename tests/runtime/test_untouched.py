@@ -62,6 +62,15 @@ class Untouched(TracerCase, Pages):
             self.assertLess(begin["ts"], end["ts"])
             self.assertAlmostEqual(float(end["ts"] - begin["ts"]) * 1e6, float(end["duration_us"]), delta=0.002)
 
+    def test_beside_calls_that_have_no_text(self):
+        """They share a program; the example that it is made from may be one without."""
+        close = "on syscall:close { span file(fd) }"
+        for rules in ("on syscall:openat { span file(filename) }" + close, close + "on syscall:openat { span file(filename) }",
+                      "on syscall:* { span call(args) }", "on syscall:openat, syscall:close, syscall:brk { span file(args) }"):
+            trace = self.untouched(rules, "open", self.paths(), "3")
+            names = [b.get("args", {}).get("filename") for b, _ in trace.pairs("openat")][-3:]
+            self.assertEqual(names, PATHS, rules)
+
     def test_all_arguments_of_both_ends(self):
         trace = self.untouched("on syscall:openat { span file(args) }", "open", self.paths(), "3")
         self.assertEqual([b["args"]["filename"] for b, _ in trace.pairs("openat")][-3:], PATHS)

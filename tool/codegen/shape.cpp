@@ -81,11 +81,16 @@ Source ShapeWriter::body() {
 // A system call whose beginning wants memory that is not there yet waits for the kernel to bring it
 // in.
 void ShapeWriter::hold(Writer& w) {
-    if (!may_be_held(probe_)) return;
+    // Of calls with the same program some have a text and some have none: each call knows.
+    const bool has_text = std::ranges::any_of(plan_.probes, [&](const plan::ProbePlan& probe) {
+        return probe.entry_shape == shape_.id && may_be_held(probe) && probe.entry &&
+               probe.entry->argument_text != 0;
+    });
+    if (!has_text && !may_be_held(probe_)) return;
     w.line("u64 missing = 0;");
     w.open_block();
     for (const rules::TypedPtr& value : computed_at_entry(probe_)) w.look_for_memory(*value);
-    if (probe_.entry && probe_.entry->argument_text != 0)
+    if (has_text)
         w.line("missing |= mlbcc_is_missing_text(MLBCC_TEXT_ARGUMENT(call, ctx), "
                "MLBCC_TEXT_BYTES);");
     w.close_block();
