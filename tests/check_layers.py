@@ -39,7 +39,7 @@ PUBLIC = {
     "rules": {"rules.h", "types.h", "check.h", "ctypes.h"},
     "bpf": {"abilities.h", "bundle.h", "hit_cost.h", "kernel.h", "compiler.h", "remembering_compiler.h"},
     "event": {"event.h", "pipeline.h", "record.h"},
-    "sink": {"sink.h", "cost_text.h", "layers.h", "summary_text.h", "json.h", "buffer.h", "format.h", "output_file.h", "folded.h"},
+    "sink": {"sink.h", "cost_text.h", "layers.h", "summary_text.h", "json.h", "buffer.h", "format.h", "output_file.h", "folded.h", "live_text.h"},
     "report": {"saved_trace.h", "json_line.h", "live_view.h", "profile.h", "progress.h", "requests.h"},
     "system": None,
     "trace": {"trace.h", "commands.h", "doctor.h", "headers.h", "report.h", "profile.h", "serve.h",

@@ -93,10 +93,23 @@ int read_output_fd(int fd, std::string& output) {
     return 0;
 }
 
+int read_print(const Texts& texts, trace::TraceOptions& o) {
+    std::chrono::nanoseconds min{};
+    if (int status = read_duration(texts.print_min, min); status != 0) return status;
+    if (!texts.prints && texts.print_types.empty() && texts.print_min.empty()) return 0;
+    o.print = {texts.print_types, static_cast<uint64_t>(min.count())};
+    if (o.live) return usage_error("--print and --live both show the trace on the terminal");
+    if (o.output == "-")
+        return usage_error("--print and -o - both write to standard output",
+                           "write the trace to a file (-o FILE)");
+    return 0;
+}
+
 int read_texts(const Texts& texts, trace::TraceOptions& o, bool writes_folded) {
     if (int status = read_times(texts, o); status != 0) return status;
     if (int status = read_pids(texts.pids, texts.pids_of, o.pids); status != 0) return status;
     if (int status = read_output_fd(texts.output_fd, o.output); status != 0) return status;
+    if (int status = read_print(texts, o); status != 0) return status;
     o.reloadable |= o.rules.watch;
     if (!texts.buffer.empty()) {
         auto size = parse_size(texts.buffer);

@@ -96,6 +96,14 @@ void add_times(CLI::App& app, Texts& texts) {
                    "For how long at most a program is held that opens an awaited library, if mlbcc "
                    "does not answer; default 20s")
         ->type_name("20s");
+    app.add_flag("--print", texts.prints,
+                 "Show each call and event on standard output, a line each, as they come");
+    app.add_option("--print-type", texts.print_types, "Of those, only these types: memory,file")
+        ->delimiter(',')
+        ->type_name("GLOB")
+        ->allow_extra_args(false);
+    app.add_option("--print-min", texts.print_min, "Of those, only calls that took so long")
+        ->type_name("1ms");
     app.add_option("--refresh", texts.refresh,
                    "How often the live view, or the line of a profile, is drawn; default 1s, 250ms")
         ->type_name("1s");

@@ -20,6 +20,9 @@ struct Texts {  // options that CLI11 takes as text and are read afterwards
     SavedTexts saved;
     ServeTexts serve;
     int output_fd = -1;  // none
+    std::vector<std::string> print_types;
+    std::string print_min;
+    bool prints = false;
     bool quiet = false, verbose = false, no_realtime = false, no_cache = false;
 };
 void add_all(CLI::App& app, CommandLine& line, Texts& texts);

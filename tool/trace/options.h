@@ -13,6 +13,7 @@
 #include "codegen/codegen.h"
 #include "report/profile.h"
 #include "report/requests.h"
+#include "sink/live_text.h"
 
 namespace mlbcc::trace {
 
@@ -72,6 +73,7 @@ struct TraceOptions {
     bool profile = false;             // at the end a profile, not a summary
     bool serves = false;  // requests to a server; no trace file unless `output` names one
     ServeOptions serve;
+    std::optional<sink::LiveFilter> print;  // events are shown as lines, as they come
     bool live = false;  // a screen of what was counted so far fills the terminal
     // So often it is drawn, or the line of a profile.
     std::optional<std::chrono::nanoseconds> refresh;

@@ -12,6 +12,7 @@
 #include "trace/folded.h"
 #include "trace/kept_rights.h"
 #include "trace/messages.h"
+#include "trace/print.h"
 #include "trace/profile.h"
 #include "trace/serve.h"
 #include "trace/trace_info.h"
@@ -61,6 +62,12 @@ Result<void> Session::open_sinks(const std::string& output) {
         sinks_.push_back(std::move(*file));
     }
     output_ = output;
+    if (options_.print) {
+        auto note = [this](const std::string& text) { tell_note(options_.verbosity, text); };
+        Result<std::unique_ptr<sink::Sink>> print = open_print(*options_.print, plan, note);
+        if (!print) return print.error();
+        sinks_.push_back(std::move(*print));
+    }
     if (options_.profile) {
         Result<std::unique_ptr<sink::Sink>> profile = open_profile(options_, info, has_findings_);
         if (!profile) return profile.error();
