@@ -48,6 +48,10 @@ seen.tiles = await page.evaluate(() => Object.fromEntries(
 seen.colors = await page.evaluate(colors);
 seen.rows = await page.evaluate(rows);
 seen.findings = await page.locator("#findings li").allTextContents();
+seen.sections = await page.locator("main > section:visible").evaluateAll((all) => all.map((one) => one.id));
+seen.time = await page.locator("#time tbody tr").evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
+seen.folded = await page.locator("#memory summary").allTextContents();
+seen.height = await page.evaluate(() => document.getElementById("timeline").clientHeight);
 seen.phases = await page.locator("#phases tbody tr td:first-child").allTextContents();
 await page.screenshot({ path: `${pictures}/light.png`, fullPage: true });
 

@@ -122,6 +122,30 @@ class Page(InferenceCase):
         self.assertEqual([lane.split(" · ")[1] for lane in seen["lanes"][:5]],
                          ["gpu_start", "gpu_load", "gpu_copy", "gpu_launch", "gpu_wait"])
         self.assertEqual(seen["idle"], "6 idle threads")
+        self.assertEqual(seen["sections"][:3], ["phases-part", "time-part", "timeline-part"])
+        with open(self.dir / "profile.json", "w+") as file:
+            self.mlbcc("report", self.out, "--json", "-", stdout=file)
+            file.seek(0)
+            whole = json.load(file)["time"]["whole"]
+        parts = sorted([("on CPU", whole["on_cpu_ns"])] + [(name.replace("_", " "), ns) for name, ns in whole["off_cpu_ns"].items()], key=lambda one: -one[1])
+        self.assertEqual([row[0] for row in seen["time"]], [name for name, _ in parts])
+        self.assertEqual([row[2] for row in seen["time"]], [f"{100 * ns / whole['thread_time_ns']:.1f} %" for _, ns in parts])
+
+    def test_opens_where_something_happened(self):
+        """Not at the start of a job that calls nothing for long, and as high as its lanes; counters that stand still are folded."""
+        lines, number = [META], 0
+        for i in range(11):
+            for kind, more in (("userspace", {"phase": "X", "name": "launch", "duration_us": 500.0, "pid": 7}),
+                               ("memory", {"phase": "i", "name": "process", "args": {"resident": 4096 * i}, "pid": 7}),
+                               ("memory", {"phase": "i", "name": "process", "args": {"resident": 4096}, "pid": 8})):
+                number += 1
+                lines.append({"event_id": number, "ts": 10 + i / 1000, "type": kind, "tid": more["pid"], "comm": "a", "cpu": 0, **more})
+        lines.append({"event_id": number + 1, "ts": 30.0, "type": "summary", "events": number, "lost": 0, "processes": 2, "threads": 2})
+        seen = self.page(self.write("late.jsonl", "".join(json.dumps(line) + "\n" for line in lines)), "late")
+        self.assertEqual(seen["tiles"]["duration"], 30000000000)
+        self.assertEqual(seen["whole"], "9.999895 s to 10.010605 s, 10.7 ms")
+        self.assertLess(seen["height"], 100, "pixels, of a thread with one lane")
+        self.assertEqual(seen["folded"], ["1 that hardly change"])
 
     def test_what_works_comes_first(self):
         """Threads that launch, then those that call anything; those that slept all the time are folded into a button."""

@@ -67,9 +67,23 @@ function drawLatencies(calls) {
   choice.addEventListener("change", draw);
 }
 
+const kHardly = 0.02; // of the largest value of all of its name: the change of one that is folded away
+
 function drawSeries(series) {
   if (series.length === 0) return;
   show("memory-part");
+  const largest = new Map();
+  for (const { name, values } of series) largest.set(name, Math.max(largest.get(name) ?? 0, ...values.map(Math.abs)));
+  const changes = ({ name, values }) => Math.max(...values) - Math.min(...values) > kHardly * largest.get(name);
+  const folded = series.filter((one) => !changes(one));
+  drawCharts(byId("memory"), series.filter(changes));
+  if (folded.length === 0) return;
+  const rest = element("details", {}, element("summary", { textContent: `${folded.length} that hardly change` }));
+  byId("memory").append(rest);
+  drawCharts(rest, folded);
+}
+
+function drawCharts(into, series) {
   for (const { name, pid, times, values } of series) {
     const isBytes = Math.max(...values) >= 4096;
     const format = isBytes ? bytes : grouped;
@@ -77,7 +91,7 @@ function drawSeries(series) {
     const box = element("div", { className: "chart" });
     box.setAttribute("role", "img");
     box.setAttribute("aria-label", `${title}: ${format(Math.min(...values))} to ${format(Math.max(...values))}`);
-    byId("memory").append(element("p", { className: "chart-title", textContent: title }), box);
+    into.append(element("p", { className: "chart-title", textContent: title }), box);
     keepDrawn(box, (width) => new uPlot({
       width,
       height: 180,

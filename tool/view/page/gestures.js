@@ -86,7 +86,7 @@ function listenToKeys(timeline) {
     "+": () => timeline.zoom(0.5),
     "=": () => timeline.zoom(0.5),
     "-": () => timeline.zoom(2),
-    0: () => timeline.setRange(0, timeline.whole),
+    0: () => timeline.fit(),
     Home: () => timeline.setRange(0, timeline.end - timeline.begin),
     End: () => timeline.setRange(timeline.whole - (timeline.end - timeline.begin), timeline.whole),
   };

@@ -44,7 +44,7 @@ function drawTimeline(trace) {
   timeline.onRange = (begin, end) => {
     byId("range").textContent = `${(begin / 1e9).toFixed(6)} s to ${(end / 1e9).toFixed(6)} s, ${duration(end - begin)}`;
   };
-  timeline.setRange(0, timeline.whole);
+  timeline.fit();
   listenToIdle(timeline);
   listenToPointers(timeline);
   listenToKeys(timeline);
@@ -56,6 +56,7 @@ async function main() {
   const calls = readCalls(about);
   drawAbout(about);
   drawTiles(about, calls);
+  drawProfile(about.profile);
   if (trace.rows.length > 0) drawTimeline(trace);
   if (calls.length > 0) {
     show("calls-part");
@@ -67,7 +68,6 @@ async function main() {
     show("flame-part");
     new Flame(about.stacks);
   }
-  drawProfile(about.profile);
   byId("notice").textContent = noticeOf(about);
   document.documentElement.dataset.ready = "yes";
 }

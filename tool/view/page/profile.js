@@ -1,4 +1,4 @@
-// What `mlbcc profile` found: phases and findings.
+// What `mlbcc profile` found: phases, where the time went, and findings.
 
 const kPhaseColumns = [
   ["Phase", (phase) => phase.name],
@@ -25,6 +25,21 @@ function drawPhases(phases) {
   byId("phases").tBodies[0].append(...rows);
 }
 
+// Of all threads, the most first; "to_run" is waiting for a CPU.
+function drawTime(time) {
+  const { thread_time_ns: all, on_cpu_ns: onCpu, off_cpu_ns: off } = time?.whole ?? {};
+  if (!all) return;
+  show("time-part");
+  byId("time-told").textContent = `${time.classification}: ${time.evidence}`;
+  byId("time").tHead.append(element("tr", {}, ...["", "Time of threads", "Share"].map((title, i) => (
+    element("th", { scope: "col", className: i === 0 ? "text" : "", textContent: title })))));
+  const parts = [["on CPU", onCpu], ...Object.entries(off ?? {}).map(([name, ns]) => [name.replace("_", " "), ns])];
+  for (const [name, ns] of parts.sort((a, b) => b[1] - a[1])) {
+    byId("time").tBodies[0].append(element("tr", {}, element("td", { className: "text", textContent: name }),
+      element("td", { textContent: duration(ns) }), element("td", { textContent: `${(100 * ns / all).toFixed(1)} %` })));
+  }
+}
+
 function drawFindings(findings) {
   if (!findings || findings.length === 0) return;
   show("findings-part");
@@ -37,5 +52,6 @@ function drawFindings(findings) {
 function drawProfile(profile) {
   if (!profile) return;
   drawPhases(profile.phases?.phases);
+  drawTime(profile.time);
   drawFindings(profile.security?.findings);
 }

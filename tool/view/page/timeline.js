@@ -5,16 +5,18 @@ const kRowHeight = 17;
 const kLaneTitle = 18;
 const kAxis = 22;
 const kShortest = 20; // ns that the whole width may show
+const kMargin = 0.01; // beside what happened, of its time
+const kLowest = 420; // pixels; a high window shows more lanes
+const kOfWindow = 0.75;
 
 class Timeline {
   constructor(canvas, trace) {
     this.canvas = canvas;
     this.trace = trace;
     this.whole = Math.max(trace.about.duration_ns, 1);
-    this.begin = 0;
-    this.end = this.whole;
     this.top = 0;
     this.onRange = () => {};
+    [this.begin, this.end] = this.happened = happenedIn(trace);
     this.place();
     this.recolor();
     new ResizeObserver(() => this.resize()).observe(canvas);
@@ -40,6 +42,8 @@ class Timeline {
       }
     }
     this.height = y;
+    const most = Math.max(kLowest, kOfWindow * innerHeight);
+    this.canvas.style.height = `${Math.min(y + kAxis + 2, most)}px`;
     this.canvas.dataset.lanes = JSON.stringify(this.titles.map(({ text }) => text));
   }
 
@@ -84,6 +88,13 @@ class Timeline {
     this.end = this.begin + length;
     this.onRange(this.begin, this.end);
     this.draw();
+  }
+
+  // From the first to the last event: a job may start long before, and end long after.
+  fit() {
+    const [first, last] = this.happened;
+    const margin = Math.max(kMargin * (last - first), kShortest / 2);
+    this.setRange(first - margin, last + margin);
   }
 
   zoom(factor, x = this.width / 2) {
@@ -213,6 +224,22 @@ class Timeline {
     const values = Object.entries(await this.trace.detailOf(details[i])).map(([key, value]) => `\n${key} = ${typeof value === "string" ? value : JSON.stringify(value)}`);
     return `${name}${kind}\n${type}, at ${(begins[i] / 1e9).toFixed(9)} s${took}${values.join("")}`;
   }
+}
+
+// [from, to], ns.
+function happenedIn({ rows, marks, about }) {
+  let first = Infinity;
+  let last = 0;
+  for (const row of rows) {
+    if (row.end === row.first) continue;
+    first = Math.min(first, marks.begins[row.first]);
+    last = Math.max(last, marks.end(row.end - 1));
+  }
+  for (const [time] of about.losses) {
+    first = Math.min(first, time);
+    last = Math.max(last, time);
+  }
+  return [Math.min(first, last), last];
 }
 
 // As many digits as tell one tick from the next.
