@@ -56,7 +56,18 @@ seen.phases = await page.locator("#phases tbody tr td:first-child").allTextConte
 await page.screenshot({ path: `${pictures}/light.png`, fullPage: true });
 
 const lanes = () => page.evaluate(() => JSON.parse(document.getElementById("timeline").dataset.lanes));
+const heads = () => page.evaluate(() => JSON.parse(document.getElementById("timeline").dataset.processes));
 seen.lanes = await lanes();
+seen.processes = await heads();
+if (await page.isVisible("#closed-processes")) {
+  seen.closed = await page.textContent("#closed-processes");
+  await page.click("#closed-processes");
+  seen.lanes_opened = await lanes();
+  await page.click("#closed-processes");
+  await page.click("#timeline", { position: { x: 30, y: 30 } }); // the first head
+  seen.lanes_without_first = await lanes();
+  await page.click("#timeline", { position: { x: 30, y: 30 } });
+}
 if (await page.isVisible("#idle-threads")) {
   seen.idle = await page.textContent("#idle-threads");
   await page.click("#idle-threads");

@@ -144,11 +144,11 @@ class Page(InferenceCase):
         seen = self.page(self.write("late.jsonl", "".join(json.dumps(line) + "\n" for line in lines)), "late")
         self.assertEqual(seen["tiles"]["duration"], 30000000000)
         self.assertEqual(seen["whole"], "9.999895 s to 10.010605 s, 10.7 ms")
-        self.assertLess(seen["height"], 100, "pixels, of a thread with one lane")
+        self.assertLess(seen["height"], 110, "pixels, of a lane in two processes")
         self.assertEqual(seen["folded"], ["1 that hardly change"])
 
     def test_what_works_comes_first(self):
-        """Threads that launch, then those that call anything; those that slept all the time are folded into a button."""
+        """Processes and threads that launch, then those that call anything; threads that slept all the time, and processes that do little, are folded."""
         lines, number = [META], 0
 
         def call(pid, tid, comm, kind, name, begin, seconds):
@@ -168,8 +168,12 @@ class Page(InferenceCase):
         lines[1:] = sorted(lines[1:], key=lambda line: line["ts"])
         file = self.write("idle.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
         seen = self.page(file, "idle")
-        working = ["train 8/31 · userspace", "train 8/31 · off_cpu", "train 8 · file", "loader 8/30 · off_cpu", "shell 7 · file"]
+        working = ["train 8/31 · userspace", "train 8/31 · off_cpu", "train 8 · file", "loader 8/30 · off_cpu"]
         self.assertEqual(seen["lanes"], working)
+        self.assertEqual(seen["processes"], ["▾ train 8 · 22 threads, 118 calls", "▸ shell 7 · 1 thread, 20 calls"])
+        self.assertEqual(seen["closed"], "1 process that does little")
+        self.assertEqual(seen["lanes_opened"], working + ["shell 7 · file"])
+        self.assertEqual(seen["lanes_without_first"], [])
         self.assertEqual(seen["idle"], "19 idle threads")
         self.assertEqual(sorted(seen["lanes_with_idle"]), sorted(working + [f"pool 8/{tid} · {kind}" for tid in range(10, 29) for kind in ("memory", "off_cpu")]))
         self.assertEqual(seen["lanes_again"], working)

@@ -1,8 +1,11 @@
 // Wheel, pointers and keys to the timeline.
 
+const kStill = 4; // pixels that a click may move
+
 function listenToPointers(timeline) {
   const { canvas } = timeline;
   const down = new Map(); // by pointer: where it was last
+  let pressed = null; // where the last one was pressed
   canvas.addEventListener("wheel", (event) => {
     event.preventDefault();
     if (event.shiftKey) return timeline.pan(event.deltaY + event.deltaX);
@@ -11,6 +14,7 @@ function listenToPointers(timeline) {
   }, { passive: false });
   canvas.addEventListener("pointerdown", (event) => {
     canvas.setPointerCapture(event.pointerId);
+    pressed = { x: event.offsetX, y: event.offsetY };
     down.set(event.pointerId, { x: event.offsetX, y: event.offsetY });
   });
   canvas.addEventListener("pointermove", (event) => {
@@ -28,6 +32,11 @@ function listenToPointers(timeline) {
       showTip(timeline, event.offsetX, event.offsetY);
     });
   }
+  canvas.addEventListener("click", (event) => {
+    const process = timeline.processAt(event.offsetY);
+    const hasMoved = Math.hypot(event.offsetX - pressed.x, event.offsetY - pressed.y) > kStill;
+    if (process && !hasMoved) timeline.open([process], !process.isOpen);
+  });
   canvas.addEventListener("pointerleave", () => hideTip(timeline));
 }
 
@@ -73,6 +82,19 @@ function listenToIdle(timeline) {
   button.addEventListener("click", () => {
     timeline.showIdle(!timeline.showsIdle);
     button.ariaPressed = String(timeline.showsIdle);
+  });
+}
+
+// Processes that do little can be opened: by their heads, or all of them.
+function listenToProcesses(timeline) {
+  const button = byId("closed-processes");
+  const closed = timeline.processes.filter(({ isOpen }) => !isOpen);
+  button.hidden = closed.length === 0;
+  button.textContent = closed.length === 1 ? "1 process that does little" : `${closed.length} processes that do little`;
+  button.addEventListener("click", () => {
+    const opens = closed.some(({ isOpen }) => !isOpen);
+    timeline.open(closed, opens);
+    button.ariaPressed = String(opens);
   });
 }
 

@@ -1,10 +1,12 @@
 // Which threads come first: those that ask the GPU for something, then those that call anything; threads that slept
-// from their beginning to their end, but for what every thread does first, are folded away.
+// from their beginning to their end, but for what every thread does first, are folded away. So are processes that do
+// little beside others.
 
 const kGpuCall = /^(cu|cuda|hip)[A-Z]/;
 const kWaiting = new Set(["off_cpu", "process"]); // types that say nothing of work
 const kAsleep = 0.95; // of its time, and at most so often
 const kNaps = 2;
+const kLittle = 0.05; // of the time in calls that the busiest process has
 
 // Of the rows of a lane: {calls, began, ended, inCalls}, times in ns; inCalls: in calls of the outermost level.
 function laneUse(trace, rows) {
@@ -56,10 +58,26 @@ function sleptAllTheTime(trace, thread) {
   return waits.inCalls >= kAsleep * life;
 }
 
-// Processes by what their busiest thread is, then threads likewise.
-function orderedThreads(trace) {
-  const threads = threadsOf(trace);
-  const ranks = new Map();
-  for (const { pid, rank } of threads) ranks.set(pid, Math.min(rank, ranks.get(pid) ?? rank));
-  return threads.sort((a, b) => ranks.get(a.pid) - ranks.get(b.pid) || a.pid - b.pid || a.rank - b.rank || a.tid - b.tid);
+// {pid, comm, threads, rank, calls, inCalls, isOpen}: the one that works most first. Rank: that of its first thread.
+function processesOf(trace) {
+  const processes = new Map();
+  for (const thread of threadsOf(trace)) {
+    if (!processes.has(thread.pid)) processes.set(thread.pid, { pid: thread.pid, comm: thread.comm, threads: [], rank: 2, calls: 0, inCalls: 0 });
+    const process = processes.get(thread.pid);
+    if (thread.tid === thread.pid) process.comm = thread.comm;
+    process.threads.push(thread);
+    process.rank = Math.min(process.rank, thread.rank);
+    for (const { type, rows } of thread.lanes) {
+      const { calls, inCalls } = laneUse(trace, rows);
+      process.calls += calls;
+      if (!kWaiting.has(type)) process.inCalls += inCalls;
+    }
+  }
+  const ordered = [...processes.values()].sort((a, b) => a.rank - b.rank || b.inCalls - a.inCalls || a.pid - b.pid);
+  const most = ordered[0]?.inCalls ?? 0;
+  for (const process of ordered) {
+    process.isOpen = process.rank === ordered[0].rank && process.inCalls >= kLittle * most;
+    process.threads.sort((a, b) => a.rank - b.rank || a.tid - b.tid);
+  }
+  return ordered;
 }

@@ -45,6 +45,7 @@ function drawTimeline(trace) {
     byId("range").textContent = `${(begin / 1e9).toFixed(6)} s to ${(end / 1e9).toFixed(6)} s, ${duration(end - begin)}`;
   };
   timeline.fit();
+  listenToProcesses(timeline);
   listenToIdle(timeline);
   listenToPointers(timeline);
   listenToKeys(timeline);

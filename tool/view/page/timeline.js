@@ -24,27 +24,53 @@ class Timeline {
     this.resize();
   }
 
-  // Lanes of a thread stand together; rows are below the title of their lane. Those of threads that are folded away have
-  // no place.
+  // Lanes of a thread stand together; rows are below the title of their lane. Those of threads and processes that are
+  // folded away have no place.
   place() {
-    this.threads ??= orderedThreads(this.trace);
-    const idle = this.threads.filter(({ isIdle }) => isIdle);
+    this.processes ??= processesOf(this.trace);
+    const idle = this.processes.flatMap(({ threads }) => threads.filter(({ isIdle }) => isIdle));
     this.folded = idle.length > 1 && !this.showsIdle ? idle : [];
     this.idle = idle.length;
     this.titles = [];
     for (const row of this.trace.rows) row.y = -Infinity;
     let y = 0;
-    for (const { pid, tid, comm, lanes } of this.threads.filter((thread) => !this.folded.includes(thread))) {
+    for (const process of this.processes) {
+      if (this.processes.length > 1) {
+        this.titles.push({ y, text: headOf(process), process });
+        y += kLaneTitle;
+      }
+      if (process.isOpen) y = this.placeThreads(process, y);
+    }
+    this.height = y;
+    const most = Math.max(kLowest, kOfWindow * innerHeight);
+    this.canvas.style.height = `${Math.min(y + kAxis + 2, most)}px`;
+    const texts = (of) => JSON.stringify(this.titles.filter(of).map(({ text }) => text));
+    this.canvas.dataset.lanes = texts(({ process }) => !process);
+    this.canvas.dataset.processes = texts(({ process }) => process);
+  }
+
+  placeThreads({ threads }, top) {
+    let y = top;
+    for (const { pid, tid, comm, lanes } of threads.filter((thread) => !this.folded.includes(thread))) {
       for (const { rows, type } of lanes) {
         this.titles.push({ y, text: `${comm} ${pid === tid ? pid : `${pid}/${tid}`} · ${type}` });
         for (const row of rows) row.y = y + kLaneTitle + row.depth * kRowHeight;
         y += kLaneTitle + (1 + Math.max(...rows.map((row) => row.depth))) * kRowHeight + 4;
       }
     }
-    this.height = y;
-    const most = Math.max(kLowest, kOfWindow * innerHeight);
-    this.canvas.style.height = `${Math.min(y + kAxis + 2, most)}px`;
-    this.canvas.dataset.lanes = JSON.stringify(this.titles.map(({ text }) => text));
+    return y;
+  }
+
+  open(processes, yes) {
+    for (const process of processes) process.isOpen = yes;
+    this.place();
+    this.pan(0); // as far up as there is something
+  }
+
+  // Whose head is there, or undefined.
+  processAt(y) {
+    const at = y - kAxis + this.top;
+    return this.titles.find((title) => title.process && at >= title.y && at < title.y + kLaneTitle)?.process;
   }
 
   showIdle(yes) {
@@ -168,12 +194,12 @@ class Timeline {
   }
 
   paintTitles(draw, height) {
-    for (const { y, text } of this.titles) {
+    for (const { y, text, process } of this.titles) {
       const at = y - this.top + kAxis;
       if (at < kAxis - kLaneTitle || at > height) continue;
       draw.fillStyle = this.line;
       draw.fillRect(0, at, this.width, 1);
-      draw.fillStyle = this.soft;
+      draw.fillStyle = process ? this.text : this.soft;
       draw.fillText(text, 4, at + kLaneTitle / 2);
     }
   }
@@ -224,6 +250,12 @@ class Timeline {
     const values = Object.entries(await this.trace.detailOf(details[i])).map(([key, value]) => `\n${key} = ${typeof value === "string" ? value : JSON.stringify(value)}`);
     return `${name}${kind}\n${type}, at ${(begins[i] / 1e9).toFixed(9)} s${took}${values.join("")}`;
   }
+}
+
+// "▸ python3 70 · 3 threads, 412 calls"
+function headOf({ isOpen, comm, pid, threads, calls }) {
+  const count = (number, noun) => `${grouped(number)} ${noun}${number === 1 ? "" : "s"}`;
+  return `${isOpen ? "▾" : "▸"} ${comm} ${pid} · ${count(threads.length, "thread")}, ${count(calls, "call")}`;
 }
 
 // [from, to], ns.
