@@ -34,22 +34,25 @@ class Timeline(InferenceCase):
         lanes = self.lanes(text)
         width = {len(row) for rows in lanes.values() for row in rows}
         self.assertEqual(len(width), 1)
-        width, end = width.pop(), float(trace.summary["ts"])
-        used = set()
+        width = width.pop()
         calls = list(trace.calls())
+        start, end = min(float(begin["ts"]) for begin, _ in calls), max(float(begin["ts"]) + float(over["duration_us"]) / 1e6 for begin, over in calls)
+        said = re.match(r"=== TIMELINE ===  ([\d.]+) ms to ([\d.]+) ms of [\d.]+ m?s, (\d+) threads?, ([\d ]+) calls, 0 lost", text)
+        for shown, when in zip(said.groups(), (start, end)):
+            self.assertAlmostEqual(float(shown), 1000 * when, delta=(end - start))  # a thousandth of it
+        used = set()
         for begin, over in calls:
             key = (f"{begin['pid']}/{begin['tid']}", begin["type"])
             used.add(key)
-            first, last = (int(when / end * width) for when in (float(begin["ts"]), float(begin["ts"]) + float(over["duration_us"]) / 1e6))
+            first, last = (int((when - start) / (end - start) * width) for when in (float(begin["ts"]), float(begin["ts"]) + float(over["duration_us"]) / 1e6))
             near = [row[max(first - 1, 0):last + 2] for row in lanes[key]]
             self.assertTrue(any(piece.strip() for piece in near), (begin, near))
         drawn = {key for key in lanes if key[1] not in ("lost",)}
         self.assertLessEqual(used, drawn)
-        said = re.match(r"=== TIMELINE ===  .*, (\d+) threads?, ([\d ]+) calls, 0 lost", text)
-        self.assertEqual(int(said[2].replace(" ", "")), len(trace.distinct()))
+        self.assertEqual(int(said[4].replace(" ", "")), len(trace.distinct()))
         longest, over = max(calls, key=lambda pair: pair[1]["duration_us"])
         rows = lanes[f"{longest['pid']}/{longest['tid']}", longest["type"]]
-        columns = float(over["duration_us"]) / 1e6 / end * width
+        columns = float(over["duration_us"]) / 1e6 / (end - start) * width
         self.assertTrue(any(f"[{longest['name'][:3]}" in row for row in rows) or columns < 6, rows)
 
     def test_a_window(self):

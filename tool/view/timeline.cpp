@@ -50,7 +50,7 @@ public:
     }
     void instant(const Record& record) override {
         if (is_counter(record) || !is_chosen(data_.wanted, record)) return;
-        if (!data_.columns.reach(record.time_ns)) return;
+        if (!reach(record.time_ns, record.time_ns)) return;
         data_.table.count(data_.table.id_of(record.type, record.name));
         if (!chosen_calls_.has(record)) ++data_.moments;
         if (!has_mark(record)) return;
@@ -58,13 +58,13 @@ public:
             ++row->at(data_.columns, record.time_ns).moments;
     }
     void lost(const Lost& lost) override {
-        if (data_.columns.reach(lost.time_ns))
+        if (reach(lost.time_ns, lost.time_ns))
             ++data_.losses.at(data_.columns, lost.time_ns).moments;
     }
     bool failed() const override { return false; }
     Result<void> finish(const Ending& ending) override {
         data_.ending = ending;
-        if (data_.to_ns() > data_.wanted.from_ns) data_.columns.reach(data_.to_ns() - 1);
+        if (data_.to_ns() > data_.from_ns()) data_.columns.reach(data_.to_ns() - 1);
         return {};
     }
 
@@ -74,9 +74,12 @@ public:
 private:
     // The last moment of the window belongs to it.
     bool reach(uint64_t begin_ns, uint64_t end_ns) {
-        data_.seen_ns = std::max(data_.seen_ns, end_ns);
         const uint64_t last_ns = std::min(end_ns, data_.wanted.to_ns - 1);
-        return data_.columns.reach(std::max(begin_ns, last_ns));
+        if (!data_.columns.reach(begin_ns) || !data_.columns.reach(std::max(begin_ns, last_ns)))
+            return false;
+        data_.first_ns = std::min(data_.first_ns, begin_ns);
+        data_.seen_ns = std::max(data_.seen_ns, end_ns);
+        return true;
     }
     TimeRow* row_of(const Slice& slice);
 

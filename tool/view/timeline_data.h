@@ -2,8 +2,10 @@
 // level. Bounded: threads and levels beyond the most are counted only.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,8 +40,18 @@ struct TimelineData {
     using ThreadId = std::pair<uint32_t, uint32_t>;  // process, thread
 
     explicit TimelineData(const CallSelection& which)
-        : wanted(which), columns(which.from_ns, which.to_ns) {}
-    uint64_t to_ns() const { return std::min(wanted.to_ns, std::max(ending.time_ns, seen_ns)); }
+        : wanted(which),
+          columns(which.from_ns > 0 ? std::optional(which.from_ns) : std::nullopt, which.to_ns) {}
+    // Where nothing else is asked for, from the first to the last event: the trace may begin long
+    // before, and end long after.
+    uint64_t from_ns() const {
+        if (wanted.from_ns > 0) return wanted.from_ns;
+        return std::min(first_ns, seen_ns);
+    }
+    uint64_t to_ns() const {
+        const uint64_t end_ns = std::max(ending.time_ns, seen_ns);
+        return wanted.to_ns < end_ns ? wanted.to_ns : std::max(seen_ns, from_ns());
+    }
 
     CallSelection wanted;
     TimeColumns columns;
@@ -47,7 +59,7 @@ struct TimelineData {
     TimeRow losses;
     CallTable table;
     uint64_t calls = 0, moments = 0;
-    uint64_t seen_ns = 0;   // the end of the last call
+    uint64_t first_ns = UINT64_MAX, seen_ns = 0;  // the first moment, the end of the last call
     uint64_t not_held = 0;  // calls of threads, or of levels, for which there was no room
     Ending ending;
 };

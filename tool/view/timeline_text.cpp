@@ -114,7 +114,7 @@ class Picture {
 public:
     Picture(TimelineData& data, const TimelineLook& look)
         : data_(data), look_(look), glyphs_(look.ascii ? kAscii : kUnicode),
-          from_ns_(data.wanted.from_ns), to_ns_(std::max(data.to_ns(), from_ns_ + 1)) {
+          from_ns_(data.from_ns()), to_ns_(std::max(data.to_ns(), from_ns_ + 1)) {
         for (const auto& [id, thread] : data.threads) {
             for (const auto& [type, lane] : thread.lanes)
                 label_ = std::max(label_, type.size() + 3);
@@ -214,7 +214,7 @@ void Picture::add_thread(std::string& out, TimelineData::ThreadId id,
     for (const auto& [rank, type] : order) {
         std::string shown = type;
         for (TimeRow& one : thread.lanes.find(type)->second.rows) {
-            out += line(label(shown), row(one.shown(data_.columns, to_ns_, width_)));
+            out += line(label(shown), row(one.shown(data_.columns, from_ns_, to_ns_, width_)));
             shown.clear();
         }
     }
@@ -222,7 +222,7 @@ void Picture::add_thread(std::string& out, TimelineData::ThreadId id,
 
 std::string Picture::losses() const {
     Line drawn(look_.colors);
-    for (const Column& one : data_.losses.shown(data_.columns, to_ns_, width_))
+    for (const Column& one : data_.losses.shown(data_.columns, from_ns_, to_ns_, width_))
         drawn.put(one.all.moments > 0 ? "!" : " ", one.all.moments > 0 ? kRed : 0);
     return line(label("lost"), drawn.take());
 }
@@ -253,12 +253,14 @@ std::string Picture::names() const {
 
 std::string Picture::text() {
     const uint64_t column_ns = (to_ns_ - from_ns_) / width_;
-    const Clock clock(to_ns_, std::max<uint64_t>(to_ns_ / 1000, 1));
-    std::string out = fmt::format(
-        "=== TIMELINE ===  {} to {}, {}, {}, {} lost; a column is {}\n\n", clock.text(from_ns_),
-        clock.text(to_ns_), sink::plural(data_.threads.size(), "thread"),
-        sink::plural(data_.calls + data_.moments, "call"), sink::grouped(data_.ending.lost),
-        sink::short_duration(column_ns));
+    const Clock clock(to_ns_, std::max<uint64_t>((to_ns_ - from_ns_) / 1000, 1));
+    const uint64_t whole_ns = std::max(data_.ending.time_ns, to_ns_);
+    std::string out =
+        fmt::format("=== TIMELINE ===  {} to {} of {}, {}, {}, {} lost; a column is {}\n\n",
+                    clock.text(from_ns_), clock.text(to_ns_), sink::short_duration(whole_ns),
+                    sink::plural(data_.threads.size(), "thread"),
+                    sink::plural(data_.calls + data_.moments, "call"),
+                    sink::grouped(data_.ending.lost), sink::short_duration(column_ns));
     std::vector<std::pair<uint64_t, TimelineData::ThreadId>> busiest;
     size_t asleep = 0;
     for (const auto& [id, thread] : data_.threads) asleep += thread.slept() ? 1 : 0;

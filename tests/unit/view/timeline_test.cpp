@@ -66,7 +66,7 @@ TEST(Timeline, LanesLevelsAndWhatIsInThem) {
     trace.lost(200, 17);
     EXPECT_EQ(
         trace.text(660, {80, false, true}, 17),
-        R"(=== TIMELINE ===  0.0 ms to 660.0 ms, 2 threads, 8 calls, 17 lost; a column is 10.0 ms
+        R"(=== TIMELINE ===  0.0 ms to 660.0 ms of 660 ms, 2 threads, 8 calls, 17 lost; a column is 10.0 ms
 
              |0 ms               |200 ms             |400 ms             |600 ms
 70/70 python3
@@ -96,7 +96,8 @@ TEST(Timeline, AWindowOfIt) {
     trace.call("u", "around", 50, 133);
     trace.call("u", "behind", 166, 180);
     std::string text = trace.text(1000, {76, false, true});
-    EXPECT_NE(text.find("=== TIMELINE ===  100.0 ms to 166.0 ms, 1 thread, 1 call,"), text.npos)
+    EXPECT_NE(text.find("=== TIMELINE ===  100.00 ms to 166.00 ms of 1.00 s, 1 thread, 1 call,"),
+              text.npos)
         << text;
     EXPECT_NE(text.find("|100 ms"), text.npos) << text;
     EXPECT_NE(text.find("|[around-------------------------]"), text.npos) << text;
@@ -112,11 +113,16 @@ TEST(Timeline, AWindowThatEndsBehindTheTrace) {
     EXPECT_EQ(trace.text(100), whole.text(100));
 }
 
-TEST(Timeline, TheTraceIsLongerThanItsCalls) {
+TEST(Timeline, IsFromTheFirstToTheLastCall) {
     Trace trace;
-    trace.call("u", "early", 0, 100);
+    trace.call("u", "inner", 50'100, 50'200);
+    trace.call("u", "outer", 50'000, 50'400);
     std::string text = trace.text(100'000, {60, false, true});
-    EXPECT_NE(text.find("  u     |.      "), text.npos) << text;
+    EXPECT_NE(text.find("=== TIMELINE ===  50.0000 s to 50.4000 s of 100 s, 1 thread, 2 calls"),
+              text.npos)
+        << text;
+    EXPECT_NE(text.find("[outer-"), text.npos) << text;
+    EXPECT_NE(text.find("-]|\n"), text.npos) << text;
 }
 
 TEST(Timeline, OnlyWhatIsChosen) {
@@ -184,15 +190,44 @@ TEST(TimeColumns, TwoBecomeOneWhereTimeIsLong) {
     ASSERT_TRUE(columns.reach(100'000'000));
     EXPECT_EQ(columns.cell_ns(), 128'000u);
     row.add_call(columns, 50'000'000, 100'000'000, 2000, 1);
-    std::vector<TimeRow::Column> shown = row.shown(columns, 100'000'000, 100);
+    std::vector<TimeRow::Column> shown = row.shown(columns, 0, 100'000'000, 100);
     EXPECT_NEAR(shown[0].busy, 0.5, 0.1);
     EXPECT_EQ(shown[10].busy, 0);
     EXPECT_EQ(shown[99].all.call, 2000u);
     EXPECT_NEAR(shown[70].busy, 1, 1e-9);
     uint64_t busy = 0;
-    for (const auto& one : row.shown(columns, 100'000'000, 20)) busy += one.all.busy_ns;
+    for (const auto& one : row.shown(columns, 0, 100'000'000, 20)) busy += one.all.busy_ns;
     EXPECT_EQ(busy, 500'000u + 50'000'000u);
     EXPECT_FALSE(TimeColumns(5, 10).reach(10));
+    EXPECT_FALSE(TimeColumns(5, 10).reach(4));
+}
+
+TEST(TimeColumns, BeginWithTheFirstMomentAndGrowToEitherSide) {
+    constexpr uint64_t kAt = 10'000'000'000;
+    TimeColumns columns({}, UINT64_MAX);
+    TimeRow row;
+    const auto add = [&](uint64_t begin_ns, uint64_t end_ns, uint64_t call) {
+        ASSERT_TRUE(columns.reach(begin_ns) && columns.reach(end_ns));
+        row.add_call(columns, begin_ns, end_ns, call, 0);
+    };
+    add(kAt, kAt + 500'000, 1);
+    EXPECT_EQ(columns.cell_ns(), 1000u);
+    EXPECT_EQ(columns.begin_of(0), static_cast<int64_t>(kAt));
+    add(kAt - 800'000, kAt - 300'000, 2);  // an outer call, which is told when it ends
+    EXPECT_EQ(columns.cell_ns(), 2000u);
+    add(kAt + 1'000'000, kAt + 1'500'000, 3);
+    const auto shown = row.shown(columns, kAt - 800'000, kAt + 1'500'000, 23);
+    const auto call_at = [&](size_t column) { return shown[column].all.call; };
+    for (size_t column : {0, 4}) EXPECT_EQ(call_at(column), 2u) << column;
+    for (size_t column : {8, 12}) EXPECT_EQ(call_at(column), 1u) << column;
+    for (size_t column : {18, 22}) EXPECT_EQ(call_at(column), 3u) << column;
+    for (size_t column : {6, 14, 16}) EXPECT_EQ(shown[column].busy, 0) << column;
+    uint64_t busy = 0;
+    for (const auto& one : shown) busy += one.all.busy_ns;
+    EXPECT_EQ(busy, 1'500'000u);
+    add(3, 4, 4);  // cells begin before the trace does
+    EXPECT_LE(columns.begin_of(0), 3);
+    EXPECT_EQ(row.shown(columns, 3, kAt + 1'500'000, 100)[0].all.call, 4u);
 }
 
 }  // namespace
