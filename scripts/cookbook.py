@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs the recipes of docs/cookbook.md: each is a heading, its commands (```sh) and what they print (```text).
+"""Runs the recipes of docs/cookbook.md and README.md: commands (```sh), and behind them what they print (```text).
 
     scripts/cookbook.py --tool build/release [--write] [-k WORD]
 
-Compares what is printed with what the document says: numbers, their units addresses and the length of bars may differ, and a
+Compares what is printed with what the documents say: numbers, their units addresses and the length of bars may differ, and a
 line `...` stands for any number of lines. With --write, an empty text block gets what is printed. A block ```file NAME
-before the commands is a file that they find.
+before the commands is a file that they find. In the cookbook each heading has a recipe.
 """
 
 import argparse
@@ -14,28 +14,23 @@ import re
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENT = ROOT / "docs" / "cookbook.md"
-BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-HEADING = re.compile(r"^### (.*)$", re.MULTILINE)
+COOKBOOK = ROOT / "docs" / "cookbook.md"
+DOCUMENTS = (COOKBOOK, ROOT / "README.md")
+PART = re.compile(r"^###? (?P<title>[^\n]*)$|^```(?P<kind>\w+)(?: (?P<name>\S+))?\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 TIMES = 60  # seconds for one recipe
 
 
+@dataclass
 class Recipe:
-    def __init__(self, title, text, begin):
-        self.title, self.files, self.commands, self.output, self.place = title, {}, None, None, None
-        for block in BLOCK.finditer(text):
-            kind, name, body = block.groups()
-            if kind == "file":
-                self.files[name] = body
-            elif kind == "sh":
-                self.commands = body
-            elif kind == "text":
-                self.output, self.place = body, (begin + block.start(3), begin + block.end(3))
-        if self.commands is None or self.output is None:
-            raise SystemExit(f"{DOCUMENT.name}: `{title}` lacks its commands (```sh) or what they print (```text)")
+    title: str
+    files: dict
+    commands: str
+    output: str
+    place: tuple  # of the output, in the document's text
 
     def run(self, tool):
         """What the commands print on both streams."""
@@ -77,12 +72,40 @@ def difference(expected, printed):
     return rest[0] if rest and not anywhere else None
 
 
-def recipes():
-    text = DOCUMENT.read_text()
-    headings = list(HEADING.finditer(text)) + [None]
-    for this, following in zip(headings, headings[1:]):
-        end = following.start() if following else len(text)
-        yield Recipe(this.group(1), text[this.end():end], this.end())
+def recipes(document):
+    title, files, commands, lacking = "", {}, None, None
+    for part in PART.finditer(document.read_text()):
+        kind = part["kind"]
+        if kind is None:
+            if lacking:
+                break
+            title, files, commands = part["title"], {}, None
+            lacking = title if document == COOKBOOK and part[0].startswith("### ") else None
+        elif kind == "file":
+            files[part["name"]] = part["body"]
+        elif kind == "text" and commands is not None:
+            yield Recipe(title, files, commands, part["body"], part.span("body"))
+            lacking = None
+        commands = part["body"] if kind == "sh" else None
+    if lacking:
+        raise SystemExit(f"{document.name}: `{lacking}` lacks its commands (```sh), or what they print (```text)")
+
+
+def print_differences(document, options):
+    """How many recipes print something else; with --write, what is printed goes to where nothing stands."""
+    wrong, text = 0, document.read_text()
+    for recipe in reversed([one for one in recipes(document) if options.k in one.title]):
+        if options.write and recipe.output:
+            continue
+        printed = recipe.run(Path(options.tool).resolve())
+        if options.write:
+            text = text[:recipe.place[0]] + printed + text[recipe.place[1]:]
+        elif (line := difference(recipe.output, printed)) is not None:
+            wrong += 1
+            print(f"{document.name}: {recipe.title}\n  differs at: {line}\n  printed:\n{printed}")
+    if options.write:
+        document.write_text(text)
+    return wrong
 
 
 def main():
@@ -91,18 +114,7 @@ def main():
     parser.add_argument("--write", action="store_true")
     parser.add_argument("-k", default="", metavar="WORD", help="only recipes whose titles have it")
     options = parser.parse_args()
-    wrong, text = 0, DOCUMENT.read_text()
-    for recipe in reversed([one for one in recipes() if options.k in one.title]):
-        if options.write and recipe.output:
-            continue
-        printed = recipe.run(Path(options.tool).resolve())
-        if options.write:
-            text = text[:recipe.place[0]] + printed + text[recipe.place[1]:]
-        elif (line := difference(recipe.output, printed)) is not None:
-            wrong += 1
-            print(f"{recipe.title}\n  differs at: {line}\n  printed:\n{printed}")
-    if options.write:
-        DOCUMENT.write_text(text)
+    wrong = sum(print_differences(document, options) for document in DOCUMENTS)
     return 1 if wrong else 0
 
 
