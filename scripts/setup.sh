@@ -31,7 +31,7 @@ tests=(ccache mold clang libclang-rt-14-dev clang-format clang-tidy git jq sqlit
 container=(buildah podman runc mmdebstrap util-linux)
 arm64=(ccache clang lld mmdebstrap util-linux qemu-user-static
        qemu-system-arm cpio kmod xz-utils zstd dpkg debian-archive-keyring make pahole)
-bench=(bpftool hey linux-perf mmdebstrap "linux-headers-$(dpkg --print-architecture 2>/dev/null)")
+bench=(aha bpftool hey linux-perf mmdebstrap "linux-headers-$(dpkg --print-architecture 2>/dev/null)")
 
 command -v npm >/dev/null || tests+=(nodejs npm)  # for the page of convert --to html
 wanted=("${build[@]}")

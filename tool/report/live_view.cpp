@@ -23,8 +23,9 @@ std::string plain(std::string text) {
     return text;
 }
 
+// "openat  Time in system calls": what tells rows apart stands where it is not cut.
 std::string labelled(const std::string& label, const sink::Group& by) {
-    return by.empty() ? label : label + "  " + sink::group_label(by);
+    return by.empty() ? label : sink::group_label(by) + "  " + label;
 }
 
 // Of values that may be negative it is signed.
