@@ -78,7 +78,7 @@ class Given(TracerCase):
         """Without sessions, and where nothing waits for the function's return."""
         for options, rule, why in ((("--attach", "multi"), CALLS, "this kernel has no uprobe session links"),
                                    (("--attach", "perf"), CALLS, "this kernel has no uprobe session links"),
-                                   ((), BEGINNINGS, "the rules look at its beginning only")):
+                                   ((), BEGINNINGS, "`on entry` rules would count twice")):
             with self.subTest(options=options, rule=rule):
                 trace, addresses = self.given("cuMemAlloc", *options, rule=rule)
                 self.assertEqual((addresses["elsewhere"], addresses["untraced"]), ([], ["cuMemAlloc"]))

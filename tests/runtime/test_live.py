@@ -180,7 +180,7 @@ wait_for("stop")
         self.assertIn("a live view needs a terminal", done.stderr)
         self.open(env="TERM=unheard-of")
         shown = self.ended()
-        self.assertIn("a terminal of the kind `unheard-of`", shown)
+        self.assertIn("no terminfo entry for TERM=`unheard-of`", shown)
         self.assertEqual(self.status, 1)
 
 

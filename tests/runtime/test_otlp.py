@@ -133,7 +133,7 @@ class Rules(OtlpCase):
         for sample in ("10", "1/0", "2/10", "1/x"):
             done = self.mlbcc("serve", "--sample", sample, "--", "true")
             self.assertEqual(done.returncode, 2)
-            self.assertIn(f"`{sample}` is no part of the requests", done.stderr)
+            self.assertIn(f"invalid --sample `{sample}`", done.stderr)
 
 
 @unittest.skipUnless(shutil.which("ab"), "there is no ab")

@@ -229,7 +229,7 @@ class Python(TracerCase):
         pids = {event["pid"] for event in trace.events}
         self.assertEqual(len(pids), 2)
         self.assertIn([line for line in self.last.stderr.splitlines() if "Python" in line],
-                      [[f"mlbcc: {other} of PID {pid} is not looked into: Python 3.7 is not supported "
+                      [[f"mlbcc: no Python stacks for PID {pid}: {other}: Python 3.7 is not supported "
                         "(3.8 to 3.13 are)"] for pid in pids])
 
     def test_what_is_no_python_has_none(self):

@@ -218,7 +218,7 @@ int check_use(const CommandLine& line) {
     if (!o.keep.empty() && line.command == Command::check && !line.compile)
         return usage_error("--keep is for a trace, `check --compile` and `emit`", "add --compile");
     if (line.emit.annotate && line.emit.assembly)
-        return usage_error("--annotate is of C, and --asm prints instructions",
+        return usage_error("--annotate and --asm cannot be combined",
                            "leave one out: --asm names the rules, too");
     const bool is_stream = o.output == "-" || o.output.starts_with("/dev/fd/");
     if (!o.formats.empty() && (is_stream || (o.serves && o.output.empty())))

@@ -27,7 +27,7 @@ void add_rules(CLI::App& app, trace::TraceOptions& o, Texts& texts) {
     app.add_flag("--late-anywhere", o.rules.late_anywhere,
                  "Wait for libraries of optional rules by their file's name, in whatever folder");
     app.add_flag("--exact-entry", o.rules.exact_entry,
-                 "Probe the very first byte of each function, even where that is dear");
+                 "Probe the first byte of each function, even if that is slower");
     app.add_option("--attach", texts.attach, "How probes attach: auto, session, multi or perf")
         ->type_name("WAY")
         ->check(unsaid(CLI::IsMember({"auto", "session", "multi", "perf"})));
@@ -66,7 +66,7 @@ void add_output(CLI::App& app, trace::TraceOptions& o, Texts& texts) {
                    "Write the events' stacks for a flame graph to this file, at the end")
         ->type_name("FILE");
     app.add_option("--folded-by", texts.folded_by,
-                   "What stacks are weighed by: events, or duration in microseconds")
+                   "Stack weight: events, or duration in microseconds")
         ->type_name("events|duration")
         ->check(unsaid(CLI::IsMember({"events", "duration"})));
     app.add_option("--keep", o.keep,
@@ -80,10 +80,8 @@ void add_running(CLI::App& app, trace::TraceOptions& o, Texts& texts) {
     app.add_option("--buffer", texts.buffer, "Size of the event buffer of each CPU; default 16MiB")
         ->type_name("SIZE");
     app.add_flag("--watch", o.rules.watch,
-                 "Take changes of the rule files, their headers and the templates over while "
-                 "tracing");
-    app.add_flag("--reloadable", o.reloadable,
-                 "Read the rules anew at SIGHUP; --watch does so, too");
+                 "Reload when a rule file, one of its headers, or a template changes");
+    app.add_flag("--reloadable", o.reloadable, "Reload the rules at SIGHUP; --watch does so, too");
     app.add_flag("--no-realtime", texts.no_realtime, "Read events at normal priority");
     app.add_flag("--live", o.live, "Fill the terminal with what was counted so far, while tracing");
 }

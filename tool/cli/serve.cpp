@@ -83,8 +83,8 @@ void add_serve(CLI::App& app, CommandLine& line, ServeTexts& texts) {
                     "Tell in which functions each endpoint's requests waited 1 ms or longer");
     serve
         ->add_option("--marker", texts.marker,
-                     "Function that the server calls with a number of the request that its thread "
-                     "works for from then on, 0 for none")
+                     "Function the server calls with the id of the request that its thread now "
+                     "works on (0: none)")
         ->type_name("LIB:FUNCTION");
     serve->add_option("--top", requests.top, "Show so many endpoints; default 20")
         ->type_name("N")
@@ -95,16 +95,16 @@ int read_serve(const ServeTexts& texts, trace::ServeOptions& serve) {
     const bool by_category =
         std::ranges::find(serve.syscalls, serve.kCategories) != serve.syscalls.end();
     if (by_category && serve.syscalls.size() > 1)
-        return usage_error("`--syscalls categories` tells of all system calls",
-                           "give it alone, or names only");
+        return usage_error("`categories` cannot be combined with system call names",
+                           "leave one out: categories count every system call");
     if (int status = read_time(texts.interval, serve.interval_ns); status != 0) return status;
     if (int status = read_time(texts.min_duration, serve.requests.least_ns); status != 0)
         return status;
     if (!texts.sample.empty()) {
         auto one_in = parse_sample(texts.sample);
         if (!one_in)
-            return usage_error(fmt::format("`{}` is no part of the requests", texts.sample),
-                               "write 1/10 for one of ten");
+            return usage_error(fmt::format("invalid --sample `{}`", texts.sample),
+                               "write a fraction: 1/10 is one of ten requests");
         serve.one_in = *one_in;
     }
     if (int status = read_marker(texts.marker, serve); status != 0) return status;

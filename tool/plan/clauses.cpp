@@ -188,10 +188,12 @@ Emit& ProbePlanner::joined(RecordPlan& plan, RuleContext& context, Emit_ wanted)
 void ProbePlanner::span(RuleContext& context, const rules::SpanClause& clause, const Span& where) {
     if (context.at_entry()) {
         Diagnostics found;
-        std::string what = context.rule.entry                   ? "`on entry` acts at one"
-                           : probe_.kind == ProbeKind::interval ? "a look at a process is a moment"
-                                                                : "a tracepoint is a moment";
-        Diagnostic& error = found.error(where, "a `span` has two ends, and " + what);
+        std::string what = context.rule.entry
+                               ? "needs both ends of a call, and `on entry` acts at the first"
+                           : probe_.kind == ProbeKind::interval
+                               ? "needs a call; a look at a process has no duration"
+                               : "needs a call; a tracepoint has no duration";
+        Diagnostic& error = found.error(where, "a `span` " + what);
         error.help(context.rule.entry ? "remove `entry`, or use `event`" : "use `event`");
         builder_.report(found);
         return;

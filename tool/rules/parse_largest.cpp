@@ -17,7 +17,7 @@ std::optional<uint32_t> parse_how_many(Cursor& cursor) {
         return static_cast<uint32_t>(number.value);
     }
     Span span = cursor.last().span;
-    cursor.error(span, fmt::format("`{}` is not how many can be kept", span.text()))
+    cursor.error(span, fmt::format("expected how many to keep, found `{}`", span.text()))
         .help(fmt::format("write a number from 1 to {}", kMaxLargest));
     return 1;
 }

@@ -106,7 +106,7 @@ Result<void> TrustedFiles::admit_one(const struct stat& status, const std::strin
         return refusal(fmt::format("everybody may write to {}", path), help);
     if ((status.st_mode & S_IWGRP) == 0) return {};
     if (::getxattr(path.c_str(), kAcl, nullptr, 0) > 0)
-        return refusal(fmt::format("its list of rights lets others write to {}", path), help);
+        return refusal(fmt::format("an ACL lets others write to {}", path), help);
     if (!others_are_in(status.st_gid)) return {};
     return refusal(fmt::format("the group {} may write to {}", group_name(status.st_gid), path),
                    help);

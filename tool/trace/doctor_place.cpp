@@ -188,7 +188,9 @@ Verdicts event_cost(const Findings& found) {
                                    cost.event_ns, cost.records);
     if (cost.records == cost.expected) return {ok(std::move(text))};
     return {{State::fault, std::move(text),
-             fmt::format("{} were to come: probes miss calls on this machine", cost.expected), ""}};
+             fmt::format("only {} of {} probe hits were recorded: probes miss calls here",
+                         cost.records, cost.expected),
+             ""}};
 }
 
 Verdicts rules(const Findings& found) {

@@ -81,7 +81,7 @@ Verdicts perf_event_paranoid(const Findings& found) {
 Verdicts unprivileged_bpf(const Findings& found) {
     const std::optional<int> disabled = found.settings.unprivileged_bpf_disabled;
     if (!disabled) return {ok("not known")};
-    return {ok(*disabled == 0 ? "allowed, as far as it goes" : "for those with CAP_BPF only")};
+    return {ok(*disabled == 0 ? "allowed" : "for those with CAP_BPF only")};
 }
 
 Verdicts kptr_restrict(const Findings& found) {

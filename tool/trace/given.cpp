@@ -178,8 +178,7 @@ const plan::ProbePlan* GivenFunctions::highest_form(const Answer& answer) const 
 // it shows by the return probe that is open.
 Result<void> GivenFunctions::probe(const plan::ProbePlan& form, uint64_t offset, std::string path) {
     if (!form.has_return()) {
-        return Error{"the rules look at its beginning only, and calls that are passed on to it "
-                     "would count twice"};
+        return Error{"`on entry` rules would count twice the calls that are passed on to it"};
     }
     if (form.ends_at_instructions())
         return Error{"a return probe, by which it would be told apart, would do harm"};

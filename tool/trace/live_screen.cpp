@@ -88,9 +88,8 @@ Result<std::unique_ptr<LiveScreen>> LiveScreen::open(const TraceOptions& options
     const bool known = term != nullptr && ::setupterm(term, terminal.get(), &found) == OK;
     const char* moves = known ? ::tigetstr(const_cast<char*>("cup")) : nullptr;
     if (moves == nullptr || moves == reinterpret_cast<const char*>(-1)) {
-        return Error{fmt::format("nothing is known of how to fill a terminal of the kind `{}`",
-                                 term == nullptr ? "" : term),
-                     0, "set TERM, for example to xterm, or install ncurses-term"};
+        return Error{fmt::format("no terminfo entry for TERM=`{}`", term == nullptr ? "" : term), 0,
+                     "set TERM, for example to xterm, or install ncurses-term"};
     }
     Result<CapturedOutput> output = CapturedOutput::begin();
     if (!output) return output.error();

@@ -84,7 +84,7 @@ void PythonWatch::found(uint32_t pid, uint64_t start, uint64_t offset, const std
     File* known = file(reached, path);
     if (known != nullptr && !known->read && !known->told) {
         known->told = true;
-        tell_note(verbosity_, fmt::format("{} of PID {} is not looked into: {}", path, pid,
+        tell_note(verbosity_, fmt::format("no Python stacks for PID {}: {}: {}", pid, path,
                                           known->read.error().message()));
     }
     if (known == nullptr || !known->read || !*known->read) return;

@@ -66,7 +66,7 @@ TEST(IntervalPlan, IsNoCall) {
   = note: it looks at processes, and is no call with arguments
   = help: `mlbcc list` shows the fields that there are
 )");
-    EXPECT_EQ(said("span a"), R"(error: a `span` has two ends, and a look at a process is a moment
+    EXPECT_EQ(said("span a"), R"(error: a `span` needs a call; a look at a process has no duration
  --> a.rules:1:18
   |
 1 | on interval:1s { span a }

@@ -25,7 +25,7 @@ TEST(PlannerMistakes, ASpanKnowsNothingOfTheReturn) {
 
 TEST(PlannerMistakes, ASpanHasTwoEnds) {
     EXPECT_EQ(said("on entry cuda:cuInit { span userspace }"),
-              "error: a `span` has two ends, and `on entry` acts at one\n"
+              "error: a `span` needs both ends of a call, and `on entry` acts at the first\n"
               "  --> a.rules:10:24\n"
               "   |\n"
               "10 | on entry cuda:cuInit { span userspace }\n"

@@ -151,7 +151,7 @@ TEST(PointsPlan, AMomentHasNoEnd) {
               "1 | on tracepoint:sched:sched_switch { where ret < 0 count }\n"
               "  |                                          ^^^\n" +
                   note);
-    EXPECT_EQ(said("span a"), "error: a `span` has two ends, and a tracepoint is a moment\n"
+    EXPECT_EQ(said("span a"), "error: a `span` needs a call; a tracepoint has no duration\n"
                               " --> a.rules:1:36\n"
                               "  |\n"
                               "1 | on tracepoint:sched:sched_switch { span a }\n"

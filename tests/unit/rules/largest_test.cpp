@@ -29,7 +29,7 @@ TEST(Largest, IsByOneValueAndShowsOthers) {
 
 TEST(Largest, KeepsAtLeastOneAndNotMoreThanAThousand) {
     EXPECT_EQ(messages("on c:f { largest 0 by size as \"S\" }"),
-              R"(error: `0` is not how many can be kept
+              R"(error: expected how many to keep, found `0`
  --> a.rules:1:18
   |
 1 | on c:f { largest 0 by size as "S" }
@@ -37,7 +37,7 @@ TEST(Largest, KeepsAtLeastOneAndNotMoreThanAThousand) {
   = help: write a number from 1 to 1000
 )");
     EXPECT_EQ(messages("on c:f { largest 5ms by size as \"S\" }"),
-              R"(error: `5ms` is not how many can be kept
+              R"(error: expected how many to keep, found `5ms`
  --> a.rules:1:18
   |
 1 | on c:f { largest 5ms by size as "S" }

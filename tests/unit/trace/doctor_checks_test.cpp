@@ -297,8 +297,8 @@ TEST(Doctor, ProbesThatMissCalls) {
     Findings found = good_machine();
     found.cost = bpf::EventCost{700.4, 3, 9000, 8990};
     EXPECT_EQ(remarks(found),
-              (Lines{"fault event_cost: 700 ns for a probe and its record, in 8990 of them | 9000 "
-                     "were to come: probes miss calls on this machine | "}));
+              (Lines{"fault event_cost: 700 ns for a probe and its record, in 8990 of them | only "
+                     "8990 of 9000 probe hits were recorded: probes miss calls here | "}));
 }
 
 TEST(Doctor, AHelperThatDoesNotStart) {
