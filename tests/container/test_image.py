@@ -177,7 +177,7 @@ class Messages(ContainerCase):
                          f"error: there is no process {process.pid}\n   = help: this is a pid namespace of its own: "
                          "a container sees the machine's processes with --pid=host\n")
         self.assertEqual(self.refused(*TRACING, "--pid=host", command=command),
-                         f"error: cannot look at process {process.pid}: Permission denied\n   = help: run as root; a "
+                         f"error: cannot inspect process {process.pid}: Permission denied\n   = help: run as root; a "
                          "container needs --cap-add SYS_PTRACE, and under AppArmor --security-opt apparmor=unconfined\n")
 
     def test_tracepoints(self):

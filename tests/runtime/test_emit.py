@@ -136,7 +136,7 @@ class Refused(EmitCase):
                                  "^" * len(UNCHECKED), "the kernel's verifier gave up here"), said)
         self.assertIn("note: what the rule asks for\n", said)
         self.assertIn("--> test.rules:1:1\n", said)
-        steps = said[said.index("the last instructions that it looked at:\n"):].splitlines()
+        steps = said[said.index("the last instructions it verified:\n"):].splitlines()
         self.assertIn(f"; {UNCHECKED}", [step.strip() for step in steps])
         self.assertRegex(said, r"\n +\d+: \([0-9a-f]{2}\) r\d+ = \*\(u32 \*\)\(r\d+ \+0\).*\n +R\d+ invalid mem access")
         self.assertIn("error: the kernel refuses the program `family_ask`: what is wrong is in a template of "

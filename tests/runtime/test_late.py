@@ -175,7 +175,7 @@ note: library `{file}` is not there yet: it is waited for
   |
 1 | library late = "{file}"
   | ^^^^^^^^^^^^^^^^{"^" * (len(str(file)) + 1)}
-  = note: looked at none/libnone.so
+  = note: searched none/libnone.so
 """.replace(f"{self.dir}/", ""), said)
         self.assertIn("mlbcc: library `none/libnone.so` never came\n", said)
 

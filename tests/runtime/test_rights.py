@@ -184,6 +184,6 @@ class Missing(TracerCase):
             [need_tool("setpriv"), "--bounding-set=-all,+bpf,+perfmon", str(MLBCC), "--rules", str(self.rules(tick())),
              "-o", str(self.out), "--pid", str(process.pid)], text=True, capture_output=True, check=False)
         self.assertEqual((done.returncode, done.stderr),
-                         (1, f"error: cannot look at process {process.pid}: Permission denied\n"
+                         (1, f"error: cannot inspect process {process.pid}: Permission denied\n"
                              "   = help: run as root; a container needs --cap-add SYS_PTRACE, and under AppArmor "
                              "--security-opt apparmor=unconfined\n"))

@@ -14,7 +14,8 @@ Result<DiskSpace> disk_space(const std::string& folder) {
         path = path.parent_path();
     }
     struct statvfs status {};
-    if (::statvfs(path.c_str(), &status) != 0) return system_error("cannot look at " + folder);
+    if (::statvfs(path.c_str(), &status) != 0)
+        return system_error("cannot read the free space of " + folder);
     return DiskSpace{path.string(), uint64_t{status.f_bavail} * status.f_frsize,
                      ::access(path.c_str(), W_OK) == 0};
 }

@@ -76,7 +76,7 @@ Result<ElfImage> ElfImage::read(UniqueFd file, const std::string& path) {
     image.file_ = std::move(file);
     struct stat status;
     if (fstat(image.file_.get(), &status) != 0) {
-        return system_error(fmt::format("cannot look at {}", path));
+        return system_error(fmt::format("cannot stat {}", path));
     }
     if (S_ISDIR(status.st_mode)) return Error{fmt::format("{} is a directory", path), 0, {}};
     if (!S_ISREG(status.st_mode)) return Error{fmt::format("{} is not a file", path), 0, {}};

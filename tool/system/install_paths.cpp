@@ -39,7 +39,7 @@ std::string running_folder() {
 }
 
 Error not_found(std::string_view what, const std::vector<std::string>& places, std::string help) {
-    return {fmt::format("{} was not found; looked at {}", what, fmt::join(places, ", ")), 0,
+    return {fmt::format("{} was not found; searched {}", what, fmt::join(places, ", ")), 0,
             std::move(help)};
 }
 

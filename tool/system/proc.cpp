@@ -267,7 +267,7 @@ int64_t own_clock_offset_ns() {
 Result<PidNamespace> own_pid_namespace() {
     struct stat status;
     if (stat("/proc/self/ns/pid", &status) != 0) {
-        return system_error("cannot look at /proc/self/ns/pid", "mount /proc");
+        return system_error("cannot stat /proc/self/ns/pid", "mount /proc");
     }
     return PidNamespace{status.st_dev, status.st_ino, status.st_ino == kInitialPidNamespace};
 }

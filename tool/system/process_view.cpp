@@ -132,7 +132,7 @@ Result<ProcessView> view_of_process(int pid) {
         if (code == ENOENT) {
             return Error{fmt::format("there is no process {}", pid), 0, help_for_absent()};
         }
-        return Error{fmt::format("cannot look at process {}", pid), code,
+        return Error{fmt::format("cannot inspect process {}", pid), code,
                      "run as root; a container needs --cap-add SYS_PTRACE, and under AppArmor "
                      "--security-opt apparmor=unconfined"};
     }

@@ -119,7 +119,7 @@ Result<void> TrustedFiles::admit(const std::string& path) const {
     push_front(names, fs::absolute(path, code).string());
     std::string at = "/";
     struct stat status {};
-    if (::lstat("/", &status) != 0) return system_error("cannot look at /");
+    if (::lstat("/", &status) != 0) return system_error("cannot stat /");
     if (auto done = admit_one(status, at); !done) return done;
     for (int links = 0; !names.empty();) {
         const std::string name = std::move(names.front());
@@ -129,7 +129,7 @@ Result<void> TrustedFiles::admit(const std::string& path) const {
             continue;
         }
         std::string next = (fs::path(at) / name).string();
-        if (::lstat(next.c_str(), &status) != 0) return system_error("cannot look at " + next);
+        if (::lstat(next.c_str(), &status) != 0) return system_error("cannot stat " + next);
         if (auto done = admit_one(status, next); !done) return done;
         if (!S_ISLNK(status.st_mode)) {
             at = std::move(next);

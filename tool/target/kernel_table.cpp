@@ -166,7 +166,7 @@ void KernelTable::no_match(const Sought& sought) {
     }
     Diagnostic& said =
         problem(*rule, *target, fmt::format("no function of the kernel matches {}", quoted(name)));
-    said.note(fmt::format("looked at the {} functions of the kernel and its modules, as they are "
+    said.note(fmt::format("searched the {} functions of the kernel and its modules, as they are "
                           "now",
                           search.known));
     if (is_glob(name)) return;

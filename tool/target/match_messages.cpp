@@ -23,9 +23,9 @@ void note_where_looked(const TracedLibrary& library, Diagnostic& problem) {
         if (count == 0) {
             problem.note(fmt::format("{} has no symbols of functions: it is stripped", file.path));
         } else if (count == 1) {
-            problem.note(fmt::format("looked at the 1 function of {}", file.path));
+            problem.note(fmt::format("searched the 1 function of {}", file.path));
         } else {
-            problem.note(fmt::format("looked in the {} functions of {}", count, file.path));
+            problem.note(fmt::format("searched the {} functions of {}", count, file.path));
         }
     }
     if (library.files.size() > shown) {

@@ -73,7 +73,7 @@ void library_not_found(const TracedLibrary& library, Diagnostics& diagnostics) {
         problem.note("the rules on it are `optional` and are left out");
         return;
     }
-    for (const std::string& place : library.search.searched) problem.note("looked at " + place);
+    for (const std::string& place : library.search.searched) problem.note("searched " + place);
     if (!library.search.similar.empty()) {
         std::string names;
         for (const std::string& name : library.search.similar) {
@@ -88,7 +88,7 @@ void library_awaited(const TracedLibrary& library, Diagnostics& diagnostics) {
     Diagnostic& problem =
         diagnostics.note(library.span, fmt::format("library {} is not there yet: it is waited for",
                                                    title_of(library.names)));
-    for (const std::string& place : library.search.searched) problem.note("looked at " + place);
+    for (const std::string& place : library.search.searched) problem.note("searched " + place);
 }
 
 // Where a glob found several files, one of them that cannot be traced does not spoil the others.

@@ -84,7 +84,7 @@ void PointTable::no_match(const rules::Rule& rule, const rules::Target& target,
     }
     Diagnostic& problem = rule.optional ? diagnostics_.note(target.span, message)
                                         : diagnostics_.error(target.span, message);
-    problem.note(fmt::format("looked at the {} {}s of this kernel", names.size(), what));
+    problem.note(fmt::format("searched the {} {}s of this kernel", names.size(), what));
     if (close) problem.help(fmt::format("there is one with a similar name: {}", quoted(*close)));
 }
 

@@ -102,7 +102,7 @@ void UsdtTable::not_found(const Request& request, const LibrarySearch& search) {
     if (request.rule.unsaid) return;
     Diagnostic& told = problem(
         request, fmt::format("no program or library {} was found", quoted(request.wanted.library)));
-    for (const std::string& place : search.searched) told.note("looked at " + place);
+    for (const std::string& place : search.searched) told.note("searched " + place);
     if (request.rule.optional) return;
     told.help(request.wanted.quoted ? "give its path"
                                     : "give its path in quotes, or name it by a `library` line");

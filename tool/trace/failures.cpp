@@ -77,7 +77,7 @@ public:
         Diagnostic& told = tell_place(at, rule, line_of(log.culprit), reason);
         told.labelled("the kernel's verifier gave up here");
         if (!log.steps.empty()) {
-            told.note("the last instructions that it looked at:\n" + steps_text(log));
+            told.note("the last instructions it verified:\n" + steps_text(log));
         }
     }
 

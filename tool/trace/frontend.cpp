@@ -140,7 +140,7 @@ std::vector<std::string> Frontend::find_headers() {
         }
         Diagnostic& error = diagnostics.error(
             header.span, fmt::format("the header `{}` was not found", header.files.back()));
-        for (const std::string& folder : folders) error.note("looked in " + folder);
+        for (const std::string& folder : folders) error.note("searched " + folder);
         error.help("give its path, or install what it belongs to");
     }
     return found;

@@ -60,7 +60,7 @@ std::vector<std::string> find(system::LiveHost& host, const std::string& name) {
     if (found.paths.empty()) {
         tell(Error{fmt::format("library `{}` was not found", name)});
         for (const std::string& place : found.searched)
-            fmt::print(stderr, "   = note: looked in {}\n", place);
+            fmt::print(stderr, "   = note: searched {}\n", place);
     }
     return std::move(found.paths);
 }

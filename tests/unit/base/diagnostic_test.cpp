@@ -85,10 +85,10 @@ note: the prototype is here
 TEST(Render, WithoutAPlace) {
     Diagnostics diagnostics;
     diagnostics.error({}, "no function in `libcuda.so.1` matches `cuMemAloc`")
-        .note("looked in the 637 functions of /usr/lib/libcuda.so.1")
+        .note("searched the 637 functions of /usr/lib/libcuda.so.1")
         .help("the library has `cuMemAlloc_v2`");
     EXPECT_EQ(diagnostics.render(), R"(error: no function in `libcuda.so.1` matches `cuMemAloc`
-   = note: looked in the 637 functions of /usr/lib/libcuda.so.1
+   = note: searched the 637 functions of /usr/lib/libcuda.so.1
    = help: the library has `cuMemAlloc_v2`
 )");
 }

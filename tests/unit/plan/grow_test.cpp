@@ -56,8 +56,8 @@ TEST(Grow, AnAbsentLibraryOfOptionalRulesIsExpected) {
   |
 1 | library cuda = "libcuda.so.1" variants _v2
   | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  = note: looked at /etc/ld.so.cache
-  = note: looked at /usr/lib
+  = note: searched /etc/ld.so.cache
+  = note: searched /usr/lib
 )");
     EXPECT_EQ(late.functions(), "cuInit expected, cuMystery expected");
     ASSERT_EQ(late.libraries.size(), 1u);

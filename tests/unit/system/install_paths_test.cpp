@@ -63,7 +63,7 @@ TEST(Templates, AFolderThatWasGivenMustExist) {
 TEST(Templates, NamesEveryPlaceWhereTheyAreNot) {
     const Tree tree;
     EXPECT_EQ(tree.texts_of(tree.paths().template_folders()),
-              "error: the folder of probe templates was not found; looked at "
+              "error: the folder of probe templates was not found; searched "
               "/usr/bin/../share/mlbcc/probe_templates, /src/probe_templates");
 }
 
@@ -71,7 +71,7 @@ TEST(Compiler, IsBesideTheProgramOrInLibexecOrWhereItWasBuilt) {
     const Tree tree;
     tree.write("usr/bin/mlbcc");
     EXPECT_EQ(tree.text_of(tree.paths().compiler()),
-              "error: the program mlbcc-bcc was not found; looked at /usr/bin/mlbcc-bcc, "
+              "error: the program mlbcc-bcc was not found; searched /usr/bin/mlbcc-bcc, "
               "/usr/bin/../libexec/mlbcc/mlbcc-bcc, /build/mlbcc-bcc");
     tree.write_program("build/mlbcc-bcc");
     EXPECT_EQ(tree.text_of(tree.paths().compiler()), "/build/mlbcc-bcc");
@@ -107,9 +107,9 @@ TEST(RulesFile, NamesEveryPlaceWhereItIsNot) {
     const auto find = [&](const std::string& name) {
         return tree.text_of(tree.paths().find_rules_file(name, tree.scratch.path("work")));
     };
-    EXPECT_EQ(find("cudda"), "error: rule file `cudda` was not found; looked at /work/cudda, "
+    EXPECT_EQ(find("cudda"), "error: rule file `cudda` was not found; searched /work/cudda, "
                              "/usr/bin/../share/mlbcc/rules/cudda.rules, /src/rules/cudda.rules");
-    EXPECT_EQ(find("./cudda"), "error: rule file `./cudda` was not found; looked at /work/./cudda");
+    EXPECT_EQ(find("./cudda"), "error: rule file `./cudda` was not found; searched /work/./cudda");
     tree.write("work/folder/x");
     EXPECT_EQ(find("folder"), "error: /work/folder is a directory, not a file");
     EXPECT_EQ(find("./folder"), "error: /work/./folder is a directory, not a file");
@@ -118,9 +118,9 @@ TEST(RulesFile, NamesEveryPlaceWhereItIsNot) {
 TEST(RulesFile, IsRelativeToTheCurrentFolderByDefault) {
     const Tree tree;
     EXPECT_EQ(tree.paths().find_rules_file("none/x.rules", ".").error().message(),
-              "rule file `none/x.rules` was not found; looked at none/x.rules");
+              "rule file `none/x.rules` was not found; searched none/x.rules");
     EXPECT_EQ(tree.paths().find_rules_file("none/x.rules", "").error().message(),
-              "rule file `none/x.rules` was not found; looked at none/x.rules");
+              "rule file `none/x.rules` was not found; searched none/x.rules");
 }
 
 TEST(InstallHints, AreThoseOfTheRunningProgram) {

@@ -127,7 +127,7 @@ TEST_F(Trusted, APipeOfOnesOwn) {
 
 TEST_F(Trusted, WhatIsNotThere) {
     EXPECT_EQ(refusal(scratch_.path("none")),
-              "cannot look at " + scratch_.path("none") + ": No such file or directory");
+              "cannot stat " + scratch_.path("none") + ": No such file or directory");
 }
 
 TEST(ExceededCaller, BySudoOrByTheProgram) {

@@ -51,7 +51,7 @@ TEST(Kernel, OfANameWithoutMatchTheNearestIsSaid) {
   |
 1 | on kernel:vfs_raed { count }
   |    ^^^^^^^^^^^^^^^
-  = note: looked at the 5 functions of the kernel and its modules, as they are now
+  = note: searched the 5 functions of the kernel and its modules, as they are now
   = note: the compiler may have inlined it: then nothing calls it
   = help: there is one with a similar name: `vfs_read`
 )");
@@ -64,7 +64,7 @@ TEST(Kernel, AnOptionalOneIsLeftOut) {
   |
 1 | on optional kernel:nv_* { count }
   |             ^^^^^^^^^^^ left out
-  = note: looked at the 5 functions of the kernel and its modules, as they are now
+  = note: searched the 5 functions of the kernel and its modules, as they are now
 )");
 }
 

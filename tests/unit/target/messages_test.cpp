@@ -21,7 +21,7 @@ TEST(Messages, ATypoInAName) {
   |
 2 | on cuda:cuMemAloc { count }
   |         ^^^^^^^^^
-  = note: looked in the 12 functions of /lib/libcuda.so.1
+  = note: searched the 12 functions of /lib/libcuda.so.1
   = help: the library has `cuMemAlloc_v2`, which `cuMemAlloc` matches
 )");
 }
@@ -32,7 +32,7 @@ TEST(Messages, ATypoInANameWithoutForms) {
   |
 2 | on cuda:cuinit { count }
   |         ^^^^^^
-  = note: looked in the 12 functions of /lib/libcuda.so.1
+  = note: searched the 12 functions of /lib/libcuda.so.1
   = help: a function with a similar name exists: `cuInit`
 )");
 }
@@ -43,7 +43,7 @@ TEST(Messages, AFormThatIsNotExported) {
   |
 2 | on cuda:cuMemcpyHtoDAsync_ptds { count }
   |         ^^^^^^^^^^^^^^^^^^^^^^
-  = note: looked in the 12 functions of /lib/libcuda.so.1
+  = note: searched the 12 functions of /lib/libcuda.so.1
   = help: the library has `cuMemcpyHtoDAsync_v2`, which `cuMemcpyHtoDAsync` matches
 )");
 }
@@ -54,7 +54,7 @@ TEST(Messages, NothingLikeIt) {
   |
 2 | on cuda:hipMalloc { count }
   |         ^^^^^^^^^
-  = note: looked in the 12 functions of /lib/libcuda.so.1
+  = note: searched the 12 functions of /lib/libcuda.so.1
 )");
 }
 TEST(Messages, APatternThatMatchesNothing) {
@@ -64,7 +64,7 @@ TEST(Messages, APatternThatMatchesNothing) {
   |
 2 | on cuda:cuMemAloc* { count }
   |         ^^^^^^^^^^
-  = note: looked in the 12 functions of /lib/libcuda.so.1
+  = note: searched the 12 functions of /lib/libcuda.so.1
   = help: 2 functions begin with `cuMemAl`, for example `cuMemAlloc`
 )");
 }
@@ -75,7 +75,7 @@ TEST(Messages, AnOptionalTargetThatMatchesNothing) {
   |
 2 | on optional cuda:cuMemAloc { count }
   |                  ^^^^^^^^^
-  = note: looked in the 12 functions of /lib/libcuda.so.1
+  = note: searched the 12 functions of /lib/libcuda.so.1
   = note: the rule is `optional`: this target is left out
 )");
 }
@@ -117,7 +117,7 @@ TEST(Messages, AnIfunc) {
   |
 1 | on "libc.so.6":memcpy { count }
   |                ^^^^^^
-  = note: looked in the 6 functions of /lib/libc.so.6
+  = note: searched the 6 functions of /lib/libc.so.6
   = note: `memcpy` is an IFUNC: its implementations are `__memcpy_avx`, `__memcpy_erms`, `__memcpy_evex` and 2 more
   = help: trace the implementations: `__memcpy_*`
 )");
@@ -132,7 +132,7 @@ TEST(Messages, AnIfuncOfAStrippedLibrary) {
   |
 1 | on "libc.so.6":memcpy, "libc.so.6":mem* { count }
   |                ^^^^^^
-  = note: looked at the 1 function of /lib/libc.so.6
+  = note: searched the 1 function of /lib/libc.so.6
   = note: `memcpy` is an IFUNC: its implementations have no symbols
 
 error: no function in `libc.so.6` matches `mem*`
@@ -140,7 +140,7 @@ error: no function in `libc.so.6` matches `mem*`
   |
 1 | on "libc.so.6":memcpy, "libc.so.6":mem* { count }
   |                                    ^^^^
-  = note: looked at the 1 function of /lib/libc.so.6
+  = note: searched the 1 function of /lib/libc.so.6
   = note: it matches IFUNCs only (`memcpy` and `memset`): each picks one of its implementations when the program starts
 )");
 }
@@ -191,8 +191,8 @@ TEST(Messages, ALibraryThatIsNotThere) {
   |
 1 | library foo = "libfoo.so"
   | ^^^^^^^^^^^^^^^^^^^^^^^^^
-  = note: looked at /etc/ld.so.cache
-  = note: looked at /usr/lib
+  = note: searched /etc/ld.so.cache
+  = note: searched /usr/lib
   = help: install it, give its path, add its folder to LD_LIBRARY_PATH, or mark the rule `optional`
 )");
 }
@@ -206,8 +206,8 @@ TEST(Messages, SeveralNamesOfALibraryThatIsNotThere) {
   |
 1 | library foo = "libfoo.so", "libfoo.so.1"
   | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  = note: looked at /etc/ld.so.cache
-  = note: looked at /usr/lib
+  = note: searched /etc/ld.so.cache
+  = note: searched /usr/lib
   = help: this machine has `libfoo.so.3`, `libfoobar.so.1`
   = help: install it, give its path, add its folder to LD_LIBRARY_PATH, or mark the rule `optional`
 )");
@@ -232,7 +232,7 @@ TEST(Messages, APathThatIsNotThere) {
   |
 1 | on "./libfoo.so":a { count }
   |    ^^^^^^^^^^^^^
-  = note: looked at /work/rules/libfoo.so
+  = note: searched /work/rules/libfoo.so
   = help: correct the path (a relative one starts at the folder of the rule file), or mark the rule `optional`
 )");
 }
@@ -294,10 +294,10 @@ TEST(Messages, SeveralFilesWithoutTheFunction) {
   |
 2 | on foo:bcd { count }
   |        ^^^
-  = note: looked at the 1 function of /lib/1
-  = note: looked at the 1 function of /lib/2
-  = note: looked at the 1 function of /lib/3
-  = note: looked at the 1 function of /lib/4
+  = note: searched the 1 function of /lib/1
+  = note: searched the 1 function of /lib/2
+  = note: searched the 1 function of /lib/3
+  = note: searched the 1 function of /lib/4
   = note: and in 2 more files
 )");
 }

@@ -78,7 +78,7 @@ TEST(Points, OfANameWithoutMatchTheNearestIsSaid) {
   |
 1 | on syscall:opnat { count }
   |    ^^^^^^^^^^^^^
-  = note: looked at the 6 system calls of this kernel
+  = note: searched the 6 system calls of this kernel
   = help: there is one with a similar name: `openat`
 )");
     EXPECT_EQ(said("on tracepoint:sched:sched_swich { count }"),
@@ -87,7 +87,7 @@ TEST(Points, OfANameWithoutMatchTheNearestIsSaid) {
   |
 1 | on tracepoint:sched:sched_swich { count }
   |    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  = note: looked at the 10 tracepoints of this kernel
+  = note: searched the 10 tracepoints of this kernel
   = help: there is one with a similar name: `sched:sched_switch`
 )");
 }
@@ -108,7 +108,7 @@ TEST(Points, AnOptionalRuleIsContentWithNone) {
   |
 1 | on optional syscall:opnat { count }
   |             ^^^^^^^^^^^^^
-  = note: looked at the 6 system calls of this kernel
+  = note: searched the 6 system calls of this kernel
   = help: there is one with a similar name: `openat`
 )");
 }

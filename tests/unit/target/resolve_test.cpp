@@ -68,7 +68,7 @@ TEST(Resolve, AListOfFunctions) {
   |
 3 | on cuda:asks { count }
   |         ^^^^
-  = note: looked in the 12 functions of /lib/libcuda.so.1
+  = note: searched the 12 functions of /lib/libcuda.so.1
 )");
 }
 
@@ -113,7 +113,7 @@ TEST(Resolve, AWrongNameOfCxxHasHelp) {
               "error: no function in `libcxx.so` matches `ns::ff`\n"
               " --> test.rules:1:16\n  |\n1 | on \"libcxx.so\":ns::ff { count }\n"
               "  |                ^^^^^^\n"
-              "  = note: looked in the 8 functions of /lib/libcxx.so\n"
+              "  = note: searched the 8 functions of /lib/libcxx.so\n"
               "  = help: a function with a similar name exists: `ns::f`\n");
 }
 

@@ -96,8 +96,8 @@ TEST(Usdt, AFileThatIsNotThere) {
   |
 1 | on usdt:pythn3:python:audit { count }
   |    ^^^^^^^^^^^^^^^^^^^^^^^^
-  = note: looked at /etc/ld.so.cache
-  = note: looked at /usr/lib
+  = note: searched /etc/ld.so.cache
+  = note: searched /usr/lib
   = help: give its path in quotes, or name it by a `library` line
 )");
 }
