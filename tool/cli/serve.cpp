@@ -96,7 +96,7 @@ int read_serve(const ServeTexts& texts, trace::ServeOptions& serve) {
         std::ranges::find(serve.syscalls, serve.kCategories) != serve.syscalls.end();
     if (by_category && serve.syscalls.size() > 1)
         return usage_error("`categories` cannot be combined with system call names",
-                           "leave one out: categories count every system call");
+                           "give it alone: it counts every system call");
     if (int status = read_time(texts.interval, serve.interval_ns); status != 0) return status;
     if (int status = read_time(texts.min_duration, serve.requests.least_ns); status != 0)
         return status;
