@@ -3,7 +3,7 @@
 
     scripts/cookbook.py --tool build/release [--write] [-k WORD]
 
-Compares what is printed with what the documents say: numbers, their units addresses and the length of bars may differ, and a
+Compares what is printed with what the documents say: numbers, their units, addresses and the length of bars may differ, and a
 line `...` stands for any number of lines. With --write, an empty text block gets what is printed. A block ```file NAME
 before the commands is a file that they find. In the cookbook each heading has a recipe.
 """

@@ -58,7 +58,7 @@ class Studio:
                        cwd=BROWSER, check=True)
 
     def terminal(self, name, command, lines, after):
-        """What a terminal shows `after` so many seconds, or when `after()` is true."""
+        """What a terminal shows after so many seconds."""
         tmux = ("tmux", "-S", self.folder / "tmux")
         self.run(*tmux, "-f", "/dev/null", "new-session", "-d", "-x", WIDTH, "-y", lines, "-c", self.folder, f"{command}; cat")
         time.sleep(after)

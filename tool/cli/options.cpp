@@ -59,7 +59,7 @@ void add_output(CLI::App& app, trace::TraceOptions& o, Texts& texts) {
            "Trace file (JSON lines); - is standard output; default traces/trace_<time>.jsonl")
         ->type_name("FILE");
     app.add_option("--output-fd", texts.output_fd,
-                   "Write the trace to this open descriptor, which the command does not get")
+                   "Write the trace to this open file descriptor; the command does not inherit it")
         ->type_name("N")
         ->check(unsaid(CLI::NonNegativeNumber));
     app.add_option("--folded", o.folded,
@@ -83,6 +83,14 @@ void add_running(CLI::App& app, trace::TraceOptions& o, Texts& texts) {
                  "Reload when a rule file, one of its headers, or a template changes");
     app.add_flag("--reloadable", o.reloadable, "Reload the rules at SIGHUP; --watch does so, too");
     app.add_flag("--no-realtime", texts.no_realtime, "Read events at normal priority");
+    app.add_flag("--print", texts.prints,
+                 "Print each call and event to standard output as it happens, one line each");
+    app.add_option("--print-type", texts.print_types, "Print only these types: memory,file")
+        ->delimiter(',')
+        ->type_name("GLOB")
+        ->allow_extra_args(false);
+    app.add_option("--print-min", texts.print_min, "Print only calls that took at least this long")
+        ->type_name("1ms");
     app.add_flag("--live", o.live, "Fill the terminal with what was counted so far, while tracing");
 }
 
@@ -94,14 +102,6 @@ void add_times(CLI::App& app, Texts& texts) {
                    "For how long at most a program is held that opens an awaited library, if mlbcc "
                    "does not answer; default 20s")
         ->type_name("20s");
-    app.add_flag("--print", texts.prints,
-                 "Show each call and event on standard output, a line each, as they come");
-    app.add_option("--print-type", texts.print_types, "Of those, only these types: memory,file")
-        ->delimiter(',')
-        ->type_name("GLOB")
-        ->allow_extra_args(false);
-    app.add_option("--print-min", texts.print_min, "Of those, only calls that took so long")
-        ->type_name("1ms");
     app.add_option("--refresh", texts.refresh,
                    "How often the live view, or the line of a profile, is drawn; default 1s, 250ms")
         ->type_name("1s");

@@ -127,6 +127,11 @@ uint64_t average(uint64_t sum, uint64_t count, bool is_signed) {
     return static_cast<uint64_t>(static_cast<int64_t>(sum) / static_cast<int64_t>(count));
 }
 
+std::string thread_text(std::string_view comm, uint32_t pid, uint32_t tid) {
+    if (pid == tid) return fmt::format("{} {}", comm, pid);
+    return fmt::format("{} {}/{}", comm, pid, tid);
+}
+
 std::string plural(uint64_t count, std::string_view noun) {
     return fmt::format("{} {}", grouped(count), count == 1 ? std::string(noun) : plural_of(noun));
 }

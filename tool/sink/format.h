@@ -30,6 +30,8 @@ std::string short_amount(uint64_t bits, rules::Unit unit, bool is_signed);
 double as_double(uint64_t bits, bool is_signed);
 uint64_t average(uint64_t sum, uint64_t count, bool is_signed);  // count: not 0
 
+// "python3 70"; of another thread than its process's first "python3 70/72"
+std::string thread_text(std::string_view comm, uint32_t pid, uint32_t tid);
 std::string plural(uint64_t count, std::string_view noun);  // "1 process", "12 480 events"
 
 // Characters, not bytes, of UTF-8 text.

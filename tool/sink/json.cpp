@@ -157,6 +157,11 @@ std::string quoted(std::string_view text) {
     return std::string(out.view());
 }
 
+std::string_view without_quotes(std::string_view json) {
+    const bool is_text = json.size() >= 2 && json.front() == '"';
+    return is_text ? json.substr(1, json.size() - 2) : json;
+}
+
 std::string json_text(const event::Value& value) {
     Buffer out(64);
     write_value(out, value);

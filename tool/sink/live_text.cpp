@@ -19,25 +19,18 @@ constexpr size_t kTookWidth = 9;
 constexpr size_t kMostOpen = 65536;  // older ones of these will hardly end: their process has
 constexpr uint64_t kSecond = 1'000'000'000;
 
-std::string unquoted(const std::string& json) {
-    if (json.size() < 2 || json.front() != '"') return json;
-    return json.substr(1, json.size() - 2);
+std::string escaped(std::string_view text) {
+    return std::string(without_quotes(quoted(text)));
 }
 
 // Text has quotes, as strace shows it; whatever else stands as it is.
 std::string text_of(const event::Value& value) {
     using Kind = plan::ValueType::Kind;
-    if (value.stack != nullptr) return unquoted(quoted(value.text));
+    if (value.stack != nullptr) return escaped(value.text);
     const Kind kind = value.type->kind;
     const bool is_text = value.learnt || kind == Kind::text || kind == Kind::character;
-    return is_text ? json_text(value) : unquoted(json_text(value));
-}
-
-// "python3 70", "python3 70/72" of another thread than its first
-std::string thread_of(const event::Event& event) {
-    std::string text = fmt::format("{} {}", unquoted(quoted(event.comm)), event.pid);
-    if (event.tid != event.pid) text += fmt::format("/{}", event.tid);
-    return padded(text, kThreadWidth);
+    const std::string text = json_text(value);
+    return is_text ? text : std::string(without_quotes(text));
 }
 
 }  // namespace
@@ -88,7 +81,7 @@ std::string LiveText::event(const event::Event& event) {
     if (!names.is_wanted) return {};
     Open call;
     call.time_ns = event.time_ns;
-    call.thread = thread_of(event);
+    call.thread = padded(thread_text(escaped(event.comm), event.pid, event.tid), kThreadWidth);
     call.what = names.what;
     if (event.phase == event::Phase::end && event.begin) {
         if (auto begun = open_.extract(*event.begin)) call = std::move(begun.mapped());

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <rapidjson/document.h>
 
+#include "sink/json.h"
 #include "sink/summary_text.h"
 
 namespace mlbcc::sink {
@@ -26,22 +27,11 @@ template <class Number> std::optional<Number> number_in(std::string_view json) {
     return value;
 }
 
-// What is above 2^53 stands in quotes.
-std::string_view without_quotes(std::string_view json) {
-    bool is_text = json.size() >= 2 && json.front() == '"';
-    return is_text ? json.substr(1, json.size() - 2) : json;
-}
-
 Cell cell_of(const Largest::Field& field) {
-    std::string_view text = without_quotes(field.json);
+    std::string_view text = without_quotes(field.json);  // numbers above 2^53 have them
     if (auto value = number_in<int64_t>(text)) return {short_amount(*value, field.unit), true};
     if (auto value = number_in<uint64_t>(text)) return {short_amount(*value, field.unit), true};
     return {shortened(text, kWidestText), false};
-}
-
-std::string thread_of(const Largest::Entry& entry) {
-    if (entry.pid == entry.tid) return fmt::format("{} {}", entry.comm, entry.pid);
-    return fmt::format("{} {}/{}", entry.comm, entry.pid, entry.tid);
 }
 
 bool is_stack(const Largest::Field& field) {
@@ -99,7 +89,7 @@ Line line_of(const Largest::Entry& entry, const std::vector<std::string>& column
     }
     double seconds = static_cast<double>(entry.time_ns) / 1e9;
     line.push_back({fmt::format("{:.3f} s", seconds), true});
-    line.push_back({thread_of(entry), false});
+    line.push_back({thread_text(entry.comm, entry.pid, entry.tid), false});
     return line;
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "sink/json.h"
 #include "sink/summary_text.h"
 
 namespace mlbcc::sink {
@@ -166,8 +167,7 @@ std::string group_label(const Group& by) {
     std::string label;
     for (const auto& [name, value] : by) {
         if (!label.empty()) label += ", ";
-        bool is_text = value.size() >= 2 && value.front() == '"';
-        label += is_text ? value.substr(1, value.size() - 2) : value;
+        label += without_quotes(value);
     }
     return label.empty() ? "\"\"" : label;
 }

@@ -25,15 +25,15 @@ void TimeCell::add(const TimeCell& other) {
 }
 
 TimeColumns::TimeColumns(std::optional<uint64_t> from_ns, uint64_t to_ns)
-    : from_ns_(from_ns), to_ns_(to_ns), cell_ns_(kFirstCell),
-      begin_ns_(static_cast<int64_t>(from_ns.value_or(0))), has_begun_(from_ns.has_value()) {
-    const uint64_t length = to_ns - from_ns.value_or(0);
+    : from_ns_(from_ns.value_or(0)), to_ns_(to_ns), cell_ns_(kFirstCell),
+      begin_ns_(static_cast<int64_t>(from_ns_)), has_begun_(from_ns.has_value()) {
+    const uint64_t length = to_ns - from_ns_;
     if (length < kFirstCell * kCells)
         cell_ns_ = std::max<uint64_t>((length + kCells - 1) / kCells, 1);
 }
 
 bool TimeColumns::reach(uint64_t time_ns) {
-    if (time_ns < from_ns_.value_or(0) || time_ns >= to_ns_) return false;
+    if (time_ns < from_ns_ || time_ns >= to_ns_) return false;
     const auto time = static_cast<int64_t>(time_ns);
     if (!has_begun_) begin_ns_ = time;
     has_begun_ = true;

@@ -40,8 +40,7 @@ public:
     }
 
 private:
-    std::optional<uint64_t> from_ns_;
-    uint64_t to_ns_, cell_ns_;
+    uint64_t from_ns_, to_ns_, cell_ns_;
     int64_t begin_ns_;
     bool has_begun_;
     std::vector<bool> halvings_;

@@ -29,7 +29,7 @@ function asksGpu(trace, rows) {
   return [...names].some((call) => kGpuCall.test(trace.about.calls[call][1]));
 }
 
-// {pid, tid, comm, lanes: [{lane, rows, type, rank}], rank, isIdle}. Rank 0: of the GPU; 1: calls; 2: waits only.
+// {pid, tid, comm, lanes: [{lane, rows, type, rank, use}], rank, isIdle}. Rank 0: of the GPU; 1: calls; 2: waits only.
 function threadsOf(trace) {
   const rowsOf = new Map();
   for (const row of trace.rows) rowsOf.set(row.lane, [...(rowsOf.get(row.lane) ?? []), row]);
@@ -40,18 +40,18 @@ function threadsOf(trace) {
     const rank = kWaiting.has(type) ? 2 : asksGpu(trace, rows) ? 0 : 1;
     const key = `${pid}/${tid}`;
     if (!threads.has(key)) threads.set(key, { pid, tid, comm, lanes: [] });
-    threads.get(key).lanes.push({ lane, rows, type, rank });
+    threads.get(key).lanes.push({ lane, rows, type, rank, use: laneUse(trace, rows) });
   });
   for (const thread of threads.values()) {
     thread.lanes.sort((a, b) => a.rank - b.rank || a.lane - b.lane);
     thread.rank = thread.lanes[0].rank;
-    thread.isIdle = thread.rank > 0 && sleptAllTheTime(trace, thread);
+    thread.isIdle = thread.rank > 0 && sleptAllTheTime(thread);
   }
   return [...threads.values()];
 }
 
-function sleptAllTheTime(trace, thread) {
-  const uses = thread.lanes.map(({ rows }) => laneUse(trace, rows));
+function sleptAllTheTime(thread) {
+  const uses = thread.lanes.map(({ use }) => use);
   const waits = uses[thread.lanes.findIndex(({ type }) => type === "off_cpu")];
   if (!waits || waits.calls > kNaps) return false;
   const life = Math.max(...uses.map((use) => use.ended)) - Math.min(...uses.map((use) => use.began));
@@ -67,10 +67,9 @@ function processesOf(trace) {
     if (thread.tid === thread.pid) process.comm = thread.comm;
     process.threads.push(thread);
     process.rank = Math.min(process.rank, thread.rank);
-    for (const { type, rows } of thread.lanes) {
-      const { calls, inCalls } = laneUse(trace, rows);
-      process.calls += calls;
-      if (!kWaiting.has(type)) process.inCalls += inCalls;
+    for (const { type, use } of thread.lanes) {
+      process.calls += use.calls;
+      if (!kWaiting.has(type)) process.inCalls += use.inCalls;
     }
   }
   const ordered = [...processes.values()].sort((a, b) => a.rank - b.rank || b.inCalls - a.inCalls || a.pid - b.pid);
