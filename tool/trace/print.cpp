@@ -24,6 +24,11 @@ constexpr size_t kMostBytes = 1u << 20;               // that wait
 constexpr uint64_t kLong = 1'000'000'000;             // so long a call is not told of
 constexpr std::chrono::milliseconds kPatience{1000};  // at the end, without a line that goes
 
+struct Piece {
+    std::string text;    // whole lines
+    uint64_t lines = 0;  // without those that tell of lines left out
+};
+
 // What the thread has, too, which may outlive the sink: nobody may read what it writes.
 struct Shared {
     explicit Shared(sink::OutputFile to) : file(std::move(to)) {}
@@ -31,7 +36,7 @@ struct Shared {
     sink::OutputFile file;  // the thread's
     std::mutex mutex;
     std::condition_variable changed;
-    std::deque<std::string> pieces;  // of whole lines; the first is being written if is_busy
+    std::deque<Piece> pieces;  // the first is being written if is_busy
     size_t bytes = 0;
     uint64_t left_out = 0, untold = 0;  // lines
     uint64_t written = 0;               // pieces
@@ -49,12 +54,13 @@ struct Shared {
             append(fmt::format("--- {} left out: they are not read fast enough ---\n",
                                sink::plural(lines, "line")));
         append(line);
+        ++pieces.back().lines;
     }
     void append(const std::string& line) {
-        const bool has_room =
-            pieces.size() > (is_busy ? 1 : 0) && pieces.back().size() + line.size() <= PIPE_BUF;
+        const bool has_room = pieces.size() > (is_busy ? 1 : 0) &&
+                              pieces.back().text.size() + line.size() <= PIPE_BUF;
         if (!has_room) pieces.emplace_back();
-        pieces.back() += line;
+        pieces.back().text += line;
         bytes += line.size();
     }
 
@@ -64,7 +70,7 @@ struct Shared {
         while (true) {
             changed.wait(lock, [&] { return is_over || !pieces.empty(); });
             if (pieces.empty()) return;
-            const std::string& piece = pieces.front();
+            const std::string& piece = pieces.front().text;
             is_busy = true;
             lock.unlock();
             const Result<void> done = file.write(piece);
@@ -144,8 +150,7 @@ Result<void> Print::finish(const sink::TraceEnd& end, uint64_t /*event_id*/) {
     if (shared_->failure) return *shared_->failure;
     uint64_t lines = shared_->left_out;
     if (!all_is_read)  // a pipe takes a piece whole or not at all
-        for (const std::string& piece : shared_->pieces)
-            lines += static_cast<uint64_t>(std::ranges::count(piece, '\n'));
+        for (const Piece& piece : shared_->pieces) lines += piece.lines;
     if (lines > 0)
         note_(fmt::format("{} of --print {} left out: standard output was not read fast enough; "
                           "the trace file has all",
