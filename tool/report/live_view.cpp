@@ -229,9 +229,11 @@ void LiveView::add_header(Screen& screen) const {
     };
     if (is_paused_) add("PAUSED  ", Style::loss);
     add(fmt::format("mlbcc  {}", sink::shortened(plain(program_), 24)), Style::strong);
-    line += fmt::format("  {} s  {}  {}  {} events/s  ", time_ns_ / 1'000'000'000,
+    line += fmt::format("  {} s  {}  {}  ", time_ns_ / 1'000'000'000,
                         sink::plural(last_.processes, "process"),
-                        sink::plural(last_.threads, "thread"), rate_text(events_rate_));
+                        sink::plural(last_.threads, "thread"));
+    if (last_.events > 0)  // what is only counted writes none: its rates are the rows'
+        line += fmt::format("{} events/s written  ", rate_text(events_rate_));
     const std::string lost = fmt::format("{} lost", sink::grouped(last_.lost));
     if (last_.lost > 0) {
         add(lost, Style::loss);

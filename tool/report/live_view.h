@@ -1,7 +1,7 @@
 // What a live view shows of a trace that runs, as lines of text, and what its keys do. Knows
 // nothing of terminals.
 //
-//   mlbcc  ./job  12 s  1 process  3 threads  1 024 events/s  0 lost
+//   mlbcc  ./job  12 s  1 process  3 threads  1 024 events/s written  0 lost
 //   NAME                      calls/s     calls      total    mean     p99     max
 //   cuLaunchKernel                 42       504    1.20 ms  2.4 us           81 us
 #pragma once

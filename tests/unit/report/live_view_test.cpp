@@ -26,10 +26,20 @@ TEST(LiveView, Rows) {
     view.take(counted(150), "", 2'000'000'000, 0);
     const LiveView::Screen screen = view.draw(10, 80, {});
     ASSERT_EQ(screen.lines.size(), 10u);
-    EXPECT_THAT(screen.lines[0], HasSubstr("50 events/s"));
+    EXPECT_THAT(screen.lines[0], HasSubstr("  50 events/s written  "));
     EXPECT_THAT(screen.lines[1], HasSubstr("[total]"));
     EXPECT_EQ(screen.lines[2].substr(0, 40), "slow                        50       150");
     EXPECT_THAT(screen.lines[3], StartsWith("fast"));
+}
+
+TEST(LiveView, WhatIsOnlyCountedWritesNoEvents) {
+    LiveView view("job");
+    sink::TraceEnd end;
+    end.metrics.stats.push_back({.label = "Opens", .calls = 500});
+    view.take(end, "", 1'000'000'000, 0);
+    const LiveView::Screen screen = view.draw(10, 80, {});
+    EXPECT_THAT(screen.lines[0], Not(HasSubstr("events/s")));
+    EXPECT_THAT(screen.lines[2], HasSubstr("500"));
 }
 
 TEST(LiveView, WhatWasLostStandsOut) {
