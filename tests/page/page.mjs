@@ -50,6 +50,7 @@ seen.rows = await page.evaluate(rows);
 seen.findings = await page.locator("#findings li").allTextContents();
 seen.sections = await page.locator("main > section:visible").evaluateAll((all) => all.map((one) => one.id));
 seen.time = await page.locator("#time tbody tr").evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
+seen.requests = await page.locator("#requests tr").evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
 seen.folded = await page.locator("#memory summary").allTextContents();
 seen.height = await page.evaluate(() => document.getElementById("timeline").clientHeight);
 seen.phases = await page.locator("#phases tbody tr td:first-child").allTextContents();

@@ -1,4 +1,4 @@
-"""The page of a trace, in Debian's Chromium. Screenshots are kept in build/page."""
+"""What the page of a trace shows."""
 
 import json
 import os
@@ -10,34 +10,14 @@ from collections import Counter
 from harness import ROOT
 from harness.inference import InferenceCase
 from harness.machine import CUDA_SIM
+from harness.page import PageCase
 
-KEPT = ROOT / "build" / "page"
 EVIL = "</script><script>alert(1)</script>"
 META = {"event_id": 0, "type": "meta", "schema": 1, "tool": "mlbcc", "start": "2026-01-01T00:00:00.0Z",
         "host": {"kernel": "6", "arch": "x86_64"}, "command": ["a"], "rules": []}
 
 
-class Page(InferenceCase):
-    def setUp(self):
-        super().setUp()
-        self.need_npm("page", "chromium")
-
-    def page(self, trace, name):
-        """What tests/page/page.mjs saw on the page of the trace."""
-        html = self.dir / "page.html"
-        done = self.mlbcc("convert", trace, "--to", "html", "-o", html)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        pictures = KEPT / name
-        pictures.mkdir(exist_ok=True)
-        seen = subprocess.run(["node", "page.mjs", str(html), str(pictures)], cwd=KEPT, text=True,
-                              capture_output=True, timeout=120)
-        self.assertEqual(seen.returncode, 0, seen.stderr)
-        seen = json.loads(seen.stdout)
-        self.assertEqual(seen["errors"], [])
-        self.assertGreater(seen["colors"], 5)
-        self.assertLessEqual(seen["phone_width"], 360)
-        return seen
-
+class Page(PageCase, InferenceCase):
     def test_shows_the_trace(self):
         trace = self.inference()
         seen = self.page(self.out, "inference")

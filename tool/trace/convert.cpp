@@ -1,6 +1,7 @@
 #include "trace/convert.h"
 
 #include "report/profile.h"
+#include "report/requests.h"
 #include "trace/folded.h"
 #include "trace/messages.h"
 #include "trace/progress.h"
@@ -29,13 +30,25 @@ std::string output_for(std::string file, ViewFormat format) {
     return file + ending_of(format);
 }
 
-// What `mlbcc profile` recorded, as JSON. Standard input cannot be read twice: "".
-std::string profile_of(const std::string& file) {
-    if (file == "-") return {};
-    Result<report::TraceFile> trace = report::TraceFile::open(file);
-    if (!trace) return {};
-    Result<std::optional<report::SavedProfile>> saved = report::read_profile(*trace);
+std::string profile_of(report::TraceFile& trace) {
+    Result<std::optional<report::SavedProfile>> saved = report::read_profile(trace);
     return saved && *saved ? report::profile_json((*saved)->profile) : "";
+}
+
+std::string requests_of(report::TraceFile& trace, const report::RequestOptions& options) {
+    report::Requests requests(options);
+    Result<std::optional<report::SavedRequests>> saved = report::read_requests(trace, requests);
+    return saved && *saved ? requests.json((*saved)->time_ns, (*saved)->lost) : "";
+}
+
+// Standard input cannot be read twice: there are none of it.
+view::Reports reports_of(const std::string& file, const TraceOptions& options) {
+    view::Reports reports;
+    if (file == "-") return reports;
+    if (auto trace = report::TraceFile::open(file)) reports.profile = profile_of(*trace);
+    if (auto trace = report::TraceFile::open(file))
+        reports.requests = requests_of(*trace, options.serve.requests);
+    return reports;
 }
 
 view::Opened open_writer(const ConvertOptions& convert, const TraceOptions& options,
@@ -45,7 +58,7 @@ view::Opened open_writer(const ConvertOptions& convert, const TraceOptions& opti
     case ViewFormat::chrome: return view::open_chrome(path, origin);
     case ViewFormat::perfetto: return view::open_perfetto(path, convert.max_size);
     case ViewFormat::csv: return view::open_csv(path);
-    case ViewFormat::html: return view::open_html(path, origin, profile_of(file));
+    case ViewFormat::html: return view::open_html(path, origin, reports_of(file, options));
     case ViewFormat::folded: break;  // has no calls in it
     }
     MLBCC_UNREACHABLE();

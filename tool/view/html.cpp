@@ -27,6 +27,7 @@ MLBCC_PART(table_js);
 MLBCC_PART(charts_js);
 MLBCC_PART(flame_js);
 MLBCC_PART(profile_js);
+MLBCC_PART(requests_js);
 MLBCC_PART(main_js);
 #undef MLBCC_PART
 
@@ -39,9 +40,10 @@ namespace {
 const std::string_view kPage = MLBCC_PART(html);
 const std::string_view kStyles[] = {MLBCC_PART(uplot_css), MLBCC_PART(css)};
 const std::string_view kScripts[] = {
-    MLBCC_PART(data_js),     MLBCC_PART(format_js), MLBCC_PART(lanes_js),  MLBCC_PART(timeline_js),
-    MLBCC_PART(gestures_js), MLBCC_PART(table_js),  MLBCC_PART(charts_js), MLBCC_PART(flame_js),
-    MLBCC_PART(profile_js),  MLBCC_PART(main_js)};
+    MLBCC_PART(data_js),     MLBCC_PART(format_js),   MLBCC_PART(lanes_js),
+    MLBCC_PART(timeline_js), MLBCC_PART(gestures_js), MLBCC_PART(table_js),
+    MLBCC_PART(charts_js),   MLBCC_PART(flame_js),    MLBCC_PART(profile_js),
+    MLBCC_PART(requests_js), MLBCC_PART(main_js)};
 const std::string_view kLibrary = MLBCC_PART(uplot_js);
 #undef MLBCC_PART
 
@@ -49,8 +51,8 @@ constexpr size_t kStackBytes = 16 << 20;
 
 class Html : public Writer {
 public:
-    Html(sink::OutputFile file, const Origin& origin, std::string profile)
-        : output_(std::move(file)), origin_(origin), profile_(std::move(profile)) {}
+    Html(sink::OutputFile file, const Origin& origin, Reports reports)
+        : output_(std::move(file)), origin_(origin), reports_(std::move(reports)) {}
 
     void slice(const Slice& slice) override;
     void instant(const Record& record) override;
@@ -71,7 +73,7 @@ private:
     sink::Buffer& text_ = output_.text();
     sink::Buffer json_{64 << 10};
     Origin origin_;
-    std::string profile_;
+    Reports reports_;
     CallTable table_;
     Marks marks_;
     Counters counters_;
@@ -188,8 +190,11 @@ void Html::write_data(const Ending& ending) {
     write_stacks();
     json_.append(",\"series\":");
     series_.write(json_);
-    json_.append(",\"profile\":");
-    json_.append(profile_.empty() ? "null" : profile_);
+    for (const auto& [name, report] :
+         {std::pair("profile", &reports_.profile), std::pair("requests", &reports_.requests)}) {
+        json_.append(fmt::format(",\"{}\":", name));
+        json_.append(report->empty() ? "null" : *report);
+    }
     json_.append('}');
     put_json();
     text_.append("</script>\n");
@@ -216,11 +221,11 @@ Result<void> Html::finish(const Ending& ending) {
 
 }  // namespace
 
-Opened open_html(const std::string& path, const Origin& origin, std::string profile) {
+Opened open_html(const std::string& path, const Origin& origin, Reports reports) {
     Result<sink::OutputFile> file = sink::OutputFile::open(path);
     if (!file) return file.error();
     return std::unique_ptr<Writer>(
-        std::make_unique<Html>(std::move(*file), origin, std::move(profile)));
+        std::make_unique<Html>(std::move(*file), origin, std::move(reports)));
 }
 
 }  // namespace mlbcc::view

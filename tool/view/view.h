@@ -48,8 +48,12 @@ Opened open_chrome(const std::string& path, const Origin& origin);
 
 Opened open_perfetto(const std::string& path, std::optional<uint64_t> max_size);
 Opened open_csv(const std::string& path);
-// `profile`: JSON of the trace's profile, or "". What is drawn is held in memory until the end.
-Opened open_html(const std::string& path, const Origin& origin, std::string profile);
+// JSON of what `mlbcc profile` and `mlbcc serve` report of the trace, or "".
+struct Reports {
+    std::string profile, requests;
+};
+// What is drawn is held in memory until the end.
+Opened open_html(const std::string& path, const Origin& origin, Reports reports);
 
 // Which calls a report is of.
 struct CallSelection {

@@ -58,6 +58,7 @@ async function main() {
   drawAbout(about);
   drawTiles(about, calls);
   drawProfile(about.profile);
+  drawRequests(about.requests);
   if (trace.rows.length > 0) drawTimeline(trace);
   if (calls.length > 0) {
     show("calls-part");

@@ -21,5 +21,6 @@ mlbcc_page_\name\()_end:
     part charts_js "charts.js"
     part flame_js "flame.js"
     part profile_js "profile.js"
+    part requests_js "requests.js"
     part main_js "main.js"
     .section .note.GNU-stack,"",%progbits
