@@ -85,10 +85,25 @@ def paragraphs(lines):
     return out
 
 
+def unwrapped(text):
+    """Lines of a document, each paragraph and each point of a list in one."""
+    lines, is_code, goes_on = [], False, False
+    for line in text.splitlines():
+        is_fence = line.startswith("```")
+        is_text = bool(line) and not is_code and not is_fence and not line.startswith(("#", "|"))
+        if is_text and goes_on and not line.startswith("* "):
+            lines[-1] += " " + line.strip()
+        else:
+            lines.append(line)
+        is_code ^= is_fence
+        goes_on = is_text
+    return lines
+
+
 def markdown(text):
     """A document's body as roff: headings, fenced blocks, lists, tables and paragraphs."""
     out, fence = [], None
-    for line in text.splitlines():
+    for line in unwrapped(text):
         if line.startswith("```"):
             if fence is None:
                 fence = []

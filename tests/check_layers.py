@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that the sources keep to the layers, and that files and functions stay short.
+"""Checks that the sources keep to the layers, that files and functions stay short, and that text is
+wrapped.
 
     tests/check_layers.py              the tree; exit status 1 and a line for each violation
     tests/check_layers.py --self-test  this script itself
@@ -13,6 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MAX_FILE, MAX_FUNCTION = 400, 60  # lines
+MAX_TEXT = 100  # characters of a line of text
 
 # A folder of tool/ -> the folders that it may include (and, through them, theirs).
 NEEDS = {
@@ -198,6 +200,22 @@ def sources(root):
                 yield path, (inside[0] if inside else "") if top == "tool" else None
 
 
+def check_text(path, text):
+    """Code, tables and headings are as wide as they are."""
+    is_code = False
+    for number, line in enumerate(text.splitlines(), 1):
+        is_code ^= line.lstrip().startswith("```")
+        is_text = not is_code and not line.startswith(("    ", "|", "#", "!["))
+        if is_text and len(line) > MAX_TEXT and not line.startswith("```"):
+            yield f"{path}:{number}: {len(line)} characters; at most {MAX_TEXT}"
+
+
+def documents(root):
+    yield from sorted(root.glob("*.md"))
+    for top in ("docs", "examples", "probe_templates", "rules", "tests", "tool"):
+        yield from sorted((root / top).rglob("*.md"))
+
+
 def check_tree(root):
     violations = []
     for path, folder in sources(root):
@@ -210,6 +228,8 @@ def check_tree(root):
             violations += check_includes(folder, shown, code)
             violations += check_reserved(folder, shown, code)
         violations += check_lengths(shown, code)
+    for path in documents(root):
+        violations += check_text(path.relative_to(root), path.read_text())
     return violations
 
 
@@ -285,6 +305,11 @@ class SelfTest(unittest.TestCase):
                          ["f.py:1: a function of 61 lines; at most 60"])
         self.assertEqual(list(check_lengths(Path("f.h"), "\n" * 401)),
                          ["f.h:1: 401 lines; at most 400"])
+
+    def test_text_is_wrapped(self):
+        wide = "a " * 51
+        found = list(check_text(Path("a.md"), f"| {wide} |\n```sh\n{wide}\n```\n    {wide}\n# {wide}\n{wide}\n"))
+        self.assertEqual(found, ["a.md:7: 102 characters; at most 100"])
 
     def test_every_folder_of_the_tree_has_a_layer(self):
         known = {folder for _, folder in sources(ROOT) if folder is not None}
