@@ -1,0 +1,51 @@
+"""The documents: links lead somewhere, and the rule language's index has all of its words."""
+
+import re
+import unittest
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+
+
+def anchors(text):
+    """What the headings are called in links, as GitHub makes it."""
+    titles = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+class Documents(unittest.TestCase):
+    def test_links_lead_somewhere(self):
+        documents = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+        self.assertGreater(len(documents), 20)
+        for document in documents:
+            text = document.read_text()
+            # Code within a link's text is no link's end.
+            for target in LINK.findall(re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)):
+                if re.match(r"\w+://", target):
+                    continue
+                name, _, anchor = target.partition("#")
+                with self.subTest(document=document.name, link=target):
+                    leads_to = document.parent / name if name else document
+                    self.assertTrue(leads_to.exists())
+                    if anchor:
+                        self.assertIn(anchor, anchors(leads_to.read_text()))
+
+    def test_the_index_has_all_words(self):
+        index = (ROOT / "docs/language.md").read_text().split("\n## Index\n")[1]
+        listed = set()
+        for row in re.findall(r"^\| (`.*?) \| ", index, re.MULTILINE):
+            listed |= {re.match(r"\w+", word)[0] for word in re.findall(r"`([^`]+)`", row)}
+        clauses = re.findall(r'^    \{"(\w+)", parse_', (ROOT / "tool/rules/parse_clause.cpp").read_text(), re.MULTILINE)
+        functions = re.findall(r'if \(function\.is_word\("(\w+)"\)', (ROOT / "tool/rules/parse_expr.cpp").read_text())
+        self.assertGreater(len(clauses), 12)
+        self.assertGreater(len(functions), 8)
+        self.assertEqual(set(clauses) | set(functions), listed & (set(clauses) | set(functions)))
+        words = [row.lower() for row in re.findall(r"^\| `(\w+)", index, re.MULTILINE)]
+        self.assertEqual(words, sorted(words))
+
+
+if __name__ == "__main__":
+    unittest.main()
