@@ -130,7 +130,7 @@ class Kept(TracerCase):
         tracer.stdin.close()
         tracer.stdout.close()
         self.assertEqual(tracer.wait(60), 0)
-        self.assertIn("for processes are looked into without CAP_SYS_PTRACE", (self.dir / "said.txt").read_text())
+        self.assertIn("for processes are inspected without CAP_SYS_PTRACE", (self.dir / "said.txt").read_text())
         stacks = [e["stack"][0].split("+")[0] for e in Trace(self.out).events]
         self.assertEqual(stacks, ["driver:run"] * 5)
         driver.end()

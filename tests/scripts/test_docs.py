@@ -1,8 +1,9 @@
-"""The documents: links lead somewhere, and the rule language's index has all of its words."""
+"""The documents: links lead somewhere, the rule language's index has all of its words, and words
+have the glossary's meanings."""
 
 import re
+import subprocess
 import unittest
-
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,6 +46,14 @@ class Documents(unittest.TestCase):
         self.assertEqual(set(clauses) | set(functions), listed & (set(clauses) | set(functions)))
         words = [row.lower() for row in re.findall(r"^\| `(\w+)", index, re.MULTILINE)]
         self.assertEqual(words, sorted(words))
+
+    def test_words_have_one_meaning(self):
+        found = subprocess.run([ROOT / "scripts/words.py", "--check"], capture_output=True, text=True, check=False)
+        self.assertEqual((found.returncode, found.stdout, found.stderr), (0, "", ""))
+        glossary = (ROOT / "docs/glossary.md").read_text()
+        all_uses = subprocess.run([ROOT / "scripts/words.py"], capture_output=True, text=True, check=True).stdout
+        for word in sorted(set(re.findall(r"^\S+ (\w+): ", all_uses, re.MULTILINE))):
+            self.assertRegex(glossary, rf"(?m)^\| {word} \|")
 
 
 if __name__ == "__main__":

@@ -98,7 +98,7 @@ private:
 
 Ends find_ends(const Disassembler& disassembler, Bytes code, uint64_t size) {
     if (size == 0) return EndFinder(disassembler, code).reached();
-    if (code.size() < size) return {.unknown = "it is too large to be looked through"};
+    if (code.size() < size) return {.unknown = "it is too large to be searched"};
     return EndFinder(disassembler, code.first(size)).whole();
 }
 

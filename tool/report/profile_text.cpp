@@ -177,7 +177,7 @@ std::string files_text(const Profile& profile, size_t width) {
     add_files(rows, profile.files);
     const FileReport::Missing& missing = profile.files.missing;
     if (missing.searches > 0) {
-        rows.line(fmt::format("  looked for and not found: {}, {}",
+        rows.line(fmt::format("  searched for and not found: {}, {}",
                               sink::plural(missing.searches, "time"), duration(missing.time_ns)));
         for (size_t i = 0; i < std::min(kMissing, missing.paths.size()); ++i) {
             const auto& [path, searches] = missing.paths[i];

@@ -160,8 +160,8 @@ bool keeps_something(const Rule& rule) {
 void warn_of_nothing(Cursor& cursor, const Rule& rule) {
     if (keeps_something(rule)) return;
     cursor.diagnostics()
-        .warning(rule.head_span, "the rule keeps nothing")
-        .help("add what to keep: `span`, `event`, `count`, `sum`, `hist`, `gauge` or `learn`");
+        .warning(rule.head_span, "the rule records nothing")
+        .help("add what to record: `span`, `event`, `count`, `sum`, `hist`, `gauge` or `learn`");
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ std::string addresses_text(const MetricSnapshot& metrics, size_t width) {
         if (!one.untraced.empty())
             behind += fmt::format("; not traced: {}", fmt::join(one.untraced, ", "));
         if (one.unseen > 0)
-            behind += fmt::format("; {} came too late to be looked at", grouped(one.unseen));
+            behind += fmt::format("; {} could not be inspected in time", grouped(one.unseen));
         rows.add(2, one.library, {grouped(one.answers), ""}, behind);
     }
     return rows.empty() ? "" : "\nADDRESSES GIVEN TO PROGRAMS\n" + rows.text();

@@ -155,8 +155,8 @@ void KernelTable::no_match(const Sought& sought) {
     }
     if (!search.blacklisted.empty()) {
         problem(*rule, *target,
-                fmt::format("the kernel keeps probes off {}", listed(search.blacklisted)))
-            .note("/sys/kernel/debug/kprobes/blacklist has the functions that it does so for");
+                fmt::format("the kernel allows no probes on {}", listed(search.blacklisted)))
+            .note("/sys/kernel/debug/kprobes/blacklist lists all of them");
         return;
     }
     if (!search.ambiguous.empty()) {
@@ -195,7 +195,7 @@ void KernelTable::left_out(const rules::Target& target, const KernelSearch& sear
         diagnostics_
             .note(target.span,
                   fmt::format("{} leaves out {}", quoted(name), listed(search.blacklisted)))
-            .note("the kernel keeps probes off these functions");
+            .note("the kernel allows no probes on these functions");
     }
     if (!search.ambiguous.empty()) {
         diagnostics_

@@ -71,7 +71,7 @@ struct KernelFunction {
 };
 struct KernelSearch {
     std::vector<KernelFunction> functions;  // that match, by symbol
-    std::vector<std::string> blacklisted;   // match, but the kernel keeps probes off them
+    std::vector<std::string> blacklisted;   // match, but the kernel allows no probes on them
     std::vector<std::string> ambiguous;  // several have the symbol, and their addresses are hidden
     // Of modules: match, but were built without places for probes, like NVIDIA's resource manager.
     std::vector<KernelFunction> unprobed;

@@ -19,7 +19,7 @@ struct Use {
 // Beside CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN, which has both in it.
 constexpr std::array kUseful = {
     Use{CAP_SYS_ADMIN, "mount tracefs and wait for libraries that come later"},
-    Use{CAP_SYS_PTRACE, "look into processes of other users"},
+    Use{CAP_SYS_PTRACE, "inspect processes of other users"},
     Use{CAP_SYS_RESOURCE, "open more files than the limit, where probes attach one by one"},
     Use{CAP_SYS_NICE, "read events at real-time priority"},
 };

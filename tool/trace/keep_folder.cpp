@@ -124,7 +124,7 @@ void KeepFolder::finish() {
     for (const auto& [name, what] : files_) width = std::max(width, name.size());
     for (const auto& [name, what] : files_)
         text += fmt::format("  {:<{}}  {}\n", name, width, what);
-    text += "Look through them before you pass them on: rules, the command and paths are in "
+    text += "Read them before you pass them on: rules, the command and paths are in "
             "them.\nOf the environment there are the names only.\n";
     write(kReadme, text);
 }

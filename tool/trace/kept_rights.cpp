@@ -36,7 +36,7 @@ Work work_to_come(const plan::Plan& plan, bool command, bool late, codegen::Atta
 KeptRights rights_to_keep(const Work& work, Capabilities own) {
     KeptRights kept;
     if ((work.processes || work.late) && !own.has(CAP_SYS_PTRACE)) {
-        keep(kept, own, "processes are looked into without CAP_SYS_PTRACE");
+        keep(kept, own, "processes are inspected without CAP_SYS_PTRACE");
         return kept;
     }
     if (work.command) keep(kept, {CAP_KILL}, "signals for the command");

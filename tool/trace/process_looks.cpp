@@ -103,9 +103,10 @@ std::optional<std::string> ProcessLooks::note() const {
         missed += one.missed;
     }
     if (missed * kManyOf <= done + missed) return std::nullopt;
-    return fmt::format("of {} rounds of looks at the processes {} came too late and were left out: "
-                       "take a longer interval",
-                       done + missed, missed);
+    return fmt::format(
+        "of {} rounds of looks at the processes {} were not made in time and were left out: "
+        "take a longer interval",
+        done + missed, missed);
 }
 
 }  // namespace mlbcc::trace

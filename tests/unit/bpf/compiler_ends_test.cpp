@@ -97,7 +97,7 @@ TEST_F(EndsTest, OfUnknownSizeWhatIsReachedCounts) {
 
 TEST_F(EndsTest, WhatIsNoInstructionOrMissingIsSaid) {
     EXPECT_EQ(find(helper(), "c3 06 06").unknown, "it cannot be read at +1");
-    EXPECT_EQ(find(helper(), "c3", 4096).unknown, "it is too large to be looked through");
+    EXPECT_EQ(find(helper(), "c3", 4096).unknown, "it is too large to be searched");
 }
 
 TEST_F(EndsTest, Arm) {

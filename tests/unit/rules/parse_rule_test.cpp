@@ -194,12 +194,12 @@ TEST(Rule, AFlagThatStandsTwice) {
 }
 
 TEST(Rule, ThatKeepsNothing) {
-    const std::string kExpected = R"(warning: the rule keeps nothing
+    const std::string kExpected = R"(warning: the rule records nothing
  --> a.rules:1:1
   |
 1 | on c:f {%}
   | ^^^^^^
-  = help: add what to keep: `span`, `event`, `count`, `sum`, `hist`, `gauge` or `learn`
+  = help: add what to record: `span`, `event`, `count`, `sum`, `hist`, `gauge` or `learn`
 )";
     for (std::string body : {"", " where a ", " stack user sample 1/2 "}) {
         std::string expected = kExpected;

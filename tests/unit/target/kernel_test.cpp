@@ -120,12 +120,12 @@ TEST(Kernel, OfWhatTheKernelDoesNotKnowAPrototypeMayBeGiven) {
 
 TEST(Kernel, WhatTheKernelKeepsProbesOffIsSaid) {
     EXPECT_EQ(said("on kernel:vfs_never { count }"),
-              R"(error: the kernel keeps probes off `vfs_never`
+              R"(error: the kernel allows no probes on `vfs_never`
  --> test.rules:1:4
   |
 1 | on kernel:vfs_never { count }
   |    ^^^^^^^^^^^^^^^^
-  = note: /sys/kernel/debug/kprobes/blacklist has the functions that it does so for
+  = note: /sys/kernel/debug/kprobes/blacklist lists all of them
 )");
     EXPECT_EQ(said("on kernel:vfs_twice { count }"),
               R"(error: several functions are called `vfs_twice`
@@ -140,7 +140,7 @@ TEST(Kernel, WhatTheKernelKeepsProbesOffIsSaid) {
   |
 1 | on kernel:vfs_[nrt]* { count }
   |    ^^^^^^^^^^^^^^^^^
-  = note: the kernel keeps probes off these functions
+  = note: the kernel allows no probes on these functions
 
 note: `vfs_[nrt]*` leaves out `vfs_twice`
  --> test.rules:1:4

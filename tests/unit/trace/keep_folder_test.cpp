@@ -41,7 +41,7 @@ TEST_F(KeepFolderTest, ListsItsFiles) {
     EXPECT_EQ(text("README.txt"), "Kept by mlbcc for a bug report:\n"
                                   "  plan.txt          the plan\n"
                                   "  rules/0-my.rules  rules\n"
-                                  "Look through them before you pass them on: rules, the command "
+                                  "Read them before you pass them on: rules, the command "
                                   "and paths are in them.\n"
                                   "Of the environment there are the names only.\n");
 }

@@ -44,7 +44,7 @@ TEST(RightsToKeep, AreAllWhereProcessesAreLookedIntoWithoutPtrace) {
     const Capabilities own{CAP_BPF, CAP_PERFMON, CAP_CHOWN};
     EXPECT_EQ(rights_to_keep({.processes = true}, own).capabilities, own);
     EXPECT_EQ(rights_to_keep({.processes = true}, own).why,
-              "processes are looked into without CAP_SYS_PTRACE");
+              "processes are inspected without CAP_SYS_PTRACE");
     EXPECT_EQ(kept({.command = true}, own), "");
 }
 
