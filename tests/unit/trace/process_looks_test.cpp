@@ -106,8 +106,9 @@ TEST(ProcessLooks, ThatComeTooLateAreLeftOutAndSaid) {
     look_at_all(looks, now, this_process, pipeline);
     pipeline.finish();
     EXPECT_EQ(seen.all.size(), 1u);
-    EXPECT_EQ(looks.note(), "of 4 rounds of looks at the processes 3 were not made in time and were "
-                            "left out: take a longer interval");
+    EXPECT_EQ(looks.note(),
+              "of 4 rounds of looks at the processes 3 were not made in time and were "
+              "left out: take a longer interval");
 }
 
 }  // namespace
