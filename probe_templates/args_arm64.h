@@ -29,6 +29,17 @@
 // The kernel puts its trampoline for return probes into the last page of a process's addresses.
 #define MLBCC_TRAMPOLINES 0xffffffff0000ULL
 #define MLBCC_RETURN_VALUE(ctx) MLBCC_REGISTER(ctx, regs[0])
+// What a program keeps of the registers with which a system call was made: those of arguments, which
+// lie as in struct pt_regs, and from x19 on. All of them would take more than half of BPF's stack.
+struct syscall_registers {
+    u64 regs[8];
+    u64 saved[12], sp, pc, pstate, orig_x0;  // x19 to x30
+};
+#define MLBCC_SYSCALL_COPY struct syscall_registers
+#define MLBCC_COPY_REGISTERS(to, from)                                                             \
+    (bpf_probe_read_kernel((to)->regs, sizeof((to)->regs), (void *)(from)) == 0 &&                 \
+     bpf_probe_read_kernel((to)->saved, sizeof(*(to)) - sizeof((to)->regs),                        \
+                           (void *)((from) + 19 * 8)) == 0)
 // The result replaces the first argument, of which the kernel keeps a copy.
 #define MLBCC_ARGUMENTS_OF_SYSCALL(registers) ((registers)->regs[0] = (registers)->orig_x0)
 #define MLBCC_IP pc
@@ -58,30 +69,39 @@ struct mlbcc_syscall_rest {
 #define MLBCC_STACK_IS_SHORT(ctx)                                                                  \
     (((ctx)->pstate & 0x20000000) == 0 || ((ctx)->pstate & 0x40000000) != 0)
 
-// The registers of the caller as the call leaves them: what unwinding begins from.
-#define MLBCC_CALLEE_SAVED(ctx, stack)                                                             \
+// The registers of the caller as the call leaves them: what unwinding begins from. `x19` is the place
+// of that register in `registers`; the others follow it.
+#define MLBCC_CALLEE_SAVED(registers, x19, stack)                                                  \
     do {                                                                                           \
-        (stack)->sp = (ctx)->sp;                                                                   \
-        (stack)->saved[0] = (ctx)->regs[29];                                                       \
-        (stack)->saved[1] = (ctx)->regs[30];                                                       \
-        (stack)->saved[2] = (ctx)->regs[19];                                                       \
-        (stack)->saved[3] = (ctx)->regs[20];                                                       \
-        (stack)->saved[4] = (ctx)->regs[21];                                                       \
-        (stack)->saved[5] = (ctx)->regs[22];                                                       \
-        (stack)->saved[6] = (ctx)->regs[23];                                                       \
-        (stack)->saved[7] = (ctx)->regs[24];                                                       \
-        (stack)->saved[8] = (ctx)->regs[25];                                                       \
-        (stack)->saved[9] = (ctx)->regs[26];                                                       \
-        (stack)->saved[10] = (ctx)->regs[27];                                                      \
-        (stack)->saved[11] = (ctx)->regs[28];                                                      \
+        (stack)->saved[0] = (registers)[(x19) + 10];                                               \
+        (stack)->saved[1] = (registers)[(x19) + 11];                                               \
+        (stack)->saved[2] = (registers)[(x19)];                                                    \
+        (stack)->saved[3] = (registers)[(x19) + 1];                                                \
+        (stack)->saved[4] = (registers)[(x19) + 2];                                                \
+        (stack)->saved[5] = (registers)[(x19) + 3];                                                \
+        (stack)->saved[6] = (registers)[(x19) + 4];                                                \
+        (stack)->saved[7] = (registers)[(x19) + 5];                                                \
+        (stack)->saved[8] = (registers)[(x19) + 6];                                                \
+        (stack)->saved[9] = (registers)[(x19) + 7];                                                \
+        (stack)->saved[10] = (registers)[(x19) + 8];                                               \
+        (stack)->saved[11] = (registers)[(x19) + 9];                                               \
     } while (0)
 #define MLBCC_CALLER_AT_ENTRY(ctx, stack)                                                          \
     do {                                                                                           \
         (stack)->ip = (ctx)->regs[30];                                                             \
-        MLBCC_CALLEE_SAVED(ctx, stack);                                                            \
+        (stack)->sp = (ctx)->sp;                                                                   \
+        MLBCC_CALLEE_SAVED((ctx)->regs, 19, stack);                                                \
     } while (0)
 #define MLBCC_CALLER_AT_RETURN(ctx, stack)                                                         \
     do {                                                                                           \
         (stack)->ip = (ctx)->pc;                                                                   \
-        MLBCC_CALLEE_SAVED(ctx, stack);                                                            \
+        (stack)->sp = (ctx)->sp;                                                                   \
+        MLBCC_CALLEE_SAVED((ctx)->regs, 19, stack);                                                \
+    } while (0)
+#define MLBCC_CALLER_OF_SYSCALL(registers, stack)                                                  \
+    do {                                                                                           \
+        struct syscall_registers *copy = (struct syscall_registers *)(registers);                  \
+        (stack)->ip = copy->pc;                                                                    \
+        (stack)->sp = copy->sp;                                                                    \
+        MLBCC_CALLEE_SAVED(copy->saved, 0, stack);                                                 \
     } while (0)

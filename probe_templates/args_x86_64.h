@@ -43,6 +43,10 @@
 // The kernel puts its trampoline for return probes into the last page of a process's addresses.
 #define MLBCC_TRAMPOLINES 0x7fffffff0000ULL
 #define MLBCC_RETURN_VALUE(ctx) MLBCC_REGISTER(ctx, ax)
+// What a program keeps of the registers with which a system call was made.
+#define MLBCC_SYSCALL_COPY struct pt_regs
+#define MLBCC_COPY_REGISTERS(to, from)                                                             \
+    (bpf_probe_read_kernel(to, sizeof(*(to)), (void*)(from)) == 0)
 // The fourth argument of a system call is in r10: `syscall` writes rcx.
 #define MLBCC_ARGUMENTS_OF_SYSCALL(registers) ((registers)->cx = (registers)->r10)
 #define MLBCC_IP ip
@@ -86,3 +90,4 @@ struct mlbcc_syscall_rest {
     } while (0)
 #define MLBCC_CALLER_AT_RETURN(ctx, stack)                                                         \
     ((stack)->ip = (ctx)->ip, (stack)->sp = (ctx)->sp, MLBCC_CALLEE_SAVED(ctx, stack))
+#define MLBCC_CALLER_OF_SYSCALL MLBCC_CALLER_AT_RETURN

@@ -7,7 +7,9 @@ static __always_inline int mlbcc_caller(struct call *call, struct user_stack *st
             (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
         if (!registers) return 0;
         MLBCC_CALLER_AT_RETURN(registers, stack);
-    } else if (((call->what & 1) && !MLBCC_MOVES(call)) || call->sp == MLBCC_SYSCALL_SP) {
+    } else if (call->sp == MLBCC_SYSCALL_SP) {
+        MLBCC_CALLER_OF_SYSCALL(call->ctx, stack);
+    } else if ((call->what & 1) && !MLBCC_MOVES(call)) {
         MLBCC_CALLER_AT_RETURN(call->ctx, stack);
     } else {
         MLBCC_CALLER_AT_ENTRY(call->ctx, stack);

@@ -3,7 +3,7 @@
 // The beginning of a system call.
 static __always_inline int {{name}}_begins(struct bpf_raw_tracepoint_args *at) {
     struct call call MLBCC_UNSET;
-    struct pt_regs registers, *ctx = &registers;
+    MLBCC_SYSCALL_COPY registers, *ctx = &registers;
     call.ends_by = 0;
     if (!mlbcc_syscall_begins(&call, &registers, at)) return 0;
 {{body}}}

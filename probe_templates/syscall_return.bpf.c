@@ -3,7 +3,7 @@
 // The end of a system call.
 int {{name}}(struct bpf_raw_tracepoint_args *at) {
     struct call call MLBCC_UNSET;
-    struct pt_regs registers, *ctx = &registers;
+    MLBCC_SYSCALL_COPY registers, *ctx = &registers;
     call.ends_by = 0;
     if (!{{how}}(&call, &registers, at)) return 0;
 {{body}}    return 0;

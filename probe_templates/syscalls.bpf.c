@@ -58,15 +58,15 @@ static __always_inline u64 mlbcc_syscall_result(struct bpf_raw_tracepoint_args *
 
 // The program's registers, with the arguments where a function would have them. 0: a call of the
 // 32-bit interface, whose numbers mean others.
-static __always_inline int mlbcc_take_registers(struct call *call, struct pt_regs *registers,
+static __always_inline int mlbcc_take_registers(struct call *call, MLBCC_SYSCALL_COPY *registers,
                                                 u64 from) {
-    if (bpf_probe_read_kernel(registers, sizeof(*registers), (void *)from) != 0) return 0;
+    if (!MLBCC_COPY_REGISTERS(registers, from)) return 0;
     MLBCC_ARGUMENTS_OF_SYSCALL(registers);
-    call->ctx = registers;
+    call->ctx = (struct pt_regs *)registers;
     call->sp = MLBCC_SYSCALL_SP;
     return !MLBCC_IS_32_BIT(registers);
 }
-static __always_inline int mlbcc_syscall_registers(struct call *call, struct pt_regs *registers,
+static __always_inline int mlbcc_syscall_registers(struct call *call, MLBCC_SYSCALL_COPY *registers,
                                                    struct bpf_raw_tracepoint_args *at) {
     return mlbcc_take_registers(call, registers, MLBCC_SYSCALL_REGISTERS(at));
 }
@@ -129,7 +129,7 @@ static __always_inline int mlbcc_take_held(struct call *call, struct held_call *
 #define MLBCC_HOLD(missing) 0
 #endif
 
-static __always_inline int mlbcc_syscall_begins(struct call *call, struct pt_regs *registers,
+static __always_inline int mlbcc_syscall_begins(struct call *call, MLBCC_SYSCALL_COPY *registers,
                                                 struct bpf_raw_tracepoint_args *at) {
 #if MLBCC_HOLDS
     struct held_call *held = mlbcc_told();
@@ -176,7 +176,7 @@ static __always_inline int mlbcc_syscall_hits(struct call *call,
 }
 
 // The end is all that is looked at: no frame says that the call is traced.
-static __always_inline int mlbcc_syscall_completes(struct call *call, struct pt_regs *registers,
+static __always_inline int mlbcc_syscall_completes(struct call *call, MLBCC_SYSCALL_COPY *registers,
                                                    struct bpf_raw_tracepoint_args *at) {
     if (!mlbcc_admit(call)) return 0;
     call->start = call->now;
@@ -184,12 +184,12 @@ static __always_inline int mlbcc_syscall_completes(struct call *call, struct pt_
 }
 
 // Of the call nobody asks for more than which it was, whose, and its result.
-static __always_inline int mlbcc_syscall_counts(struct call *call, struct pt_regs *registers,
+static __always_inline int mlbcc_syscall_counts(struct call *call, MLBCC_SYSCALL_COPY *registers,
                                                 struct bpf_raw_tracepoint_args *at) {
     return mlbcc_admit_untimed(call) && mlbcc_syscall_hits(call, at);
 }
 
-static __always_inline int mlbcc_syscall_returns(struct call *call, struct pt_regs *registers,
+static __always_inline int mlbcc_syscall_returns(struct call *call, MLBCC_SYSCALL_COPY *registers,
                                                  struct bpf_raw_tracepoint_args *at) {
 #if !MLBCC_EVERYONE
     if (!mlbcc_suspect(bpf_get_current_pid_tgid() >> 32)) return 0;
@@ -219,7 +219,7 @@ static __always_inline int mlbcc_syscall_starts(struct bpf_raw_tracepoint_args *
 }
 
 // That its beginning was seen says that the call is traced; all else is decided now.
-static __always_inline int mlbcc_syscall_took(struct call *call, struct pt_regs *registers,
+static __always_inline int mlbcc_syscall_took(struct call *call, MLBCC_SYSCALL_COPY *registers,
                                               struct bpf_raw_tracepoint_args *at) {
     u64 both = bpf_get_current_pid_tgid();
 #if !MLBCC_EVERYONE
