@@ -38,7 +38,7 @@ class Documents(unittest.TestCase):
         index = (ROOT / "docs/language.md").read_text().split("\n## Index\n")[1]
         listed = set()
         for row in re.findall(r"^\| (`.*?) \| ", index, re.MULTILINE):
-            listed |= {re.match(r"\w+", word)[0] for word in re.findall(r"`([^`]+)`", row)}
+            listed |= set(re.findall(r"`(\w+)", row))
         clauses = re.findall(r'^    \{"(\w+)", parse_', (ROOT / "tool/rules/parse_clause.cpp").read_text(), re.MULTILINE)
         functions = re.findall(r'if \(function\.is_word\("(\w+)"\)', (ROOT / "tool/rules/parse_expr.cpp").read_text())
         self.assertGreater(len(clauses), 12)

@@ -36,7 +36,10 @@ const char* symbol(BinaryOp op) {
     case BinaryOp::bit_or: return "|";
     case BinaryOp::logical_and: return "&&";
     case BinaryOp::logical_or: return "||";
-    case BinaryOp::starts_with: break;  // Writer::text_equals
+    case BinaryOp::starts_with:
+    case BinaryOp::ends_with: break;  // Writer::text_equals
+    case BinaryOp::contains:
+    case BinaryOp::matches: break;  // the tracer's
     }
     return "";
 }
@@ -97,6 +100,7 @@ struct NumberVisitor {
         case rules::Builtin::task: return "bpf_get_current_task()";
         case rules::Builtin::function:
         case rules::Builtin::symbol: return "(u64)call.probe";
+        case rules::Builtin::stack:
         case rules::Builtin::from_start:
         case rules::Builtin::comm: break;
         }
@@ -217,6 +221,7 @@ std::string Writer::failed(const Typed& value) const {
 std::string Writer::text_equals(const rules::BinaryNode& node) {
     const std::string& literal = std::get<rules::TextLeaf>(node.right->node).text;
     const uint32_t size = compared_bytes(node);
+    if (node.op == BinaryOp::ends_with) return text_ends(*node.left, size, literal);
     const bool in_room = size > kMaxTextOnStack;
     const std::string name =
         in_room ? text_in_room(*node.left, size) : compared_text(*node.left, size);
@@ -228,6 +233,23 @@ std::string Writer::text_equals(const rules::BinaryNode& node) {
     if (!in_room) return fmt::format("(s64)({})", equal);
     std::string result = temporary();  // the next one takes the room
     line(fmt::format("s64 {} = {} && {};", result, name, equal));
+    return result;
+}
+
+// False where the text is cut off: its end is not known then.
+std::string Writer::text_ends(const Typed& text, uint32_t size, const std::string& literal) {
+    if (literal.empty()) return "(s64)1";
+    if (literal.size() + 2 > size) return "(s64)0";
+    const std::string name = text_in_room(text, size), at = temporary(), result = temporary();
+    line(fmt::format("s64 {} = 0;", result));
+    open_block(fmt::format("if ({}) {{", name));
+    // To itself: for how long it is.
+    line(fmt::format("u64 {0} = (u64)bpf_probe_read_kernel_str({1}, {2}, {1}) - {3};", at, name,
+                     size, literal.size() + 1));
+    line(fmt::format("MLBCC_SEEN({});", at));
+    line(fmt::format("if ({} <= {}) {} = ({}) == 0;", at, size - 2 - literal.size(), result,
+                     different_words(fmt::format("({} + {})", name, at), literal, literal.size())));
+    close_block();
     return result;
 }
 

@@ -15,7 +15,7 @@ bool compares_large_text(const rules::Typed& value) {
     const auto* node = std::get_if<rules::BinaryNode>(&value.node);
     return node != nullptr && node->left->is_text() &&
            std::holds_alternative<rules::TextLeaf>(node->right->node) &&
-           compared_bytes(*node) > kMaxTextOnStack;
+           (node->op == rules::BinaryOp::ends_with || compared_bytes(*node) > kMaxTextOnStack);
 }
 
 bool compares_large_texts(const plan::ProbePlan& probe) {
@@ -40,9 +40,12 @@ bool is_large_key(const plan::Aggregate& aggregate) {
     return aggregate.in_kernel && aggregate.key_size > kMaxKeyOnStack;
 }
 
-// One more than the literal, so that text cut off behind it is not taken for equal.
+// One more than the literal, so that text cut off behind it is not taken for equal; all of it where
+// its end counts.
 uint32_t compared_bytes(const rules::BinaryNode& node) {
     const std::string& literal = std::get<rules::TextLeaf>(node.right->node).text;
+    const auto* text = std::get_if<rules::TextNode>(&node.left->node);
+    if (node.op == rules::BinaryOp::ends_with && text != nullptr) return text->length;
     const auto size = static_cast<uint32_t>((literal.size() + 1) / 8 * 8 + 8);
     const bool is_comm = std::holds_alternative<rules::BuiltinLeaf>(node.left->node);
     return std::min(std::max(size, is_comm ? 16u : 0u), kMaxComparedText);

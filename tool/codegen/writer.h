@@ -86,6 +86,7 @@ private:
     std::string address(const rules::TypedPtr& pointer, const rules::TypedPtr& index,
                         uint32_t scale, uint32_t offset);
     std::string text_equals(const rules::BinaryNode& node);
+    std::string text_ends(const rules::Typed& text, uint32_t size, const std::string& literal);
     std::string compared_text(const rules::Typed& value, uint32_t size);  // its name
     std::string text_in_room(const rules::Typed& value, uint32_t size);   // likewise; may be 0
     const plan::Saved* saved(const rules::Typed& value) const;

@@ -1,5 +1,8 @@
 #include "event/late_value.h"
 
+#include "base/glob.h"
+#include "event/stacks.h"
+
 namespace mlbcc::event {
 namespace {
 
@@ -53,14 +56,22 @@ uint64_t computed(rules::BinaryOp op, uint64_t a, uint64_t b, bool with_sign) {
     case Op::bit_or: return a | b;
     case Op::logical_and: return a != 0 && b != 0 ? 1 : 0;
     case Op::logical_or: return a != 0 || b != 0 ? 1 : 0;
-    case Op::starts_with: return 0;  // of text
+    case Op::starts_with:
+    case Op::ends_with:
+    case Op::contains:
+    case Op::matches: return 0;  // of text
     }
     return 0;
 }
 
 uint64_t compared(rules::BinaryOp op, std::string_view a, std::string_view b) {
-    if (op == rules::BinaryOp::starts_with) return a.starts_with(b) ? 1 : 0;
-    return (a == b) == (op == rules::BinaryOp::eq) ? 1 : 0;
+    using Op = rules::BinaryOp;
+    const bool holds = op == Op::starts_with ? a.starts_with(b)
+                       : op == Op::ends_with ? a.ends_with(b)
+                       : op == Op::contains  ? a.find(b) != std::string_view::npos
+                       : op == Op::matches   ? glob_match(b, a)
+                                             : (a == b) == (op == Op::eq);
+    return holds ? 1 : 0;
 }
 
 }  // namespace
@@ -87,6 +98,8 @@ LateReader::LateReader(const plan::Late& late, const plan::RecordLayout& layout,
         node_ = Now{gauges.gauge(now->gauge), child(now->group)};
     } else if (std::holds_alternative<plan::LateFromStart>(late.node)) {
         node_ = FromStart{};
+    } else if (std::holds_alternative<plan::LateStack>(late.node)) {
+        node_ = TakenStack{};
     } else if (const auto* one = std::get_if<plan::LateUnary>(&late.node)) {
         node_ = Unary{one->op, child(one->operand)};
     } else if (const auto* two = std::get_if<plan::LateBinary>(&late.node)) {
@@ -181,6 +194,11 @@ Value LateReader::read(const ValueContext& context) const {
         }
         Value operator()(const FromStart&) const {
             return self.number(context.tables.from_start(context.pid) ? 1 : 0);
+        }
+        Value operator()(const TakenStack&) const {
+            Stack* stack = context.stack;
+            if (stack == nullptr) return {self.type_, 0, {}, false, true};
+            return {self.type_, 0, stack->text, true, false, stack};  // told apart by all of it
         }
         Value operator()(const Unary& node) const { return self.unary(node, context); }
         Value operator()(const Binary& node) const { return self.binary(node, context); }

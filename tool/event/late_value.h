@@ -41,6 +41,7 @@ private:
         Child group;
     };
     struct FromStart {};
+    struct TakenStack {};
     struct Unary {
         rules::UnaryOp op{};
         Child operand;
@@ -64,7 +65,9 @@ private:
 
     const plan::ValueType* type_;
     const EnumNames* enum_ = nullptr;
-    std::variant<ValueReader, Constant, LookUp, Now, FromStart, Unary, Binary, Conditional> node_;
+    std::variant<ValueReader, Constant, LookUp, Now, FromStart, TakenStack, Unary, Binary,
+                 Conditional>
+        node_;
 };
 
 }  // namespace mlbcc::event

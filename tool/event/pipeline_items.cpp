@@ -31,7 +31,8 @@ void Pipeline::item(const Merger::Item& item) {
                     tracker_.thread(header.pid, header.tid),
                     reinterpret_cast<Stack*>(item.tag),
                     record.hits(),
-                    {item.record, meaning.probe, header.pid, tables_, names_, &gauges_}};
+                    {item.record, meaning.probe, header.pid, tables_, names_, &gauges_,
+                     reinterpret_cast<Stack*>(item.tag)}};
     if (item.first && !meaning.conditions.empty()) decide(current);
     // The call's own names are known to its own event, though they were learnt at its end.
     if (item.first && !meaning.learns.empty()) learn(current);

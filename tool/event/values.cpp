@@ -85,7 +85,8 @@ Value ValueReader::read(const ValueContext& context) const {
     case Kind::hex:
     case Kind::boolean:
     case Kind::enumeration:
-    case Kind::character: return read_number(context);
+    case Kind::character:
+    case Kind::floating: return read_number(context);
     case Kind::text:
     case Kind::comm: {
         std::string_view text = text_at(context.bytes, offset_, size_);

@@ -46,6 +46,7 @@ struct ValueContext {
     const Tables& tables;
     CxxNames& names;
     const Gauges* gauges = nullptr;  // null where none is asked for
+    Stack* stack = nullptr;          // the record's; null: none, or it is not known
 };
 
 class ValueReader {

@@ -11,6 +11,11 @@ bool is_for_kernel(const rules::TypedPtr& value) {
     return !value->in_tracer;
 }
 
+bool is_taken_stack(const rules::TypedPtr& value) {
+    const auto* leaf = std::get_if<rules::BuiltinLeaf>(&value->node);
+    return leaf != nullptr && leaf->which == rules::Builtin::stack;
+}
+
 // A learnt name is known to the tracer alone: what its key is called changes while programs run.
 bool in_kernel(const AggregateUse& use) {
     return std::ranges::all_of(use.by, is_for_kernel) && (!use.value || is_for_kernel(use.value));
@@ -22,7 +27,9 @@ bool in_kernel(const AggregateUse& use) {
 // probe on the return, which costs as much again.
 bool ProbePlanner::counts_beginnings(const rules::Rule& rule) const {
     if (!is_function(probe_.kind)) return false;
-    const rules::Scope beginning = scope(true);
+    rules::Scope beginning = scope(true);
+    beginning.lets = &rule.lets;
+    beginning.has_stack = true;
     const auto checked = [&](const rules::ExprPtr& expr) {
         Diagnostics found;
         rules::TypedPtr value = rules::check(*expr, beginning, found);
@@ -35,7 +42,8 @@ bool ProbePlanner::counts_beginnings(const rules::Rule& rule) const {
     const auto are_groups_known = [&](const rules::Kept& kept) {
         return std::ranges::all_of(kept.by, [&](const rules::Field& one) {
             const rules::TypedPtr value = checked(one.value);
-            return value && (is_for_kernel(value) || rules::is_name_of_key(*value));
+            return value &&
+                   (is_for_kernel(value) || rules::is_name_of_key(*value) || is_taken_stack(value));
         });
     };
     size_t counts = 0;
@@ -43,7 +51,9 @@ bool ProbePlanner::counts_beginnings(const rules::Rule& rule) const {
         const auto* count = std::get_if<rules::CountClause>(&clause.node);
         const auto* sum = std::get_if<rules::SumClause>(&clause.node);
         const auto* hist = std::get_if<rules::HistClause>(&clause.node);
-        if (std::holds_alternative<rules::SampleClause>(clause.node)) continue;
+        if (std::holds_alternative<rules::SampleClause>(clause.node) ||
+            std::holds_alternative<rules::StackClause>(clause.node))
+            continue;
         const bool so =
             (count != nullptr && are_groups_known(count->kept)) ||
             (sum != nullptr && !sum->over && is_known(sum->value) && are_groups_known(sum->kept)) ||
@@ -71,11 +81,10 @@ void ProbePlanner::aggregate(RuleContext& context, const Aggregation& wanted) {
         over = number(context, *wanted.over, "the time that a sum took");
         if (!over) return;
     }
-    for (const rules::Field& one : wanted.kept.by) {
-        rules::TypedPtr part = checked(context, *one.value);
-        if (!part) return;
-        use.by.push_back(std::move(part));
-    }
+    context.scope.has_stack = context.stack || context.python || context.kernel;
+    for (const rules::Field& one : wanted.kept.by) use.by.push_back(checked(context, *one.value));
+    context.scope.has_stack = false;
+    if (std::ranges::find(use.by, nullptr) != use.by.end()) return;
     bool in_tracer =
         context.part.late_where || over || !in_kernel(use) || probe_.kind == ProbeKind::interval;
     use.aggregate = aggregate_id(context, wanted, use);
@@ -94,6 +103,8 @@ void ProbePlanner::tally(RuleContext& context, const AggregateUse& use,
     for (const rules::TypedPtr& part : use.by) emit.by.push_back(late(plan, part));
     if (use.value) emit.value = late(plan, use.value);
     if (over) emit.over = late(plan, over);
+    if (std::ranges::any_of(use.by, is_taken_stack))
+        return add_stack_emit(plan, context, std::move(emit));
     add_emit(plan, context, std::move(emit));
 }
 

@@ -66,6 +66,7 @@ LatePtr ProbePlanner::late(RecordPlan& record, const rules::TypedPtr& value) {
     if (leaf != nullptr && leaf->which == rules::Builtin::from_start) {
         return made(LateFromStart{});
     }
+    if (leaf != nullptr && leaf->which == rules::Builtin::stack) return made(LateStack{});
     if (const auto* now = std::get_if<rules::NowNode>(&value->node)) {
         return made(LateNow{now->gauge, now->group ? late(record, now->group) : nullptr});
     }
@@ -160,6 +161,9 @@ void ProbePlanner::learn(RuleContext& context, const rules::LearnClause& clause)
         clause.value && !emit.takes_stack ? checked(context, *clause.value) : nullptr;
     bool whole = emit.key && !clause.end == !emit.end &&
                  (emit.takes_stack ? can_take_stack(context, clause) : !clause.value == !value);
+    // As an operand its bits would be taken for a number.
+    if (value && value->show == rules::Show::floating)
+        whole &= is_integer(*value, "what is learnt");
     if (!whole) return;
     RecordPlan& plan = work_record(context);
     if (emit.takes_stack) return add_stack_emit(plan, context, std::move(emit));

@@ -35,6 +35,7 @@ struct LateNow {
     LatePtr group;  // null: all groups together
 };
 struct LateFromStart {};  // whether the trace saw the process's program begin
+struct LateStack {};      // the record's
 struct LateUnary {
     rules::UnaryOp op{};
     LatePtr operand;
@@ -49,8 +50,8 @@ struct LateConditional {
 };
 
 struct Late {
-    std::variant<LateField, LateNumber, LateText, LateLearnt, LateNow, LateFromStart, LateUnary,
-                 LateBinary, LateConditional>
+    std::variant<LateField, LateNumber, LateText, LateLearnt, LateNow, LateFromStart, LateStack,
+                 LateUnary, LateBinary, LateConditional>
         node;
     ValueType type;
 };

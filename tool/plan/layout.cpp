@@ -203,7 +203,8 @@ std::optional<uint32_t> ProbePlanner::in_header(const rules::Typed& value) const
     case rules::Builtin::function:
     case rules::Builtin::symbol:
     case rules::Builtin::from_start:
-    case rules::Builtin::task: break;
+    case rules::Builtin::task:
+    case rules::Builtin::stack: break;
     }
     return std::nullopt;
 }

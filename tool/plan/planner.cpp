@@ -2,21 +2,10 @@
 
 #include <algorithm>
 
+#include "plan/rule_asks.h"
+
 namespace mlbcc::plan {
 namespace {
-
-bool wants_stack(const rules::Rule& rule, rules::StackKind kind) {
-    return std::any_of(rule.clauses.begin(), rule.clauses.end(), [&](const rules::Clause& clause) {
-        const auto* stack = std::get_if<rules::StackClause>(&clause.node);
-        return stack != nullptr && stack->kind == kind;
-    });
-}
-
-bool wants_span(const rules::Rule& rule) {
-    return std::any_of(rule.clauses.begin(), rule.clauses.end(), [](const rules::Clause& clause) {
-        return std::holds_alternative<rules::SpanClause>(clause.node);
-    });
-}
 
 // Calls behind which a descriptor that they were given is no longer open on the same file.
 bool changes_descriptors(const std::string& call) {
@@ -292,6 +281,7 @@ void ProbePlanner::plan_rule(const target::RuleUse& use) {
                         .stack = wants_stack(rule, rules::StackKind::user),
                         .python = wants_stack(rule, rules::StackKind::python),
                         .kernel = wants_stack(rule, rules::StackKind::kernel)};
+    context.scope.lets = &rule.lets;
     context.part.rule = static_cast<RuleId>(rule.index);
     context.part.entry = entry;
     context.part.sample = sample_of(rule);
@@ -333,10 +323,11 @@ void ProbePlanner::plan_where(RuleContext& context) {
         if (std::holds_alternative<rules::LearntNode>(condition->node)) {
             condition = rules::learnt_as(condition, rules::LearntAs::number);
         }
-        if (condition->is_text()) {
+        if (condition->is_text() || condition->show == rules::Show::floating) {
             Diagnostics found;
             found.error(expr->span, "a condition is a number or a comparison")
-                .labelled("this is text");
+                .labelled(condition->is_text() ? "this is text"
+                                               : "this is a floating-point number");
             builder_.report(found);
             continue;
         }
@@ -384,11 +375,17 @@ rules::TypedPtr ProbePlanner::number(const RuleContext& context, const rules::Ex
     if (learnt != nullptr && learnt->as == rules::LearntAs::shown && learnt->key->in_tracer) {
         return rules::learnt_as(value, rules::LearntAs::number);
     }
-    if (!value->is_text()) return value;
+    return is_integer(*value, what) ? value : nullptr;
+}
+
+bool ProbePlanner::is_integer(const rules::Typed& value, const std::string& what) {
+    const bool is_real = value.show == rules::Show::floating;
+    if (!value.is_text() && !is_real) return true;
     Diagnostics found;
-    found.error(value->span, std::string(what) + " is a number").labelled("this is text");
+    found.error(value.span, what + " is " + (is_real ? "an integer" : "a number"))
+        .labelled(is_real ? "this is a floating-point number" : "this is text");
     builder_.report(found);
-    return nullptr;
+    return false;
 }
 
 }  // namespace mlbcc::plan

@@ -69,6 +69,7 @@ private:
     void plan_where(RuleContext& context);
     void late_where(RuleContext& context, const rules::TypedPtr& part);
     rules::TypedPtr checked(const RuleContext& context, const rules::Expr& expr);
+    bool is_integer(const rules::Typed& value, const std::string& what);
     // As a number; null where it is none, with `what` it should be.
     rules::TypedPtr number(const RuleContext& context, const rules::Expr& expr, const char* what);
 

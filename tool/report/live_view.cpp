@@ -28,18 +28,6 @@ std::string labelled(const std::string& label, const sink::Group& by) {
     return by.empty() ? label : sink::group_label(by) + "  " + label;
 }
 
-// Of values that may be negative it is signed.
-uint64_t bound_of(const sink::Hist& hist, double share) {
-    const auto order = [&](uint64_t bits) { return buckets::ordered(bits, hist.is_signed); };
-    uint64_t below = 0;
-    for (const sink::Hist::Bucket& bucket : hist.buckets) {
-        below += bucket.count;
-        if (static_cast<double>(below) >= share * static_cast<double>(hist.count))
-            return order(std::min(order(hist.max), order(bucket.high)));
-    }
-    return hist.max;
-}
-
 std::vector<LiveRow> rows_of(const sink::MetricSnapshot& metrics) {
     std::vector<LiveRow> rows;
     for (const sink::FunctionTime& one : metrics.functions) {
@@ -67,7 +55,7 @@ std::vector<LiveRow> rows_of(const sink::MetricSnapshot& metrics) {
         row.is_signed = one.is_signed;
         row.total = one.sum;
         if (one.count == 0) continue;
-        row.slow = bound_of(one, 0.99);
+        row.slow = sink::bound_of(one, 0.99);
         row.max = one.max;
     }
     for (const sink::Gauge& one : metrics.gauges) {

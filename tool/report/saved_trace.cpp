@@ -158,10 +158,14 @@ Result<SavedTrace> TraceFile::summary() {
     return read;
 }
 
-Result<ReadLines> TraceFile::replay(event::EventConsumer& consumer) {
+Result<ReadLines> TraceFile::replay(event::EventConsumer& consumer, sink::TraceEnd& end) {
     LineEvent event;
     return each_line([&](const Json& line) {
-        if (const event::Event* read = event.of(line)) consumer.event(*read);
+        if (const event::Event* read = event.of(line)) {
+            consumer.event(*read);
+        } else if (is_summary(line)) {
+            end = saved_end(line);
+        }
         return true;
     });
 }

@@ -51,8 +51,9 @@ public:
     // that is at the `meta` line, nothing has been read.
     Result<ReadLines> each_line(const TakeLine& take);
     // Gives the events to `consumer`, as far as their lines tell: id, phase, begin, parent, time
-    // (since the trace began), duration, thread, stack, and of the probe the names.
-    Result<ReadLines> replay(event::EventConsumer& consumer);
+    // (since the trace began), duration, thread, stack, and of the probe the names; and the summary
+    // to `end`.
+    Result<ReadLines> replay(event::EventConsumer& consumer, sink::TraceEnd& end);
 
 private:
     struct Opened;

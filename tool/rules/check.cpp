@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "rules/checker.h"
 
@@ -12,7 +15,7 @@ struct BuiltinName {
     std::string_view name;
     Builtin which;
 };
-constexpr std::array<BuiltinName, 12> kBuiltins{{{"ret", Builtin::ret},
+constexpr std::array<BuiltinName, 13> kBuiltins{{{"ret", Builtin::ret},
                                                  {"duration", Builtin::duration},
                                                  {"pid", Builtin::pid},
                                                  {"tid", Builtin::tid},
@@ -23,7 +26,8 @@ constexpr std::array<BuiltinName, 12> kBuiltins{{{"ret", Builtin::ret},
                                                  {"function", Builtin::function},
                                                  {"symbol", Builtin::symbol},
                                                  {"from_start", Builtin::from_start},
-                                                 {"task", Builtin::task}}};
+                                                 {"task", Builtin::task},
+                                                 {"stack", Builtin::stack}}};
 
 }  // namespace
 
@@ -76,7 +80,33 @@ TypedPtr Checker::value(const Expr& expr) {
     return std::visit(Visitor{*this, expr}, expr.node);
 }
 
+const Let* Checker::let_of(const std::string& name) const {
+    for (size_t i = 0; i < known_lets_; ++i) {
+        if ((*scope_.lets)[i].name == name) return &(*scope_.lets)[i];
+    }
+    return nullptr;
+}
+
+// As if its expression stood here, where only the names before it are known.
+TypedPtr Checker::let_value(const Let& let, const Span& used) {
+    constexpr uint32_t kMost = 256;
+    if (++expanded_ > kMost) {
+        if (expanded_ == kMost + 1)
+            diagnostics_
+                .error(used,
+                       fmt::format("names of `let` stand for more than {} expressions", kMost))
+                .help("write it with fewer names in names");
+        return fail();
+    }
+    const size_t before =
+        std::exchange(known_lets_, static_cast<size_t>(&let - scope_.lets->data()));
+    TypedPtr found = value(*let.value);
+    known_lets_ = before;
+    return found;
+}
+
 TypedPtr Checker::name(const NameExpr& node, const Expr& expr) {
+    if (const Let* let = let_of(node.name)) return let_value(*let, expr.span);
     if (scope_.signature != nullptr) {
         for (uint32_t i = 0; i < scope_.signature->params.size(); ++i) {
             if (scope_.signature->params[i].name == node.name) return param(i, expr.span, false);
@@ -113,6 +143,7 @@ TypedPtr Checker::unknown_name(const std::string& name, const Span& span) {
     std::vector<std::string> params, others = scope_.types->constant_names();
     for (const Param& param : scope_.signature->params) params.push_back(param.name);
     for (const BuiltinName& known : kBuiltins) others.emplace_back(known.name);
+    for (size_t i = 0; i < known_lets_; ++i) others.push_back((*scope_.lets)[i].name);
     for (const std::string& table : *scope_.tables) others.push_back(table + "[...]");
     if (auto close = closest_name(name, params)) {
         error.help((scope_.from_outside ? "a field" : "a parameter") +
@@ -142,8 +173,24 @@ TypedPtr Checker::builtin(Builtin which, const Span& span) {
     case Builtin::symbol: leaf.show = Show::symbol; break;
     case Builtin::from_start: leaf.in_tracer = true; break;
     case Builtin::task: return task(std::move(leaf));
+    case Builtin::stack:
+        if (!scope_.has_stack || scope_.from_outside) return no_stack(span);
+        leaf.show = Show::text;
+        leaf.in_tracer = true;
+        break;
     }
     return make(std::move(leaf));
+}
+
+TypedPtr Checker::no_stack(const Span& span) {
+    auto& error = diagnostics_.error(span, "`stack` is not known here");
+    if (scope_.from_outside) {
+        error.note("it looks at processes, and not at what they are doing");
+    } else {
+        error.help("group by it (`count by stack`), or learn it (`learn t[key] = stack`); the "
+                   "clause `stack user` adds it to events");
+    }
+    return fail();
 }
 
 TypedPtr Checker::task(Typed leaf) {
@@ -229,9 +276,17 @@ TypedPtr Checker::typed_leaf(Typed leaf, TypeId id, const std::string& what, con
     } else if (std::holds_alternative<PointerType>(c.kind) ||
                std::holds_alternative<ArrayType>(c.kind)) {
         leaf.show = Show::hex;
-    } else if (std::holds_alternative<FloatType>(c.kind)) {
-        return refuse("it is a " + quoted(c.spelling) +
-                      ", and floating-point registers are out of a probe's reach");
+    } else if (const auto* real = std::get_if<FloatType>(&c.kind)) {
+        if (std::holds_alternative<CastNode>(leaf.node))
+            return refuse("BPF does not compute with floating-point numbers");
+        if (!std::holds_alternative<LoadNode>(leaf.node)) {
+            return refuse("it is a " + quoted(c.spelling) +
+                          ": the kernel gives probes no floating-point registers, and what it has "
+                          "saved of a thread's is old");
+        }
+        if (real->size > 8) return refuse("it is a " + quoted(c.spelling) + ", wider than 64 bits");
+        leaf.size = real->size;
+        leaf.show = Show::floating;
     } else if (std::holds_alternative<RecordType>(c.kind)) {
         return refuse("it is a " + quoted(c.spelling) + ": name one of its fields");
     } else {
@@ -287,13 +342,13 @@ TypedPtr Checker::ret(const Span& span, bool quiet) {
 }
 
 // `const char *` is text; a pointer to characters that the callee may write stays an address.
-TypedPtr Checker::decay_to_text(TypedPtr value) {
+TypedPtr Checker::decay_to_text(TypedPtr value, uint32_t length) {
     if (!value || !value->type || value->in_tracer || scope_.from_outside) return value;
     const auto* pointer = std::get_if<PointerType>(&type(*value->type).kind);
     if (pointer == nullptr || !pointer->to_const) return value;
     const auto* to = std::get_if<IntType>(&type(pointer->to).kind);
     if (to == nullptr || !to->is_char) return value;
-    return make({.node = TextNode{value, 64},
+    return make({.node = TextNode{value, length},
                  .stage = value->stage,
                  .show = Show::text,
                  .span = value->span});

@@ -31,6 +31,7 @@ enum class Builtin {
     symbol,
     from_start,  // whether the trace saw this process's program begin: the tracer knows
     task,        // the address of the running thread's `struct task_struct`
+    stack,       // the functions that the rule's stack has, behind `by`
 };
 
 struct Typed;
@@ -111,7 +112,8 @@ enum class Show {
     character,
     comm,
     function,
-    symbol
+    symbol,
+    floating  // of `size` 4 or 8 bytes, in memory: shown, not computed with
 };
 
 struct Typed {
@@ -144,6 +146,8 @@ struct Scope {
     bool keep_mangled = false;                         // RuleSet::keep_mangled
     bool from_outside = false;  // the tracer looks at a process: no arguments, no memory
     bool foreign = false;       // the thread that runs may be another than the one it is about
+    const std::vector<Let>* lets = nullptr;  // of the rule; null: none
+    bool has_stack = false;                  // `stack` may stand here, and the rule takes one
 };
 
 // Null after a mistake, which is in `diagnostics`.
@@ -168,6 +172,7 @@ bool may_be_negative(const Typed& value, const TypeTable& types);
 
 // The kernel's memory, reached from `task`: as it is when it is read, at either end of a call.
 bool is_of_task(const Typed& value);
+bool is_of_text(BinaryOp op);  // starts_with() and its like, and `~`
 
 // Available at both ends of a call, so never carried from one to the other.
 bool always_known(const Typed& value);

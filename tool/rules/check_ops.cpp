@@ -7,7 +7,7 @@ namespace {
 
 bool is_comparison(BinaryOp op) {
     return op == BinaryOp::lt || op == BinaryOp::le || op == BinaryOp::gt || op == BinaryOp::ge ||
-           op == BinaryOp::eq || op == BinaryOp::ne || op == BinaryOp::starts_with;
+           op == BinaryOp::eq || op == BinaryOp::ne;
 }
 
 // 64-bit signed arithmetic is right for every value that fits: all but unsigned ones of 64 bits.
@@ -45,7 +45,10 @@ Unit arithmetic_unit(BinaryOp op, const Typed& left, const Typed& right) {
     case BinaryOp::ne:
     case BinaryOp::logical_and:
     case BinaryOp::logical_or:
-    case BinaryOp::starts_with: return Unit::none;
+    case BinaryOp::starts_with:
+    case BinaryOp::ends_with:
+    case BinaryOp::contains:
+    case BinaryOp::matches: return Unit::none;
     }
     return Unit::none;
 }
@@ -68,6 +71,14 @@ bool Checker::numeric(TypedPtr& operand, const char* what) {
     const auto* learnt = std::get_if<LearntNode>(&operand->node);
     if (learnt != nullptr && learnt->as == LearntAs::shown) {
         operand = learnt_as(operand, LearntAs::number);
+    }
+    if (operand->show == Show::floating) {
+        diagnostics_
+            .error(operand->span, quoted(source_text(operand->span)) +
+                                      " is a floating-point number, and " + what + " is an integer")
+            .note("BPF does not compute with floating-point numbers")
+            .help("it can be shown in events, and grouped by");
+        return false;
     }
     if (!operand->is_text()) return true;
     diagnostics_
@@ -132,9 +143,7 @@ TypedPtr Checker::binary(const BinaryExpr& node, const Expr& expr) {
     learnt_text(left, right);
     bool literal = std::holds_alternative<TextLeaf>(left->node) ||
                    std::holds_alternative<TextLeaf>(right->node);
-    if (node.op == BinaryOp::starts_with) {
-        return starts_with(decay_to_text(left), right, expr);
-    }
+    if (is_of_text(node.op)) return part_of_text(node.op, left, right, expr);
     if (literal || left->is_text() || right->is_text()) {
         return compare_text(node.op, decay_to_text(left), decay_to_text(right), expr);
     }
@@ -198,26 +207,6 @@ bool Checker::as_written(const TypedPtr& text, const Expr& expr) {
     diagnostics_.error(expr.span, "a name is demangled in the trace, not where it is compared")
         .help("compare the name as the compiler wrote it, without `demangle`");
     return false;
-}
-
-TypedPtr Checker::starts_with(const TypedPtr& text, const TypedPtr& start, const Expr& expr) {
-    const auto* literal = std::get_if<TextLeaf>(&start->node);
-    bool known = text->is_text();
-    if (literal == nullptr || !known || std::holds_alternative<TextLeaf>(text->node)) {
-        diagnostics_.error(expr.span, "`starts_with` compares text with a string")
-            .help("write it as `starts_with(comm, \"python\")`");
-        return fail();
-    }
-    if (!as_written(text, expr)) return fail();
-    Typed result{.node = BinaryNode{BinaryOp::starts_with, text, start},
-                 .stage = text->stage,
-                 .show = Show::boolean,
-                 .span = expr.span};
-    if (text->show == Show::function || text->show == Show::symbol) {  // decided right here
-        const std::string& name = text->show == Show::function ? scope_.function : scope_.symbol;
-        result.node = ConstLeaf{name.starts_with(literal->text) ? 1u : 0u, Unit::none};
-    }
-    return make(std::move(result));
 }
 
 TypedPtr Checker::conditional(const ConditionalExpr& node, const Expr& expr) {

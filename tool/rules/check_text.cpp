@@ -20,6 +20,7 @@ const char* builtin_name(Builtin which) {
     case Builtin::symbol: return "symbol";
     case Builtin::from_start: return "from_start";
     case Builtin::task: return "task";
+    case Builtin::stack: return "stack";
     }
     return "";
 }

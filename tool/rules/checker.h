@@ -29,11 +29,12 @@ inline std::string quoted(std::string_view text) {
 class Checker {
 public:
     Checker(const Scope& scope, Diagnostics& diagnostics)
-        : scope_(scope), diagnostics_(diagnostics) {}
+        : scope_(scope), diagnostics_(diagnostics),
+          known_lets_(scope.lets == nullptr ? 0 : scope.lets->size()) {}
 
     // A value ready to be shown, counted or compared: `const char *` has become text.
     TypedPtr shown(const Expr& expr);
-    TypedPtr decay_to_text(TypedPtr value);
+    TypedPtr decay_to_text(TypedPtr value, uint32_t length = 64);
     TypedPtr param(uint32_t index, const Span& span, bool quiet);
     TypedPtr ret(const Span& span, bool quiet);
 
@@ -42,8 +43,11 @@ private:
 
     // names (check.cpp)
     TypedPtr name(const NameExpr& node, const Expr& expr);
+    const Let* let_of(const std::string& name) const;
+    TypedPtr let_value(const Let& let, const Span& used);
     TypedPtr builtin(Builtin which, const Span& span);
     TypedPtr task(Typed leaf);
+    TypedPtr no_stack(const Span& span);
     TypedPtr arg(const ArgExpr& node, const Expr& expr);
     TypedPtr unknown_name(const std::string& name, const Span& span);
     bool is_out_of_reach(const Expr& expr, const char* note);  // with a message
@@ -78,7 +82,11 @@ private:
     TypedPtr in_python(const UnaryExpr& node, const Expr& expr);
     TypedPtr binary(const BinaryExpr& node, const Expr& expr);
     TypedPtr compare_text(BinaryOp op, TypedPtr left, TypedPtr right, const Expr& expr);
-    TypedPtr starts_with(const TypedPtr& text, const TypedPtr& start, const Expr& expr);
+    // starts_with() and its like, and `~` (check_pattern.cpp)
+    TypedPtr part_of_text(BinaryOp op, const TypedPtr& left, const TypedPtr& literal,
+                          const Expr& expr);
+    TypedPtr of_text(BinaryOp op, const TypedPtr& text, std::string literal, const Expr& expr);
+    TypedPtr matches(const TypedPtr& text, const std::string& pattern, const Expr& expr);
     TypedPtr pointer_step(BinaryOp op, const TypedPtr& pointer, const TypedPtr& steps,
                           const Expr& expr);
     TypedPtr conditional(const ConditionalExpr& node, const Expr& expr);
@@ -91,6 +99,8 @@ private:
 
     const Scope& scope_;
     Diagnostics& diagnostics_;
+    size_t known_lets_;      // the first of the rule's
+    uint32_t expanded_ = 0;  // names of `let`
 };
 
 TypedPtr make(Typed value);

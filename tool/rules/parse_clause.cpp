@@ -59,6 +59,21 @@ bool parse_where(Cursor& cursor, Rule& rule, uint32_t) {
     return true;
 }
 
+bool parse_let(Cursor& cursor, Rule& rule, uint32_t begin) {
+    const Span at = cursor.token().span;
+    auto name = cursor.expect_name("a name for the expression");
+    if (!name || !cursor.expect(TokenKind::assign, "`=`")) return false;
+    const auto same = std::ranges::find(rule.lets, *name, &Let::name);
+    if (same != rule.lets.end()) {
+        cursor.error(at, fmt::format("`{}` has been given a meaning already", *name))
+            .at("here", same->span.where());
+    }
+    ExprPtr value = parse_expr(cursor);
+    if (!value) return false;
+    rule.lets.push_back({std::move(*name), std::move(value), cursor.since(begin)});
+    return true;
+}
+
 bool parse_span(Cursor& cursor, Rule& rule, uint32_t begin) {
     SpanClause clause;
     auto type = cursor.expect_name("the type of the span");
@@ -256,6 +271,7 @@ struct ClauseRow {
 };
 constexpr auto kClauses = std::to_array<ClauseRow>({
     {"where", parse_where},
+    {"let", parse_let},
     {"span", parse_span},
     {"event", parse_event},
     {"count", parse_count},

@@ -19,23 +19,15 @@ struct BinaryRow {
     int precedence;  // the higher binds more tightly
 };
 constexpr auto kBinary = std::to_array<BinaryRow>({
-    {TokenKind::star, BinaryOp::mul, 10},
-    {TokenKind::slash, BinaryOp::div, 10},
-    {TokenKind::percent, BinaryOp::mod, 10},
-    {TokenKind::plus, BinaryOp::add, 9},
-    {TokenKind::minus, BinaryOp::sub, 9},
-    {TokenKind::shift_left, BinaryOp::shl, 8},
-    {TokenKind::shift_right, BinaryOp::shr, 8},
-    {TokenKind::less, BinaryOp::lt, 7},
-    {TokenKind::less_equal, BinaryOp::le, 7},
-    {TokenKind::greater, BinaryOp::gt, 7},
-    {TokenKind::greater_equal, BinaryOp::ge, 7},
-    {TokenKind::equal, BinaryOp::eq, 6},
-    {TokenKind::not_equal, BinaryOp::ne, 6},
-    {TokenKind::ampersand, BinaryOp::bit_and, 5},
-    {TokenKind::caret, BinaryOp::bit_xor, 4},
-    {TokenKind::pipe, BinaryOp::bit_or, 3},
-    {TokenKind::and_and, BinaryOp::logical_and, 2},
+    {TokenKind::star, BinaryOp::mul, 10},         {TokenKind::slash, BinaryOp::div, 10},
+    {TokenKind::percent, BinaryOp::mod, 10},      {TokenKind::plus, BinaryOp::add, 9},
+    {TokenKind::minus, BinaryOp::sub, 9},         {TokenKind::shift_left, BinaryOp::shl, 8},
+    {TokenKind::shift_right, BinaryOp::shr, 8},   {TokenKind::less, BinaryOp::lt, 7},
+    {TokenKind::less_equal, BinaryOp::le, 7},     {TokenKind::greater, BinaryOp::gt, 7},
+    {TokenKind::greater_equal, BinaryOp::ge, 7},  {TokenKind::equal, BinaryOp::eq, 6},
+    {TokenKind::not_equal, BinaryOp::ne, 6},      {TokenKind::tilde, BinaryOp::matches, 6},
+    {TokenKind::ampersand, BinaryOp::bit_and, 5}, {TokenKind::caret, BinaryOp::bit_xor, 4},
+    {TokenKind::pipe, BinaryOp::bit_or, 3},       {TokenKind::and_and, BinaryOp::logical_and, 2},
     {TokenKind::or_or, BinaryOp::logical_or, 1},
 });
 
@@ -79,7 +71,8 @@ private:
     ExprPtr file_name(uint32_t begin);
     ExprPtr in_python(uint32_t begin);
     ExprPtr demangle(uint32_t begin);
-    ExprPtr starts_with(uint32_t begin);
+    ExprPtr of_text(BinaryOp op, uint32_t begin);
+    void warn_of_pattern(const BinaryExpr& node, Span span);
     ExprPtr learnt_part(LearntPart part, uint32_t begin);
     ExprPtr now(uint32_t begin);
     ExprPtr cast(CastHead head);
@@ -147,9 +140,25 @@ ExprPtr ExprParser::binary(int precedence) {
         cursor_.take();
         ExprPtr right = binary(row->precedence + 1);
         if (!right) return nullptr;
-        left = make(BinaryExpr{row->op, std::move(left), std::move(right)}, begin);
+        BinaryExpr node{row->op, std::move(left), std::move(right)};
+        warn_of_pattern(node, cursor_.since(begin));
+        left = make(std::move(node), begin);
     }
     return nullptr;
+}
+
+void ExprParser::warn_of_pattern(const BinaryExpr& node, Span span) {
+    if (node.op != BinaryOp::eq && node.op != BinaryOp::ne) return;
+    for (const ExprPtr* side : {&node.left, &node.right}) {
+        const auto* text = std::get_if<StringExpr>(&(*side)->node);
+        if (text == nullptr || text->value.find('*') == std::string::npos) continue;
+        const bool is_equal = node.op == BinaryOp::eq;
+        cursor_.diagnostics()
+            .warning(span, fmt::format("`{}` compares with the text as it is, `*` included",
+                                       is_equal ? "==" : "!="))
+            .help(is_equal ? "a pattern is matched by `~`: `comm ~ \"python*\"`"
+                           : "a pattern is matched by `~`: `!(comm ~ \"python*\")`");
+    }
 }
 
 ExprPtr ExprParser::prefix() {
@@ -250,22 +259,26 @@ ExprPtr ExprParser::name() {
 
 ExprPtr ExprParser::call() {
     Token function = cursor_.take();
+    const uint32_t begin = function.span.begin;
     cursor_.take();
-    if (function.is_word("arg")) return arg(function.span.begin);
-    if (function.is_word("str")) return str(function.span.begin);
-    if (function.is_word("file_name")) return file_name(function.span.begin);
-    if (function.is_word("in_python")) return in_python(function.span.begin);
-    if (function.is_word("demangle")) return demangle(function.span.begin);
-    if (function.is_word("starts_with")) return starts_with(function.span.begin);
-    if (function.is_word("size")) return learnt_part(LearntPart::size, function.span.begin);
-    if (function.is_word("each")) return learnt_part(LearntPart::each, function.span.begin);
-    if (function.is_word("now")) return now(function.span.begin);
+    if (function.is_word("arg")) return arg(begin);
+    if (function.is_word("str")) return str(begin);
+    if (function.is_word("file_name")) return file_name(begin);
+    if (function.is_word("in_python")) return in_python(begin);
+    if (function.is_word("demangle")) return demangle(begin);
+    if (function.is_word("starts_with")) return of_text(BinaryOp::starts_with, begin);
+    if (function.is_word("ends_with")) return of_text(BinaryOp::ends_with, begin);
+    if (function.is_word("contains")) return of_text(BinaryOp::contains, begin);
+    if (function.is_word("size")) return learnt_part(LearntPart::size, begin);
+    if (function.is_word("each")) return learnt_part(LearntPart::each, begin);
+    if (function.is_word("now")) return now(begin);
     cursor_
         .error(function.span,
                fmt::format("`{}` is not a function of the rule language", function.text()))
         .note("there are `arg(N)`, `str(pointer, N)`, `file_name(fd)`, `in_python(address)`, "
-              "`demangle(text)`, `starts_with(text, \"...\")`, `size(table[key])`, "
-              "`each(table[key])` and `now(gauge)`");
+              "`demangle(text)`, `starts_with(text, \"...\")`, `ends_with(text, \"...\")`, "
+              "`contains(text, \"...\")`, `size(table[key])`, `each(table[key])` and "
+              "`now(gauge)`");
     return nullptr;
 }
 
@@ -316,12 +329,12 @@ ExprPtr ExprParser::demangle(uint32_t begin) {
     return make(DemangleExpr{std::move(text)}, begin);
 }
 
-ExprPtr ExprParser::starts_with(uint32_t begin) {
+ExprPtr ExprParser::of_text(BinaryOp op, uint32_t begin) {
     ExprPtr text = conditional();
     if (!text || !cursor_.expect(TokenKind::comma, "`,`")) return nullptr;
-    ExprPtr start = conditional();
-    if (!start || !cursor_.expect(TokenKind::right_paren, "`)`")) return nullptr;
-    return make(BinaryExpr{BinaryOp::starts_with, std::move(text), std::move(start)}, begin);
+    ExprPtr part = conditional();
+    if (!part || !cursor_.expect(TokenKind::right_paren, "`)`")) return nullptr;
+    return make(BinaryExpr{op, std::move(text), std::move(part)}, begin);
 }
 
 ExprPtr ExprParser::learnt_part(LearntPart part, uint32_t begin) {

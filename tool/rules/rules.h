@@ -48,7 +48,10 @@ enum class BinaryOp {
     bit_or,
     logical_and,
     logical_or,
-    starts_with  // starts_with(a, b)
+    starts_with,  // starts_with(a, b), and so on
+    ends_with,
+    contains,
+    matches  // a ~ "*.json"
 };
 enum class Unit { none, nanoseconds, bytes };
 
@@ -256,6 +259,12 @@ struct Glob {
     std::optional<uint32_t> list;  // as FunctionTarget::list
 };
 
+struct Let {  // let rate = ret * 1s / duration: a name for an expression
+    std::string name;
+    ExprPtr value;
+    Span span;
+};
+
 struct Rule {
     uint32_t index = 0;  // position among all rules of the set; later files come later
     bool entry = false, optional = false;
@@ -265,6 +274,7 @@ struct Rule {
     std::vector<Target> targets;
     std::vector<Glob> except;
     std::vector<ExprPtr> where;  // all must hold
+    std::vector<Let> lets;       // each may use those before it
     std::vector<Clause> clauses;
     Span span;                                          // the whole rule
     Span head_span;                                     // from `on` to before `{`

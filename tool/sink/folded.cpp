@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sink/buffer.h"
+#include "sink/frames.h"
 #include "sink/output_file.h"
 #include "sink/sink.h"
 
@@ -108,7 +109,7 @@ std::optional<FoldedStacks::Id> FoldedStacks::id_of(std::string_view comm,
     for (size_t i = frames.size(); i-- > 0 && good;) {
         good = add_name(key_of(frames[i]), frames[i]);
     }
-    if (!good || !add_name(function)) return std::nullopt;
+    if (!good || (!function.empty() && !add_name(function))) return std::nullopt;
     if (auto found = stack_ids_.find(wanted_); found != stack_ids_.end()) return found->second;
     if (!take_room(wanted_.size() * sizeof(NameId) + kEntryBytes)) return std::nullopt;
     auto id = static_cast<Id>(stacks_.size());
@@ -151,6 +152,7 @@ public:
 private:
     void add(std::optional<FoldedStacks::Id> stack, uint64_t weight);
     void opens(uint64_t event_id, std::optional<FoldedStacks::Id> stack);
+    void add_counts(const std::vector<Stat>& stats);
     Result<void> write();
     void tell_notes() const;
 
@@ -226,7 +228,25 @@ void Folded::tell_notes() const {
     }
 }
 
-Result<void> Folded::finish(const TraceEnd&, uint64_t) {
+// What the first clause counted by stack, of rules without events: its label stands outermost.
+void Folded::add_counts(const std::vector<Stat>& stats) {
+    const Stat* first = nullptr;
+    for (const Stat& one : stats) {
+        if (by_ == FoldedBy::duration && one.unit != rules::Unit::nanoseconds) continue;
+        for (const auto& [name, value] : one.by) {
+            const std::vector<std::string> frames = frames_of(value);
+            const auto weight = as_double(one.value, one.is_signed);
+            if (frames.empty() || weight <= 0) continue;
+            if (first == nullptr) first = &one;
+            if (one.rule != first->rule || one.label != first->label) continue;
+            const std::vector<std::string_view> views(frames.begin(), frames.end());
+            add(stacks_.id_of(one.label, views, ""), one.value);
+        }
+    }
+}
+
+Result<void> Folded::finish(const TraceEnd& end, uint64_t) {
+    if (stacks_.size() == 0 && other_ == 0) add_counts(end.metrics.stats);
     tell_notes();
     return write();
 }

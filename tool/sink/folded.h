@@ -30,7 +30,8 @@ public:
 
     explicit FoldedStacks(size_t max_bytes = 64 << 20) : max_bytes_(max_bytes) {}
 
-    // `function` was called by the innermost of `frames`. Nullopt if there is no room for it.
+    // `function` was called by the innermost of `frames`; "": it is the innermost. Nullopt if there
+    // is no room for it.
     std::optional<Id> id_of(std::string_view comm, std::span<const std::string_view> frames,
                             std::string_view function);
     void add(Id stack, uint64_t weight) { stacks_[stack].weight += weight; }

@@ -1,6 +1,11 @@
 #include "sink/json.h"
 
 #include <array>
+#include <bit>
+#include <cmath>
+#include <string>
+
+#include <fmt/format.h>
 
 #include "event/pipeline.h"
 #include "sink/sink.h"
@@ -70,6 +75,19 @@ size_t write_special(Buffer& out, std::string_view text) {
     return 1;
 }
 
+// The shortest digits that mean this number; JSON has no infinite ones, nor what is no number.
+void write_floating(Buffer& out, uint64_t bits, uint8_t size) {
+    std::string digits;
+    bool is_finite = true;
+    const auto show = [&](auto number) {
+        digits = fmt::format("{}", number);
+        is_finite = std::isfinite(number);
+    };
+    size == 4 ? show(std::bit_cast<float>(static_cast<uint32_t>(bits)))
+              : show(std::bit_cast<double>(bits));
+    is_finite ? out.append(digits) : write_text(out, digits);
+}
+
 void write_number(Buffer& out, const event::Value& value) {
     using Kind = plan::ValueType::Kind;
     switch (value.type->kind) {
@@ -92,6 +110,7 @@ void write_number(Buffer& out, const event::Value& value) {
         char c = static_cast<char>(value.bits);
         return write_text(out, {&c, 1});
     }
+    case Kind::floating: return write_floating(out, value.bits, value.type->size);
     case Kind::text:
     case Kind::comm:
     case Kind::function:

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "base/cxx_names.h"
+#include "sink/frames.h"
 #include "sink/summary_text.h"
 
 namespace mlbcc::sink {
@@ -41,50 +41,13 @@ std::vector<Place> places_of(const std::vector<const Gauge*>& gauges) {
     return places;
 }
 
-// "libtorch.so:at::f<...>(...)+0x6f"
-std::string short_frame(const std::string& frame) {
-    const size_t colon = frame.find(':');
-    if (colon == std::string::npos || frame.find("+0x", colon) == std::string::npos) return frame;
-    return frame.substr(0, colon + 1) + shortened_cxx(std::string_view(frame).substr(colon + 1));
-}
-
-// Python's, or else the program's: who looks at it knows that place.
-std::optional<size_t> own_frame(const std::vector<std::string>& stack) {
-    const auto is_native = [](const std::string& frame) {  // or "...", where the stack goes on
-        return frame.find("+0x") != std::string::npos || frame.find(':') == std::string::npos;
-    };
-    const auto is_of_program = [](const std::string& frame) {
-        const bool is_library = frame.substr(0, frame.find(':')).find(".so") != std::string::npos;
-        return !is_library && !frame.starts_with('[') && frame.find(':') != std::string::npos;
-    };
-    auto found = std::ranges::find_if_not(stack, is_native);
-    if (found == stack.end()) found = std::ranges::find_if(stack, is_of_program);
-    if (found == stack.end()) return std::nullopt;
-    return static_cast<size_t>(found - stack.begin());
-}
-
-// The own frame first, then the innermost.
-void add_frames(Rows& rows, const std::vector<std::string>& stack, size_t most) {
-    const std::string indent(18, ' ');
-    const std::optional<size_t> own = own_frame(stack);
-    size_t shown = 0;
-    if (own && *own >= most) {
-        rows.line(indent + short_frame(stack[*own]));
-        ++shown;
-    }
-    for (size_t i = 0; i < stack.size() && shown < most; ++i, ++shown) {
-        const bool is_last = shown + 1 == most && i + 1 < stack.size();
-        rows.line(indent + short_frame(stack[i]) + (is_last ? " < ..." : ""));
-    }
-}
-
 void add_place(Rows& rows, const Place& place, rules::Unit unit, bool name_process, size_t frames) {
     std::string what = place.entries == 1 ? place.key
                                           : fmt::format("in {} entries, the largest {}",
                                                         grouped(place.entries), place.key);
     if (name_process) what += fmt::format(" (pid {})", place.pid);
     rows.line(fmt::format("    {}  {}", right_aligned(amount(place.value, unit).text(), 12), what));
-    add_frames(rows, *place.stack, frames);
+    add_frames(rows, *place.stack, frames, 18);
 }
 
 }  // namespace

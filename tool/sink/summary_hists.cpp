@@ -22,6 +22,17 @@ std::string spread(const Hist& hist) {
                        shown(average(hist.sum, hist.count, hist.is_signed)), shown(hist.max));
 }
 
+// In place of bars.
+std::string percentiles(const Hist& hist) {
+    if (hist.count == 0) return {};
+    const auto shown = [&](uint64_t bits) { return short_amount(bits, hist.unit, hist.is_signed); };
+    std::string total =
+        hist.unit == rules::Unit::none ? "" : amount(hist.sum, hist.unit, hist.is_signed).text();
+    return fmt::format("  {:>11}  avg {}, p50 <= {}, p99 <= {}, max {}", total,
+                       shown(average(hist.sum, hist.count, hist.is_signed)),
+                       shown(bound_of(hist, 0.5)), shown(bound_of(hist, 0.99)), shown(hist.max));
+}
+
 // Those between the first and the last that have values, empty ones too.
 std::vector<Hist::Bucket> without_gaps(const Hist& hist) {
     std::vector<Hist::Bucket> out;
@@ -94,6 +105,17 @@ void add_bars(Rows& rows, const Hist& hist) {
 
 }  // namespace
 
+uint64_t bound_of(const Hist& hist, double share) {
+    const auto order = [&](uint64_t bits) { return buckets::ordered(bits, hist.is_signed); };
+    uint64_t below = 0;
+    for (const Hist::Bucket& bucket : hist.buckets) {
+        below += bucket.count;
+        if (static_cast<double>(below) >= share * static_cast<double>(hist.count))
+            return order(std::min(order(hist.max), order(bucket.high)));
+    }
+    return hist.max;
+}
+
 void add_hist(Rows& rows, const std::vector<const Hist*>& groups) {
     const Hist& first = *groups[0];
     if (first.by.empty()) {
@@ -110,11 +132,10 @@ void add_hist(Rows& rows, const std::vector<const Hist*>& groups) {
     }
     rows.add(2, first.label, {grouped(all.count), ""}, spread(all) + lost_text(first.lost));
     std::vector<const Hist*> ordered = groups;
-    std::ranges::stable_sort(ordered, std::greater{}, &Hist::count);
-    for (size_t i = 0; i < std::min(ordered.size(), kShownGroups); ++i) {
-        rows.add(4, group_label(ordered[i]->by), {grouped(ordered[i]->count), ""},
-                 spread(*ordered[i]));
-    }
+    std::ranges::stable_sort(ordered, std::greater{},
+                             [&](const Hist* one) { return as_double(one->sum, one->is_signed); });
+    for (size_t i = 0; i < std::min(ordered.size(), kShownGroups); ++i)
+        add_group(rows, ordered[i]->by, {grouped(ordered[i]->count), ""}, percentiles(*ordered[i]));
     if (ordered.size() > kShownGroups)
         rows.line(fmt::format("    and {} more", grouped(ordered.size() - kShownGroups)));
 }

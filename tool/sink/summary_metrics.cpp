@@ -2,7 +2,9 @@
 #include <functional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "sink/frames.h"
 #include "sink/json.h"
 #include "sink/summary_text.h"
 
@@ -101,8 +103,8 @@ void add_stat(Rows& rows, const ClauseOf<Stat>& clause, const std::string& behin
     std::stable_sort(all.begin() + 1, all.end(), larger);
     size_t groups = all.size() - 1;
     for (size_t i = 1; i <= std::min(groups, kShownGroups); ++i) {
-        rows.add(4, group_label(all[i].by), number_of(all[0], all[i].value),
-                 calls_of(all[i]) + share_of(all[i], all[0]));
+        add_group(rows, all[i].by, number_of(all[0], all[i].value),
+                  calls_of(all[i]) + share_of(all[i], all[0]));
     }
     if (groups > kShownGroups)
         rows.line(fmt::format("    and {} more", grouped(groups - kShownGroups)));
@@ -167,9 +169,29 @@ std::string group_label(const Group& by) {
     std::string label;
     for (const auto& [name, value] : by) {
         if (!label.empty()) label += ", ";
-        label += without_quotes(value);
+        const std::vector<std::string> frames = frames_of(value);
+        label += frames.empty() ? std::string(without_quotes(value))
+                                : fmt::format("{}", fmt::join(frames, " < "));
     }
     return label.empty() ? "\"\"" : label;
+}
+
+void add_group(Rows& rows, const Group& by, Number number, const std::string& behind) {
+    constexpr size_t kFrames = 6;
+    std::vector<std::string> frames;
+    Group others;
+    for (const auto& part : by) {
+        std::vector<std::string> of_part = frames_of(part.second);
+        of_part.empty() ? others.push_back(part) : frames.swap(of_part);
+    }
+    if (frames.empty()) return rows.add(4, group_label(by), std::move(number), behind);
+    const size_t own = own_frame(frames).value_or(0);
+    std::string place = short_frame(frames[own]);
+    place.resize(std::min(place.size(), place.rfind("+0x")));  // the frame's, if there is one
+    if (own == 0) frames.erase(frames.begin());
+    rows.add(4, others.empty() ? place : group_label(others) + ", " + place, std::move(number),
+             behind);
+    add_frames(rows, frames, kFrames, 6);
 }
 
 void add_metrics(Rows& rows, const MetricSnapshot& metrics, const std::vector<std::string>& rules) {

@@ -36,6 +36,8 @@ std::string summary_text(const TraceEnd& end, uint64_t start_ns, const std::vect
 // Counts, sums and histograms of the rules of one layer; gauges; what is still held.
 void add_metrics(Rows& rows, const MetricSnapshot& metrics, const std::vector<std::string>& rules);
 void add_hist(Rows& rows, const std::vector<const Hist*>& groups);
+// At most so large are this share of the values, as far as their buckets tell.
+uint64_t bound_of(const Hist& hist, double share);
 // The largest of one list, as a table.
 void add_largest(Rows& rows, const Largest& list);
 // Where what gauges of one name still hold came from, the most first.
@@ -43,6 +45,8 @@ void add_held(Rows& rows, const std::vector<const Gauge*>& gauges);
 
 // "; 16 % of its records were lost", or "".
 std::string lost_text(const Lost& lost);
+// A row of a group; below it, of a stack, the frames.
+void add_group(Rows& rows, const Group& by, Number number, const std::string& behind);
 std::string group_label(const Group& by);  // {"function": "\"cuInit\"", "cpu": "1"} -> "cuInit, 1"
 
 }  // namespace mlbcc::sink

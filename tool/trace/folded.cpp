@@ -20,11 +20,12 @@ int fold_saved_trace(const std::string& file, const TraceOptions& options) {
     ProgressBar bar(options.verbosity);
     Result<report::TraceFile> trace = report::TraceFile::open(file, bar.progress());
     if (!trace) return tell(trace.error());
-    Result<report::ReadLines> read = trace->replay(**folded);
+    sink::TraceEnd end;
+    Result<report::ReadLines> read = trace->replay(**folded, end);
     bar.end();
     if (!read) return tell(read.error());
     tell_unread(*read, file, options.verbosity);
-    if (auto done = (*folded)->finish({}, 0); !done) return tell(done.error());
+    if (auto done = (*folded)->finish(end, 0); !done) return tell(done.error());
     return 0;
 }
 

@@ -113,6 +113,7 @@ private:
                 return fmt::format("{}[{}]{}", n.table, late(*n.key), static_cast<int>(n.as));
             }
             std::string operator()(const plan::LateFromStart&) const { return "from_start"; }
+            std::string operator()(const plan::LateStack&) const { return "stack"; }
             std::string operator()(const plan::LateNow& n) const {
                 return fmt::format("now({}{})", n.gauge, n.group ? ", " + late(*n.group) : "");
             }

@@ -41,7 +41,8 @@ Result<SavedTrace> summary_of(const std::string& path) {
 Result<ReadLines> replay_of(const std::string& path, event::EventConsumer& consumer) {
     Result<TraceFile> file = TraceFile::open(path);
     if (!file) return file.error();
-    return file->replay(consumer);
+    sink::TraceEnd end;
+    return file->replay(consumer, end);
 }
 
 std::string shown(const SavedTrace& trace) {

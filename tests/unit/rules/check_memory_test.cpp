@@ -41,6 +41,14 @@ TEST(CheckMemory, AFieldIsReadAtItsOffset) {
               "(load4 (load8 %0:28 +40 0.0):28 +72 0.0)");
 }
 
+TEST(CheckMemory, AFloatingPointNumberIsShown) {
+    EXPECT_EQ(kind("step", "m->rate"), "floating 4 at entry");
+    EXPECT_EQ(kind("change", "m->rate"), "floating 4 at return");
+    const std::string said = Checked(prototypes(), "step", "m->rate * 2").messages();
+    EXPECT_EQ(said.substr(0, said.find('\n')),
+              "error: `m->rate` is a floating-point number, and an operand is an integer");
+}
+
 TEST(CheckMemory, ABitFieldIsPartOfItsUnit) {
     EXPECT_EQ(tree("step", "m->low"), "(load4 %0:28 +0 0.3)");
     EXPECT_EQ(tree("step", "m->high"), "(load4 %0:28 +0 3.5)");

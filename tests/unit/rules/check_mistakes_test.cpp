@@ -100,12 +100,12 @@ TEST(CheckMistakes, WhatIsNotKnownAtEntry) {
 TEST(CheckMistakes, WhatAProbeCannotRead) {
     EXPECT_EQ(said("step", "rate"),
               "error: `rate` cannot be read by a probe\n" + at(1, "rate", "^^^^") +
-                  "   = note: it is a `float`, and floating-point registers are out of a probe's "
-                  "reach\n");
+                  "   = note: it is a `float`: the kernel gives probes no floating-point "
+                  "registers, and what it has saved of a thread's is old\n");
     EXPECT_EQ(said("wide", "ret"),
               "error: `ret` cannot be read by a probe\n" + at(1, "ret", "^^^") +
-                  "   = note: it is a `long double`, and floating-point registers are out of a "
-                  "probe's reach\n");
+                  "   = note: it is a `long double`: the kernel gives probes no floating-point "
+                  "registers, and what it has saved of a thread's is old\n");
     EXPECT_EQ(said("wide", "big"), "error: `big` cannot be read by a probe\n" +
                                        at(1, "big", "^^^") +
                                        "   = note: it is a `__int128`, wider than 64 bits\n");

@@ -53,8 +53,7 @@ TEST(CheckTypes, ACastHasTheTypeItNames) {
               "   |\n"
               "14 | (float)u\n"
               "   | ^^^^^^^^\n"
-              "   = note: it is a `float`, and floating-point registers are out of a probe's "
-              "reach\n");
+              "   = note: BPF does not compute with floating-point numbers\n");
     EXPECT_EQ(cast("(enum sign)comm").messages(),
               "error: `comm` is text, and what is cast is a number\n"
               "  --> a.rules:14:12\n"

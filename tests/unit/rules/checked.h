@@ -24,6 +24,7 @@ public:
                            function,       function + "_v2",
                            entry};
         if (parsed_.diagnostics.has_errors() || parsed_.rules.rules.empty()) return;
+        scope.lets = &parsed_.rules.rules.at(0).lets;
         const auto& clause = parsed_.rules.rules.at(0).clauses.at(0);
         const auto& by = std::get<rules::CountClause>(clause.node).kept.by;
         value_ = rules::check(*by.at(0).value, scope, parsed_.diagnostics);
@@ -35,9 +36,9 @@ public:
     // How it is shown, significant bytes, unit, and the end where it is known.
     std::string kind() const {
         if (!value_) return "mistake: " + messages();
-        static constexpr std::array<const char*, 10> kShow{
-            "signed", "unsigned",  "hex",  "boolean",  "enumeration",
-            "text",   "character", "comm", "function", "symbol"};
+        static constexpr std::array<const char*, 11> kShow{
+            "signed",    "unsigned", "hex",      "boolean", "enumeration", "text",
+            "character", "comm",     "function", "symbol",  "floating"};
         static constexpr std::array<const char*, 3> kUnit{"", " ns", " bytes"};
         return std::string(kShow.at(static_cast<size_t>(value_->show))) + " " +
                std::to_string(value_->size) + kUnit.at(static_cast<size_t>(value_->unit)) +

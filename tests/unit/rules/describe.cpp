@@ -9,8 +9,9 @@ namespace mlbcc::rules {
 namespace {
 
 constexpr std::array kUnary{"*", "&", "-", "+", "~", "!", "in_python "};
-constexpr std::array kBinary{"*",  "/",  "%",  "+", "-", "<<", ">>", "<",  "<=",         ">",
-                             ">=", "==", "!=", "&", "^", "|",  "&&", "||", "starts with"};
+constexpr std::array kBinary{"*",  "/",  "%",           "+",         "-",        "<<", ">>", "<",
+                             "<=", ">",  ">=",          "==",        "!=",       "&",  "^",  "|",
+                             "&&", "||", "starts with", "ends with", "contains", "~"};
 constexpr std::array kUnits{"", "ns", "B"};
 
 struct ExprText {

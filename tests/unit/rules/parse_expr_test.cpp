@@ -129,15 +129,17 @@ TEST(Expr, Mistakes) {
     EXPECT_EQ(mistake("sizeof(a)"),
               "`sizeof` is not a function of the rule language at sizeof "
               "(there are `arg(N)`, `str(pointer, N)`, `file_name(fd)`, `in_python(address)`, "
-              "`demangle(text)`, `starts_with(text, \"...\")`, `size(table[key])`, "
+              "`demangle(text)`, `starts_with(text, \"...\")`, `ends_with(text, \"...\")`, "
+              "`contains(text, \"...\")`, `size(table[key])`, "
               "`each(table[key])` and `now(gauge)`)");
     EXPECT_EQ(mistake("arg(x)"), "expected the number of an argument, found `x` at x");
     EXPECT_EQ(mistake("arg()"), "expected the number of an argument, found `)` at )");
     EXPECT_EQ(mistake("str()"), "expected an expression, found `)` at )");
     EXPECT_EQ(mistake("str(p, n)"), "expected the most bytes of the text, found `n` at n");
-    EXPECT_EQ(mistake("a and b"), "`and` is not a clause at and (write `&&`) (the clauses are "
-                                  "`where`, `span`, `event`, `count`, `sum`, `hist`, `largest`, "
-                                  "`gauge`, `learn`, `forget`, `trace`, `stack`, `sample`)");
+    EXPECT_EQ(mistake("a and b"),
+              "`and` is not a clause at and (write `&&`) (the clauses are "
+              "`where`, `let`, `span`, `event`, `count`, `sum`, `hist`, `largest`, "
+              "`gauge`, `learn`, `forget`, `trace`, `stack`, `sample`)");
     EXPECT_EQ(mistake("a == 5Gb"), "`Gb` is not a unit at 5Gb (the units are `ns`, `us`, `ms`, "
                                    "`s`, `KiB`, `MiB`, `GiB`, `KB`, `MB`, `GB`) "
                                    "(a unit with a similar name exists: `GB`)");

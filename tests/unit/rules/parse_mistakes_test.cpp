@@ -20,7 +20,7 @@ TEST(Mistakes, AnUnknownClause) {
   |
 1 | on c:f { print size }
   |          ^^^^^
-  = note: the clauses are `where`, `span`, `event`, `count`, `sum`, `hist`, `largest`, `gauge`, `learn`, `forget`, `trace`, `stack`, `sample`
+  = note: the clauses are `where`, `let`, `span`, `event`, `count`, `sum`, `hist`, `largest`, `gauge`, `learn`, `forget`, `trace`, `stack`, `sample`
 )");
 }
 

@@ -1,0 +1,57 @@
+#include "sink/frames.h"
+
+#include <algorithm>
+
+#include <rapidjson/document.h>
+
+#include "base/cxx_names.h"
+
+namespace mlbcc::sink {
+
+std::string short_frame(const std::string& frame) {
+    const size_t colon = frame.find(':');
+    if (colon == std::string::npos || frame.find("+0x", colon) == std::string::npos) return frame;
+    return frame.substr(0, colon + 1) + shortened_cxx(std::string_view(frame).substr(colon + 1));
+}
+
+std::optional<size_t> own_frame(const std::vector<std::string>& stack) {
+    const auto is_native = [](const std::string& frame) {  // or "...", where the stack goes on
+        return frame.find("+0x") != std::string::npos || frame.find(':') == std::string::npos;
+    };
+    const auto is_of_program = [](const std::string& frame) {
+        const bool is_library = frame.substr(0, frame.find(':')).find(".so") != std::string::npos;
+        return !is_library && !frame.starts_with('[') && frame.find(':') != std::string::npos;
+    };
+    auto found = std::ranges::find_if_not(stack, is_native);
+    if (found == stack.end()) found = std::ranges::find_if(stack, is_of_program);
+    if (found == stack.end()) return std::nullopt;
+    return static_cast<size_t>(found - stack.begin());
+}
+
+void add_frames(Rows& rows, const std::vector<std::string>& stack, size_t most, size_t indent_by) {
+    const std::string indent(indent_by, ' ');
+    const std::optional<size_t> own = own_frame(stack);
+    size_t shown = 0;
+    if (own && *own >= most) {
+        rows.line(indent + short_frame(stack[*own]));
+        ++shown;
+    }
+    for (size_t i = 0; i < stack.size() && shown < most; ++i, ++shown) {
+        const bool is_last = shown + 1 == most && i + 1 < stack.size();
+        rows.line(indent + short_frame(stack[i]) + (is_last ? " < ..." : ""));
+    }
+}
+
+std::vector<std::string> frames_of(std::string_view json) {
+    std::vector<std::string> frames;
+    if (!json.starts_with('[')) return frames;
+    rapidjson::Document list;
+    list.Parse(json.data(), json.size());
+    if (list.HasParseError() || !list.IsArray()) return frames;
+    for (const auto& frame : list.GetArray()) {
+        if (frame.IsString()) frames.emplace_back(frame.GetString(), frame.GetStringLength());
+    }
+    return frames;
+}
+
+}  // namespace mlbcc::sink

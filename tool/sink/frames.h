@@ -1,0 +1,25 @@
+// Stacks as the summary shows them: one frame a line, innermost first.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sink/rows.h"
+
+namespace mlbcc::sink {
+
+// "libtorch.so:at::f<...>(...)+0x6f"
+std::string short_frame(const std::string& frame);
+
+// The innermost frame of Python's, or else of the program's: the place that its author knows.
+std::optional<size_t> own_frame(const std::vector<std::string>& stack);
+
+// At most `most` lines: the own frame first where it is further out, then the innermost.
+void add_frames(Rows& rows, const std::vector<std::string>& stack, size_t most, size_t indent);
+
+// The frames of a group's value, `["a","b"]`; empty of any other value.
+std::vector<std::string> frames_of(std::string_view json);
+
+}  // namespace mlbcc::sink
