@@ -18,7 +18,7 @@ namespace mlbcc::system {
 namespace {
 
 constexpr const char* kShell = "/bin/sh";
-constexpr uint64_t kAwakeMs = 100;
+constexpr uint64_t kAwakeMs = 1000;
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
     std::vector<char*> result;

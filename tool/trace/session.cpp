@@ -132,6 +132,7 @@ Result<void> Session::arm() {
         now_->look_for_python(pid);  // in children that it has had meanwhile
     }
     if (options_.everyone) now_->look_for_python(1);
+    if (command_) command_->stand_by();  // last: it does not stay awake for long
     return follower.arm();
 }
 
@@ -296,7 +297,6 @@ void Session::give_up_rights() {
 int Session::run() {
     use_realtime();
     take_late();
-    if (command_) command_->stand_by();
     if (auto done = arm(); !done) return tell(done.error());
     give_up_rights();
     if (!options_.everyone) now_->cost.begin(now_->follower.processes());
