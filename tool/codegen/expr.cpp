@@ -254,6 +254,7 @@ std::string Writer::text_ends(const Typed& text, uint32_t size, const std::strin
 }
 
 std::string Writer::room() {
+    if (has_thread_) return fmt::format("(void *)thread->rooms[{}]", room_of(plan_, probe_));
     const std::string thread = temporary();
     line(fmt::format("struct thread_state *{} = mlbcc_find_thread(&call) ? call.thread : 0;",
                      thread));

@@ -150,7 +150,9 @@ void ShapeWriter::in_scratch(Writer& w, const plan::RecordPlan& record) {
         w.line("if (!thread) return 0;");  // a room was looked for since it was found
         w.line(fmt::format("struct {0}_record *record = (struct {0}_record *)thread->scratch;",
                            name_));
-        return put_together(w, record);
+        w.has_thread(true);
+        put_together(w, record);
+        return w.has_thread(false);
     }
     bool known = is_return() && framed();
     w.line(fmt::format("struct thread_state *thread = {}call.thread{};",
@@ -158,7 +160,9 @@ void ShapeWriter::in_scratch(Writer& w, const plan::RecordPlan& record) {
     w.open_block("if (thread) {");
     w.line(fmt::format("struct {0}_record *record = (struct {0}_record *)thread->{1};", name_,
                        room()));
+    w.has_thread(true);
     put_together(w, record);
+    w.has_thread(false);
     w.close_block();
     w.open_block("else {");
     w.line("mlbcc_lose(&call);");

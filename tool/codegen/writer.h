@@ -43,6 +43,8 @@ public:
 
     // C for the room of the probe (rooms.h), 0 where there is none for the thread.
     std::string room();
+    // Whether `thread` is the thread's state, and not 0, in what is written from here on.
+    void has_thread(bool so) { has_thread_ = so; }
 
     void line(std::string_view text);  // appends an indented statement
     // Between the two, what is computed is in a C block: its names are not used behind it.
@@ -105,6 +107,7 @@ private:
         std::map<std::string, Together> together;  // likewise
         Origin origin;                             // likewise
     };
+    bool has_thread_ = false;
     std::vector<Block> outside_;  // of each open block
     uint32_t next_ = 0;
 };

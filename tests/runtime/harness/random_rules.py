@@ -51,6 +51,7 @@ class Rule:
         self.known = named[self.name]
         self.entry = self.kind in ("function", "syscall") and dice.random() < 0.25
         self.call = self.kind in ("function", "syscall") and not self.entry
+        self.spans = False  # what the tracer decides chooses no span
 
     def target(self, library):
         if self.kind == "function":
@@ -90,7 +91,10 @@ class Rule:
             return f"({self.condition(depth + 1)} {dice.choice(('&&', '||'))} {self.condition(depth + 1)})"
         if texts and dice.random() < 0.4:
             text = dice.choice(texts)
-            return dice.choice((f'{text} == "one"', f'{text} != "/etc/ld.so.cache"', f'starts_with({text}, "/usr")'))
+            kernels = (f'{text} == "one"', f'{text} != "/etc/ld.so.cache"', f'starts_with({text}, "/usr")', f'ends_with({text}, ".so.6")',
+                       f'{text} ~ "/usr/*.so"', f'{text} ~ "*ne"')
+            tracers = (f'contains({text}, "lib")', f'{text} ~ "*l*b*"', f'{text} ~ "on[a-e]"')
+            return dice.choice(kernels if self.spans else (*kernels, *tracers))
         return f"{self.number_of(depth + 1)} {dice.choice('< <= > >= == !='.split())} {self.number_leaf()}"
 
     def key(self):
@@ -105,7 +109,8 @@ class Rule:
     def groups(self):
         if self.dice.random() < 0.3:
             return ""
-        return " by " + ", ".join(f"k{i} = {self.key()}" for i in range(self.dice.randint(1, 3)))
+        stack = ["stack"] if self.kind != "interval" and self.dice.random() < 0.1 else []
+        return " by " + ", ".join([*(f"k{i} = {self.key()}" for i in range(self.dice.randint(1, 3))), *stack])
 
     def clause(self, index):
         dice, label = self.dice, f"{self.number}.{index}"
@@ -137,8 +142,8 @@ class Rule:
         span = any(clause.startswith("span") for clause in clauses)
         if self.dice.random() < 0.35:
             entry = Rule.__new__(Rule)
-            entry.__dict__ = {**self.__dict__, "call": self.call and not span}
-            lines += [f"where {entry.condition()}"]
+            entry.__dict__ = {**self.__dict__, "call": self.call and not span, "spans": span}
+            lines += [f"let wanted = {entry.condition()}", "where wanted"] if self.dice.random() < 0.3 else [f"where {entry.condition()}"]
         if self.kind != "interval" and self.dice.random() < 0.1:
             lines += [f"sample 1/{self.dice.randint(2, 9)}"]
         lines += clauses
