@@ -41,7 +41,7 @@ class Signed(TracerCase):
         gained = [one for record in trace.records if record["type"] == "sums" for one in record["hists"]]
         self.assertEqual(sum(one["sum"] for one in gained), -28)
         shown = self.last.stderr
-        self.assertRegex(shown, r"plain +4 +min -11, avg -7, max 5\n +-16 \.\. +-8 +3 +#+\n")
+        self.assertRegex(shown, r"plain +4 values, min -11, avg -7, max 5\n +-16 \.\. +-8 +3 +#+\n")
         self.assertEqual(self.mlbcc("report", self.out).stdout, shown[:shown.index("mlbcc: trace written")])
 
     def test_results_of_functions(self):

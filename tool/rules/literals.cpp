@@ -22,6 +22,7 @@ constexpr auto kUnits = std::to_array<UnitRow>({
     {"us", Unit::nanoseconds, 1'000},
     {"ms", Unit::nanoseconds, 1'000'000},
     {"s", Unit::nanoseconds, 1'000'000'000},
+    {"B", Unit::bytes, 1},
     {"KiB", Unit::bytes, 1ull << 10},
     {"MiB", Unit::bytes, 1ull << 20},
     {"GiB", Unit::bytes, 1ull << 30},

@@ -12,25 +12,29 @@ constexpr size_t kBar = 30;  // characters of the longest bar
 constexpr size_t kBuckets = buckets::kSigned;
 constexpr size_t kEmptyShown = 3;  // a longer run of empty buckets is one line
 
-// "    15.234 ms   min 812 ns, avg 18.0 us, max 81.2 ms"
-std::string spread(const Hist& hist) {
-    if (hist.count == 0) return {};
-    const auto shown = [&](uint64_t bits) { return short_amount(bits, hist.unit, hist.is_signed); };
-    std::string total =
-        hist.unit == rules::Unit::none ? "" : amount(hist.sum, hist.unit, hist.is_signed).text();
-    return fmt::format("  {:>11}  min {}, avg {}, max {}", total, shown(hist.min),
-                       shown(average(hist.sum, hist.count, hist.is_signed)), shown(hist.max));
+// " values, sum 15.2 ms": behind their number.
+std::string whole(const Hist& hist) {
+    std::string text = hist.count == 1 ? " value" : " values";
+    if (hist.unit != rules::Unit::none)
+        text += ", sum " + short_amount(hist.sum, hist.unit, hist.is_signed);
+    return text;
 }
 
-// In place of bars.
-std::string percentiles(const Hist& hist) {
-    if (hist.count == 0) return {};
+// " values, sum 15.2 ms, min 812 ns, avg 18.0 us, max 81.2 ms"
+std::string spread(const Hist& hist) {
+    if (hist.count == 0) return whole(hist);
     const auto shown = [&](uint64_t bits) { return short_amount(bits, hist.unit, hist.is_signed); };
-    std::string total =
-        hist.unit == rules::Unit::none ? "" : amount(hist.sum, hist.unit, hist.is_signed).text();
-    return fmt::format("  {:>11}  avg {}, p50 <= {}, p99 <= {}, max {}", total,
-                       shown(average(hist.sum, hist.count, hist.is_signed)),
-                       shown(bound_of(hist, 0.5)), shown(bound_of(hist, 0.99)), shown(hist.max));
+    return whole(hist) + fmt::format(", min {}, avg {}, max {}", shown(hist.min),
+                                     shown(average(hist.sum, hist.count, hist.is_signed)),
+                                     shown(hist.max));
+}
+
+// Of a group, in place of bars.
+std::string percentiles(const Hist& hist) {
+    if (hist.count == 0) return whole(hist);
+    const auto shown = [&](uint64_t bits) { return short_amount(bits, hist.unit, hist.is_signed); };
+    return whole(hist) + fmt::format(", p50 <= {}, p99 <= {}, max {}", shown(bound_of(hist, 0.5)),
+                                     shown(bound_of(hist, 0.99)), shown(hist.max));
 }
 
 // Those between the first and the last that have values, empty ones too.

@@ -119,6 +119,7 @@ TEST(Numbers, Units) {
     EXPECT_EQ(number("1MiB"), "1048576B");
     EXPECT_EQ(number("3GiB"), "3221225472B");
     EXPECT_EQ(number("1KB"), "1000B");
+    EXPECT_EQ(number("1B"), "1B");
     EXPECT_EQ(number("1MB"), "1000000B");
     EXPECT_EQ(number("1GB"), "1000000000B");
     EXPECT_EQ(number("0x10KiB"), "16384B hex");
@@ -151,11 +152,12 @@ TEST(Numbers, Mistakes) {
     EXPECT_EQ(number("08"), "`8` is not an octal digit | "
                             "remove the `0` in front: it makes the number octal");
     EXPECT_EQ(number("0b12"), "`2` is not a binary digit");
-    EXPECT_EQ(number("5Mb"), "`Mb` is not a unit | the units are `ns`, `us`, `ms`, `s`, `KiB`, "
-                             "`MiB`, `GiB`, `KB`, `MB`, `GB` | "
-                             "a unit with a similar name exists: `MB`");
+    EXPECT_EQ(number("5Mb"),
+              "`Mb` is not a unit | the units are `ns`, `us`, `ms`, `s`, `B`, `KiB`, "
+              "`MiB`, `GiB`, `KB`, `MB`, `GB` | "
+              "a unit with a similar name exists: `MB`");
     EXPECT_EQ(number("5minutes"), "`minutes` is not a unit | the units are `ns`, `us`, `ms`, `s`, "
-                                  "`KiB`, `MiB`, `GiB`, `KB`, `MB`, `GB`");
+                                  "`B`, `KiB`, `MiB`, `GiB`, `KB`, `MB`, `GB`");
 }
 
 std::string quoted(std::string_view text) {

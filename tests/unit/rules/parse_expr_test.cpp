@@ -141,7 +141,7 @@ TEST(Expr, Mistakes) {
               "`where`, `let`, `span`, `event`, `count`, `sum`, `hist`, `largest`, "
               "`gauge`, `learn`, `forget`, `trace`, `stack`, `sample`)");
     EXPECT_EQ(mistake("a == 5Gb"), "`Gb` is not a unit at 5Gb (the units are `ns`, `us`, `ms`, "
-                                   "`s`, `KiB`, `MiB`, `GiB`, `KB`, `MB`, `GB`) "
+                                   "`s`, `B`, `KiB`, `MiB`, `GiB`, `KB`, `MB`, `GB`) "
                                    "(a unit with a similar name exists: `GB`)");
     EXPECT_EQ(mistake("comm == \"py"), "the string is not closed at \"py (put `\"` at its end)");
     EXPECT_EQ(mistake("a == @"), "`@` has no meaning here at @");
