@@ -181,16 +181,34 @@ size_t closing(std::string_view text) {
 
 }  // namespace
 
-std::optional<std::string> demangled_cxx(std::string_view symbol) {
-    if (!symbol.starts_with("_Z")) return std::nullopt;
+namespace {
+
+std::optional<std::string> demangled(std::string_view encoding) {
     struct Free {
         void operator()(char* memory) const { std::free(memory); }
     };
     int status = 0;
     const std::unique_ptr<char, Free> plain(
-        abi::__cxa_demangle(std::string(symbol).c_str(), nullptr, nullptr, &status));
+        abi::__cxa_demangle(std::string(encoding).c_str(), nullptr, nullptr, &status));
     if (status != 0 || plain == nullptr) return std::nullopt;
     return std::string(plain.get());
+}
+
+// "3Odd", "N2at6TensorE", "St13runtime_error": what std::type_info::name() says. Short ones, as "i"
+// for int, may be a C function's name.
+bool is_type(std::string_view text) {
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    const bool is_plain = !text.empty() && is_digit(text[0]);
+    const bool is_nested = text.starts_with('N') && text.ends_with('E') && text.size() > 2 &&
+                           (is_digit(text[1]) || text[1] == 'S');
+    const bool is_of_std = text.starts_with("St") && text.size() > 2 && is_digit(text[2]);
+    return is_plain || is_nested || is_of_std;
+}
+
+}  // namespace
+
+std::optional<std::string> demangled_cxx(std::string_view symbol) {
+    return symbol.starts_with("_Z") ? demangled(symbol) : std::nullopt;
 }
 
 std::string cxx_qualified_name(std::string_view demangled) {
@@ -273,12 +291,14 @@ bool CxxPattern::matches(std::string_view symbol) const {
 }
 
 std::string_view CxxNames::of(std::string_view symbol) {
-    if (!symbol.starts_with("_Z")) return symbol;
+    const bool is_of_type = is_type(symbol);
+    if (!symbol.starts_with("_Z") && !is_of_type) return symbol;
     const std::string key(symbol);
     auto found = names_.find(key);
     if (found == names_.end()) {
         if (names_.size() >= kMaxNames) return symbol;
-        found = names_.emplace(key, cxx_function_name(symbol).value_or(key)).first;
+        const auto name = is_of_type ? demangled(symbol) : cxx_function_name(symbol);
+        found = names_.emplace(key, name.value_or(key)).first;
     }
     return found->second;
 }

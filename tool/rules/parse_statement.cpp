@@ -10,13 +10,14 @@ namespace mlbcc::rules {
 
 namespace {
 
-const std::array<std::string, 5> kStatements{"on", "library", "functions", "header", "import"};
+const std::array<std::string, 6> kStatements{"on",     "library", "functions",
+                                             "header", "import",  "set"};
 
 // Does `word`, as the first of a statement, go together with what follows it?
 bool can_begin(std::string_view word, const Token& behind) {
     bool is_name = behind.kind == TokenKind::name, is_string = behind.kind == TokenKind::string;
     if (word == "on") return is_name || is_string;
-    if (word == "library" || word == "functions") return is_name;
+    if (word == "library" || word == "functions" || word == "set") return is_name;
     if (word == "import") return is_string || behind.is_word("optional");
     return word == "header" && is_string;
 }
@@ -92,6 +93,7 @@ void FileParser::keyword(Cursor& cursor, std::string_view word, uint32_t begin) 
     bool right = word == "import"      ? import(cursor)
                  : word == "header"    ? header(cursor, begin)
                  : word == "functions" ? functions(cursor, begin)
+                 : word == "set"       ? set(cursor, begin)
                                        : library(cursor, begin);
     if (!right) skip_line(cursor);
 }
@@ -168,6 +170,29 @@ void FileParser::add_library(Cursor& cursor, Library library) {
         return;
     }
     rules_.libraries.push_back(std::move(library));
+}
+
+// NAME = cuda:cuLaunchKernel*, cuda:cuGraphLaunch, syscall:read
+bool FileParser::set(Cursor& cursor, uint32_t begin) {
+    TargetSet set;
+    auto name = cursor.expect_name("the name of a set of targets");
+    if (!name || !cursor.expect(TokenKind::assign, fmt::format("`=` after `{}`", *name)))
+        return false;
+    set.name = std::move(*name);
+    Rule targets;
+    do {
+        if (!parse_target(cursor, rules_, targets)) return false;
+    } while (cursor.accept(TokenKind::comma));
+    set.targets = std::move(targets.targets);
+    set.span = cursor.since(begin);
+    const auto same = std::ranges::find(rules_.sets, set.name, &TargetSet::name);
+    if (same == rules_.sets.end()) {
+        rules_.sets.push_back(std::move(set));
+    } else {
+        cursor.error(set.span, fmt::format("the set `{}` is defined twice", set.name))
+            .at("here", same->span.where());
+    }
+    return true;
 }
 
 // NAME = cuCtxGet*, cuDeviceGet* [as "calls that only ask"]

@@ -144,8 +144,31 @@ bool is_target_kind(std::string_view name, const RuleSet& rules) {
     return find_kind(name) != nullptr || is_group(name, rules);
 }
 
+// A name with no colon behind it.
+bool parse_set(Cursor& cursor, const RuleSet& rules, Rule& rule) {
+    const std::string name(cursor.take().text());
+    const auto set = std::ranges::find(rules.sets, name, &TargetSet::name);
+    if (set != rules.sets.end()) {
+        rule.targets.insert(rule.targets.end(), set->targets.begin(), set->targets.end());
+        return true;
+    }
+    auto& error =
+        cursor.error(cursor.last().span, fmt::format("`{}` is no `set`, nor a target", name));
+    std::vector<std::string> names;
+    for (const TargetSet& known : rules.sets) names.push_back(known.name);
+    if (auto close = closest_name(name, names))
+        error.help(fmt::format("a set with a similar name exists: `{}`", *close));
+    error.help("a target is a library and its functions: `LIBRARY:FUNCTION`");
+    return false;
+}
+
 bool parse_target(Cursor& cursor, const RuleSet& rules, Rule& rule) {
     uint32_t begin = cursor.begin();
+    const Token& behind = cursor.peek();
+    const bool ends_target = behind.kind == TokenKind::comma ||
+                             behind.kind == TokenKind::left_brace || behind.is_word("except") ||
+                             behind.first_on_line;
+    if (cursor.at(TokenKind::name) && ends_target) return parse_set(cursor, rules, rule);
     FunctionTarget target;
     target.quoted = cursor.at(TokenKind::string);
     auto library = target.quoted ? cursor.expect_string("a library")

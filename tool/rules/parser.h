@@ -41,6 +41,7 @@ private:
     bool library_files(Cursor& cursor, Library& library);
     void add_library(Cursor& cursor, Library library);
     bool functions(Cursor& cursor, uint32_t begin);
+    bool set(Cursor& cursor, uint32_t begin);
     void add_list(Cursor& cursor, FunctionList list, Span name);
     void declaration(Cursor& cursor);
     void no_declaration(Cursor& cursor, uint32_t begin);

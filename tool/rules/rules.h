@@ -299,6 +299,13 @@ struct FunctionList {
     Span span;
 };
 
+// set launches = cuda:cuLaunchKernel, cuda:cuGraphLaunch
+struct TargetSet {
+    std::string name;
+    std::vector<Target> targets;
+    Span span;
+};
+
 struct Header {  // header "cuda.h", "types/cuda_driver.h": the first that exists is taken
     std::vector<std::string> files;
     std::string directory;
@@ -346,6 +353,7 @@ struct RuleSet {
     std::vector<std::string> identities;  // Loaded::identity of each of `files`
     std::vector<Library> libraries;
     std::vector<FunctionList> lists;
+    std::vector<TargetSet> sets;
     std::vector<Header> headers;
     std::vector<Declaration> declarations;
     std::vector<Cast> casts;

@@ -103,6 +103,15 @@ TEST(CxxPatterns, AreWhatHasScopesOrParameters) {
     EXPECT_TRUE(matches("at::*", "at::add")) << "a name that stands for one that will come";
 }
 
+TEST(CxxNames, OfTypes) {
+    CxxNames names;
+    EXPECT_EQ(names.of("3Odd"), "Odd");
+    EXPECT_EQ(names.of("N2at6TensorE"), "at::Tensor");
+    EXPECT_EQ(names.of("St13runtime_error"), "std::runtime_error");
+    for (const char* other : {"i", "f", "123", "NE", "Name", "N2atE x", "Stop1", "St1", "3"})
+        EXPECT_EQ(names.of(other), other);
+}
+
 TEST(CxxNames, AreFoundOutOnce) {
     CxxNames names;
     const std::string_view first = names.of("_Z6vecAddPKfS0_Pfi");

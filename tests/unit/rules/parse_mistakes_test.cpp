@@ -132,11 +132,11 @@ TEST(Mistakes, AnUnknownLibrary) {
 }
 
 TEST(Mistakes, ATargetWithoutALibrary) {
-    EXPECT_EQ(messages("on cuInit { count }"), R"(error: expected `:` after `cuInit`, found `{`
- --> a.rules:1:11
+    EXPECT_EQ(messages("on cuInit { count }"), R"(error: `cuInit` is no `set`, nor a target
+ --> a.rules:1:4
   |
 1 | on cuInit { count }
-  |           ^
+  |    ^^^^^^
   = help: a target is a library and its functions: `LIBRARY:FUNCTION`
 )");
     EXPECT_EQ(messages("on { count }"), R"(error: expected a library and its functions, found `{`

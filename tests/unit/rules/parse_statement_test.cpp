@@ -16,6 +16,35 @@ TEST(Library, FilesAndVariants) {
               "library a = liba.so.1, ./liba*.so variants _v2, ptsz, _v3\n");
 }
 
+TEST(Set, StandsForItsTargets) {
+    const std::string rule = "rule 0 at a.rules:2:\n  on syscall:open\n  on syscall:read*\n";
+    EXPECT_EQ(tree("set a = syscall:open, syscall:read*\non a { count }"), rule + "  count\n");
+    EXPECT_EQ(tree("set a = syscall:open set b = a, syscall:read*\non b { count }"),
+              rule + "  count\n");
+    EXPECT_EQ(tree("set a = syscall:open\non entry a, syscall:read except cuX { count }"),
+              tree("\non entry syscall:open, syscall:read except cuX { count }"));
+    EXPECT_EQ(tree("int set(int a);"), "declaration at a.rules:1: int set(int a);\n");
+}
+
+TEST(Set, Mistakes) {
+    EXPECT_EQ(parse_text("set moves = syscall:open\non move { count }").messages(),
+              "error: `move` is no `set`, nor a target\n"
+              " --> a.rules:2:4\n"
+              "  |\n"
+              "2 | on move { count }\n"
+              "  |    ^^^^\n"
+              "  = help: a set with a similar name exists: `moves`\n"
+              "  = help: a target is a library and its functions: `LIBRARY:FUNCTION`\n");
+    EXPECT_EQ(parse_text("set a = syscall:open\nset a = syscall:read").messages(),
+              "error: the set `a` is defined twice\n"
+              " --> a.rules:2:1\n"
+              "  |\n"
+              "2 | set a = syscall:read\n"
+              "  | ^^^^^^^^^^^^^^^^^^^^\n"
+              "note: here\n"
+              " --> a.rules:1:1\n");
+}
+
 TEST(Library, VariantsEndWhereTheNextStatementBegins) {
     EXPECT_EQ(tree("library a = \"a.so\" variants _v2 no_callbacks"),
               "library a = a.so variants _v2 no_callbacks\n");
