@@ -37,7 +37,7 @@ const char* symbol(BinaryOp op) {
     case BinaryOp::logical_and: return "&&";
     case BinaryOp::logical_or: return "||";
     case BinaryOp::starts_with:
-    case BinaryOp::ends_with: break;  // Writer::text_equals
+    case BinaryOp::ends_with:  // Writer::text_equals
     case BinaryOp::contains:
     case BinaryOp::matches: break;  // the tracer's
     }
@@ -240,7 +240,8 @@ std::string Writer::text_equals(const rules::BinaryNode& node) {
 std::string Writer::text_ends(const Typed& text, uint32_t size, const std::string& literal) {
     if (literal.empty()) return "(s64)1";
     if (literal.size() + 2 > size) return "(s64)0";
-    const std::string name = text_in_room(text, size), at = temporary(), result = temporary();
+    const std::string name = text_in_room(text, size), at = temporary();
+    std::string result = temporary();
     line(fmt::format("s64 {} = 0;", result));
     open_block(fmt::format("if ({}) {{", name));
     // To itself: for how long it is.
