@@ -106,7 +106,7 @@ class Simulated(TracerCase):
         done = subprocess.run([need_tool("unshare"), "-m", "sh", "-c", f"{hide} exec {MLBCC} check --rules cuda"],
                               text=True, capture_output=True, check=False, env=environment)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout + done.stderr, r"\d+ rules, \d+ functions, \d+ shapes: no mistakes found")
+        self.assertRegex(done.stdout + done.stderr, r"\d+ rules, \d+ functions, \d+ programs: no mistakes found")
 
     def test_memory(self):
         trace, log, totals = self.run_app("--leak")

@@ -107,6 +107,9 @@ class Prometheus(PageCase):
         page = self.until(lambda: (text := read(f"http://127.0.0.1:{port}/metrics")).count("rule_sum") and text, "no page")
         self.check_page(page)
         self.assertIn(r'name="a \"b\" é"', page)
+        other = free_port()
+        self.assertIn(f"numbers for Prometheus are at http://127.0.0.1:{other}/metrics\n",
+                      self.mlbcc("--rules", "odd.rules", "-o", "t2.jsonl", "--prometheus", f":{other}", "--", "true").stderr)
         taken = self.mlbcc("--rules", "odd.rules", "--prometheus", f":{port}", "--", "touch", "ran")
         self.assertIn("cannot listen at 127.0.0.1", taken.stderr)
         self.assertFalse((self.dir / "ran").exists())

@@ -312,6 +312,13 @@ class Marker(ServeCase):
             base = url.rpartition("/")[0]
             list(pool.map(lambda path: super(Marker, self).load(f"{base}/{path}", requests), self.paths))
 
+    def test_nothing_is_asked(self):
+        done = self.mlbcc("serve", "--", "true")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"requests are shown at the end; --interval 5s shows them meanwhile, too\n"
+                                      r"=== REQUESTS ===  [\d.]+ s, 0 requests, 0.0 per second\n\nno request was seen: is this the server's process")
+        self.assertNotIn("endpoint", done.stderr)
+
     def test_mistakes(self):
         for marker, said in (("works_for", "is no function of a library"), ("./no.so:works-for", "is no function of a library"),
                              ("./no.so:works_for", "./no.so")):

@@ -292,7 +292,7 @@ void Phases::cut_by_weights(const Process& process, const Loading& loading, Span
     if (process.lost_moves) {
         report.begin("inference", cut.loaded_ns, loaded);
         report.repetition_evidence =
-            "repetitions were not searched for: there are too many large blocks";
+            "not searched for: there are too many large blocks";
         return;
     }
     std::optional<Repeated> repeated = repeated_calls(process.gpu, launches_ns);
@@ -319,7 +319,7 @@ void Phases::cut(const Process& process, Span life, uint64_t launches_ns,
                           launches_ns, report);
     }
     report.repetition_evidence =
-        "repetitions were not searched for: no weights were read, nothing was "
+        "not searched for: no weights were read, nothing was "
         "asked of a GPU, and nothing was marked";
     report.begin("run", life.begin_ns, "the process begins; no weights are seen");
 }

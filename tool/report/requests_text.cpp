@@ -123,6 +123,9 @@ std::string Requests::text(uint64_t time_ns) const {
     if (endpoints_.shorter() > 0)
         text += fmt::format(", {} shorter ones left out", endpoints_.shorter());
     text += "\n\n";
+    if (all.empty())
+        return text +
+               "no request was seen: is this the server's process, or one of its children?\n";
     const size_t left_out = all.size() - std::min(all.size(), options_.top);
     all.resize(all.size() - left_out);
     size_t width = 8;

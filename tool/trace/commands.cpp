@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/glob.h"
+#include "sink/format.h"
 #include "system/install_paths.h"
 #include "system/paths.h"
 #include "trace/emit.h"
@@ -114,9 +115,9 @@ int run_check(const TraceOptions& options, bool compile) {
     if (int status = keeping.begin(); status != 0) return status;
     if (int status = prepare(frontend, options.verbosity); status != 0) return status;
     size_t rules = frontend.rules.rules.size();
-    fmt::print("{} {}, {} functions, {} shapes: no mistakes found\n", rules,
-               rules == 1 ? "rule" : "rules", frontend.plan.probes.size(),
-               frontend.plan.shapes.size());
+    fmt::print("{}, {}, {}: no mistakes found\n", sink::plural(rules, "rule"),
+               sink::plural(frontend.plan.probes.size(), "function"),
+               sink::plural(frontend.plan.shapes.size(), "program"));
     return compile ? try_to_load(options, frontend, loader) : 0;
 }
 

@@ -39,11 +39,28 @@ std::string row_text(const Row& row, bool color) {
     return text;
 }
 
+// What the rules lack, and nothing else does: "libcuda.so.1 was not found".
+std::string missing_of_rules(const Findings& found) {
+    std::vector<std::string> missing;
+    for (const LibraryFinding& one : found.libraries) {
+        if (one.needed && one.files.empty()) missing.push_back(one.name);
+    }
+    if (missing.empty()) return found.rules.error.message();
+    return fmt::format("{} {} not found", fmt::join(missing, ", "),
+                       missing.size() == 1 ? "was" : "were");
+}
+
 std::string closing(const Findings& found, const std::vector<Row>& rows) {
     const std::string names = fmt::format("{}", fmt::join(found.rules.names, " "));
-    const auto faults = std::ranges::count_if(
-        rows, [](const Row& row) { return row.verdict.state == State::fault; });
+    const auto is_fault = [](const Row& row) { return row.verdict.state == State::fault; };
+    const auto is_of_machine = [&](const Row& row) {
+        return is_fault(row) && row.id != "library" && row.id != "rules";
+    };
+    const auto faults = std::ranges::count_if(rows, is_fault);
     if (faults == 0) return fmt::format("a trace with {} works here\n", names);
+    if (std::ranges::none_of(rows, is_of_machine))
+        return fmt::format("tracing works here, but not with {}: {}\n", names,
+                           missing_of_rules(found));
     return fmt::format("a trace with {} would not work here: {} fault{}\n", names, faults,
                        faults == 1 ? "" : "s");
 }

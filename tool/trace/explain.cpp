@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sink/format.h"
 #include "trace/clock.h"
 #include "trace/process_looks.h"
 
@@ -62,18 +63,19 @@ std::string describe(const Frontend& frontend, const plan::ProbePlan& probe,
                      const rules::TypedPtr& value, bool at_return) {
     const rules::Typed* leaf = value.get();
     if (const auto* text = std::get_if<rules::TextNode>(&leaf->node)) leaf = text->pointer.get();
-    std::string name = source(*value), where;
+    std::string name = source(*value);
+    std::vector<std::string> where;
     if (const auto* param = std::get_if<rules::ParamLeaf>(&leaf->node)) {
-        where = place_of(frontend, probe, param->index);
+        where.push_back(place_of(frontend, probe, param->index));
         bool named = probe.signature != nullptr && param->index < probe.signature->params.size();
         if (name.empty())
             name = named ? probe.signature->params[param->index].name
                          : fmt::format("arg{}", param->index);
     }
-    if (leaf != value.get()) where += ", text";
+    if (leaf != value.get()) where.emplace_back("text");
     bool kept = at_return && value->stage == rules::Stage::entry && !rules::always_known(*value);
-    if (kept) where += where.empty() ? "kept from entry" : ", kept from entry";
-    return where.empty() ? name : fmt::format("{} ({})", name, where);
+    if (kept) where.emplace_back("kept from entry");
+    return where.empty() ? name : fmt::format("{} ({})", name, fmt::join(where, ", "));
 }
 
 std::string describe_record(const Frontend& frontend, const plan::ProbePlan& probe,
@@ -82,7 +84,8 @@ std::string describe_record(const Frontend& frontend, const plan::ProbePlan& pro
     for (const plan::Capture& capture : record.captures) {
         parts.push_back(describe(frontend, probe, capture.value, at_return));
     }
-    if (record.ret_field) parts.emplace_back("ret");
+    if (record.ret_field && std::ranges::find(parts, "ret") == parts.end())
+        parts.emplace_back("ret");
     if (record.layout.python) parts.emplace_back("Python functions");
     if (record.layout.kernel) parts.emplace_back("kernel stack");
     if (record.layout.stack) parts.emplace_back("user stack");
@@ -251,10 +254,12 @@ std::string explain(const Frontend& frontend, const plan::ProbePlan& probe) {
 std::string explain_plan(const Frontend& frontend) {
     size_t moved = 0;
     for (const EntryPlace& place : frontend.entries) moved += place.offset != 0 ? 1 : 0;
-    return fmt::format("{} functions, {} shapes; {} probes are not on the first byte\n"
+    return fmt::format("{}, {}; {} not on the first byte\n"
                        "largest record {} bytes; {} bytes are kept of each open call\n",
-                       frontend.plan.probes.size(), frontend.plan.shapes.size(), moved,
-                       frontend.plan.record_bytes, frontend.plan.frame_save_bytes);
+                       sink::plural(frontend.plan.probes.size(), "function"),
+                       sink::plural(frontend.plan.shapes.size(), "program"),
+                       sink::plural(moved, "probe"), frontend.plan.record_bytes,
+                       frontend.plan.frame_save_bytes);
 }
 
 }  // namespace mlbcc::trace

@@ -104,8 +104,10 @@ Result<std::unique_ptr<Exporter>> Exporter::open(const std::string& address) {
         return Error{fmt::format("--prometheus: cannot listen at {}: {}", *at, e.what()), 0,
                      "if another program has this port, choose another: --prometheus :9436"};
     }
-    return std::unique_ptr<Exporter>(
-        new Exporter(std::make_shared<PageShelf>(), std::move(server)));
+    auto made =
+        std::unique_ptr<Exporter>(new Exporter(std::make_shared<PageShelf>(), std::move(server)));
+    made->url_ = fmt::format("http://{}/metrics", *at);
+    return made;
 }
 
 bool Exporter::is_page_wanted() const {

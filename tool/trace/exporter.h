@@ -23,6 +23,7 @@ public:
     Exporter(const Exporter&) = delete;
     Exporter& operator=(const Exporter&) = delete;
 
+    const std::string& url() const { return url_; }  // where the page is
     bool is_page_wanted() const;
     void give(std::vector<prometheus::MetricFamily> page);
 
@@ -31,6 +32,7 @@ private:
     Exporter(std::shared_ptr<PageShelf> shelf, std::unique_ptr<Server> server);
     std::shared_ptr<PageShelf> shelf_;  // the server's threads have it, too
     std::unique_ptr<Server> server_;
+    std::string url_;
 };
 
 }  // namespace mlbcc::trace

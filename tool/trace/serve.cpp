@@ -100,6 +100,9 @@ Result<std::unique_ptr<RequestSink>> open_requests(const TraceOptions& options,
                                                    const sink::TraceInfo& info) {
     Result<ReportFile> json = ReportFile::create(options.report_json);
     if (!json) return json.error();
+    if (options.serve.interval_ns == 0)
+        tell_note(options.verbosity,
+                  "requests are shown at the end; --interval 5s shows them meanwhile, too");
     return std::unique_ptr<RequestSink>(
         std::make_unique<LiveRequests>(options, info.start_ns, std::move(*json)));
 }

@@ -12,6 +12,7 @@ Result<void> Session::open_exporter() {
         Result<std::unique_ptr<Exporter>> exporter = Exporter::open(options_.prometheus);
         if (!exporter) return exporter.error();
         exporter_ = std::move(*exporter);
+        tell_note(options_.verbosity, "numbers for Prometheus are at " + exporter_->url());
     }
     if (!options_.otlp.empty()) {
         Result<std::unique_ptr<OtlpExport>> otlp = OtlpExport::open(options_);

@@ -334,9 +334,12 @@ TEST(DoctorText, HasColoursOnlyIfAsked) {
                                 "                              because\n"
                                 "                              repair: do this\n"
                                 "\n"
-                                "a trace with cuda would not work here: 1 fault\n"))
+                                "tracing works here, but not with cuda: because\n"))
         << plain;
     EXPECT_EQ(plain.find('\033'), std::string::npos);
+    found.compiler = Error{"there is none"};
+    EXPECT_TRUE(doctor_text(found, judge(found), false)
+                    .ends_with("a trace with cuda would not work here: 2 faults\n"));
     const std::string colored = doctor_text(found, rows, true);
     EXPECT_NE(colored.find("\033[1;31mfault \033[0m rules"), std::string::npos) << colored;
 }
