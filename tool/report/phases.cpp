@@ -291,8 +291,7 @@ void Phases::cut_by_weights(const Process& process, const Loading& loading, Span
     uint64_t end_ns = cut.cleanup_ns.value_or(life.end_ns);
     if (process.lost_moves) {
         report.begin("inference", cut.loaded_ns, loaded);
-        report.repetition_evidence =
-            "not searched for: there are too many large blocks";
+        report.repetition_evidence = "not searched for: there are too many large blocks";
         return;
     }
     std::optional<Repeated> repeated = repeated_calls(process.gpu, launches_ns);
@@ -318,9 +317,8 @@ void Phases::cut(const Process& process, Span life, uint64_t launches_ns,
                           {life.begin_ns, process.begin_ns.has_value(), process.script_ns},
                           launches_ns, report);
     }
-    report.repetition_evidence =
-        "not searched for: no weights were read, nothing was "
-        "asked of a GPU, and nothing was marked";
+    report.repetition_evidence = "not searched for: no weights were read, nothing was "
+                                 "asked of a GPU, and nothing was marked";
     report.begin("run", life.begin_ns, "the process begins; no weights are seen");
 }
 
