@@ -30,8 +30,8 @@ note: the prototype is here
     def test_not_known_at_entry(self):
         text = self.message("on entry pool:pool_alloc { event a.b(*block) }")
         self.assertIn("error: `*block` is not known at entry", text)
-        self.assertIn("`pool_alloc` writes it before it returns", text)
-        self.assertIn("help: remove `entry`, or use `block` without `*`", text)
+        self.assertIn("`pool_alloc` may write it before it returns: it is not `const`", text)
+        self.assertIn("help: remove `entry`, use `block` without `*`, or declare or cast it as a pointer to const", text)
         self.assertIn("test.rules:3:", text)
 
     def test_no_function_matches(self):

@@ -179,9 +179,10 @@ bool Checker::known_here(const Lvalue& place, const Expr& expr) {
     if (!scope_.entry_rule || place.stage == Stage::entry) return true;
     std::string text = source_text(expr.span);
     auto& error = diagnostics_.error(expr.span, quoted(text) + " is not known at entry");
-    error.note(quoted(scope_.function) + " writes it before it returns");
+    error.note(quoted(scope_.function) + " may write it before it returns: it is not `const`");
     if (text.starts_with("*")) {
-        error.help("remove `entry`, or use " + quoted(text.substr(1)) + " without `*`");
+        error.help("remove `entry`, use " + quoted(text.substr(1)) +
+                   " without `*`, or declare or cast it as a pointer to const");
     } else {
         error.help("remove `entry`, or declare the parameter as a pointer to const");
     }

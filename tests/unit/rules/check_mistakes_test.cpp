@@ -77,15 +77,16 @@ TEST(CheckMistakes, AllOfAnExpressionAreTold) {
 TEST(CheckMistakes, WhatIsNotKnownAtEntry) {
     EXPECT_EQ(said("cuMemAlloc_v2", "*dptr", true),
               "error: `*dptr` is not known at entry\n" + at(1, "*dptr", "^^^^^") +
-                  "   = note: `cuMemAlloc_v2` writes it before it returns\n"
-                  "   = help: remove `entry`, or use `dptr` without `*`\n");
+                  "   = note: `cuMemAlloc_v2` may write it before it returns: it is not `const`\n"
+                  "   = help: remove `entry`, use `dptr` without `*`, or declare or cast it as a "
+                  "pointer to const\n");
     EXPECT_EQ(said("step", "m->rows", true),
               "error: `m->rows` is not known at entry\n" + at(1, "m->rows", "^^^^^^^") +
-                  "   = note: `step` writes it before it returns\n"
+                  "   = note: `step` may write it before it returns: it is not `const`\n"
                   "   = help: remove `entry`, or declare the parameter as a pointer to const\n");
     EXPECT_EQ(said("texts", "str(out)", true),
               "error: `str(out)` is not known at entry\n" + at(1, "str(out)", "^^^^^^^^") +
-                  "   = note: `texts` writes it before it returns\n"
+                  "   = note: `texts` may write it before it returns: it is not `const`\n"
                   "   = help: remove `entry`, or declare the parameter as a pointer to const\n");
     EXPECT_EQ(said("cuInit", "ret", true),
               "error: `ret` is not known at entry\n" + at(1, "ret", "^^^") +
