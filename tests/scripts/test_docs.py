@@ -10,10 +10,13 @@ ROOT = Path(__file__).resolve().parents[2]
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
+def without_code(text):
+    return re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+
 
 def anchors(text):
     """What the headings are called in links, as GitHub makes it."""
-    titles = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
+    titles = re.findall(r"^#+ (.*)$", without_code(text), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
@@ -22,9 +25,7 @@ class Documents(unittest.TestCase):
         documents = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
         self.assertGreater(len(documents), 20)
         for document in documents:
-            text = document.read_text()
-            # Code within a link's text is no link's end.
-            for target in LINK.findall(re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)):
+            for target in LINK.findall(without_code(document.read_text())):
                 if re.match(r"\w+://", target):
                     continue
                 name, _, anchor = target.partition("#")
