@@ -36,6 +36,17 @@ function show(id) {
   byId(id).hidden = false;
 }
 
+// A head and a row for each of `rows`, by columns: [title, text of a row, whether it is no number].
+function fillTable(id, columns, rows) {
+  const nameOf = (isText) => (isText ? "text" : "");
+  byId(id).tHead.append(element("tr", {}, ...columns.map(([title, , isText]) => (
+    element("th", { scope: "col", className: nameOf(isText), textContent: title })))));
+  byId(id).tBodies[0].append(...rows.map((row) => element("tr", {}, ...columns.map(([, textOf, isText]) => {
+    const text = textOf(row);
+    return element("td", { className: nameOf(isText), textContent: text, title: isText ? text : "" });
+  }))));
+}
+
 function cssColor(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }

@@ -1,28 +1,20 @@
 // What `mlbcc profile` found: phases, where the time went, and findings.
 
 const kPhaseColumns = [
-  ["Phase", (phase) => phase.name],
+  ["Phase", (phase) => phase.name, true],
   ["From", (phase) => duration(phase.begin_ns)],
   ["Lasts", (phase) => duration(phase.end_ns - phase.begin_ns)],
   ["CPU", ({ used }) => (used ? duration(used.cpu_ns) : "")],
   ["Read", ({ used }) => (used ? bytes(used.read_bytes) : "")],
   ["Written", ({ used }) => (used ? bytes(used.written_bytes) : "")],
   ["Peak memory", ({ used }) => (used?.peak_resident_bytes ? bytes(used.peak_resident_bytes) : "")],
-  ["Begins with", (phase) => phase.begin_evidence],
+  ["Begins with", (phase) => phase.begin_evidence, true],
 ];
-
-function isText(i) {
-  return i === 0 || i === kPhaseColumns.length - 1 ? "text" : "";
-}
 
 function drawPhases(phases) {
   if (!phases || phases.length === 0) return;
   show("phases-part");
-  const heads = kPhaseColumns.map(([title], i) => element("th", { scope: "col", className: isText(i), textContent: title }));
-  byId("phases").tHead.append(element("tr", {}, ...heads));
-  const rows = phases.map((phase) => element("tr", {}, ...kPhaseColumns.map(([, value], i) => (
-    element("td", { className: isText(i), textContent: value(phase), title: isText(i) && value(phase) })))));
-  byId("phases").tBodies[0].append(...rows);
+  fillTable("phases", kPhaseColumns, phases);
 }
 
 // Of all threads, the most first; "to_run" is waiting for a CPU.
@@ -31,13 +23,13 @@ function drawTime(time) {
   if (!all) return;
   show("time-part");
   byId("time-told").textContent = `${time.classification}: ${time.evidence}`;
-  byId("time").tHead.append(element("tr", {}, ...["", "Time of threads", "Share"].map((title, i) => (
-    element("th", { scope: "col", className: i === 0 ? "text" : "", textContent: title })))));
   const parts = [["on CPU", onCpu], ...Object.entries(off ?? {}).map(([name, ns]) => [name.replace("_", " "), ns])];
-  for (const [name, ns] of parts.sort((a, b) => b[1] - a[1])) {
-    byId("time").tBodies[0].append(element("tr", {}, element("td", { className: "text", textContent: name }),
-      element("td", { textContent: duration(ns) }), element("td", { textContent: `${(100 * ns / all).toFixed(1)} %` })));
-  }
+  const columns = [
+    ["", ([name]) => name, true],
+    ["Time of threads", ([, ns]) => duration(ns)],
+    ["Share", ([, ns]) => `${(100 * ns / all).toFixed(1)} %`],
+  ];
+  fillTable("time", columns, parts.sort((a, b) => b[1] - a[1]));
 }
 
 function drawFindings(findings) {

@@ -13,7 +13,6 @@ function slowestRequest({ slowest: [one] }) {
   return `${duration(one.duration_ns)} at ${(one.begin_ns / 1e9).toFixed(6)} s by thread ${one.tid}: ${shares(one.parts_ns, one.duration_ns)}`;
 }
 
-// [title, text, whether it is no number]
 function endpointColumns(seconds) {
   const quantile = (name) => [name, ({ latency_ns: latency, requests }) => (requests > 0 ? duration(latency[name]) : "")];
   return [
@@ -33,10 +32,5 @@ function endpointColumns(seconds) {
 function drawRequests(requests) {
   if (!requests || requests.endpoints.length === 0) return;
   show("requests-part");
-  const columns = endpointColumns(requests.duration_ns / 1e9);
-  const isText = (text) => (text ? "text" : "");
-  byId("requests").tHead.append(element("tr", {}, ...columns.map(([title, , text]) => (
-    element("th", { scope: "col", className: isText(text), textContent: title })))));
-  byId("requests").tBodies[0].append(...requests.endpoints.map((one) => element("tr", {}, ...columns.map(([, value, text]) => (
-    element("td", { className: isText(text), textContent: value(one), title: text ? value(one) : "" }))))));
+  fillTable("requests", endpointColumns(requests.duration_ns / 1e9), requests.endpoints);
 }
