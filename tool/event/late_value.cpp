@@ -1,6 +1,5 @@
 #include "event/late_value.h"
 
-#include "base/glob.h"
 #include "event/stacks.h"
 
 namespace mlbcc::event {
@@ -62,16 +61,6 @@ uint64_t computed(rules::BinaryOp op, uint64_t a, uint64_t b, bool with_sign) {
     case Op::matches: return 0;  // of text
     }
     return 0;
-}
-
-uint64_t compared(rules::BinaryOp op, std::string_view a, std::string_view b) {
-    using Op = rules::BinaryOp;
-    const bool holds = op == Op::starts_with ? a.starts_with(b)
-                       : op == Op::ends_with ? a.ends_with(b)
-                       : op == Op::contains  ? a.find(b) != std::string_view::npos
-                       : op == Op::matches   ? glob_match(b, a)
-                                             : (a == b) == (op == Op::eq);
-    return holds ? 1 : 0;
 }
 
 }  // namespace
@@ -175,7 +164,7 @@ Value LateReader::binary(const Binary& node, const ValueContext& context) const 
     if (node.op == rules::BinaryOp::logical_or && left.bits != 0) return number(1);
     Value right = node.right->read(context);
     if (right.unread) return {type_, 0, {}, false, true};
-    if (node.is_text) return number(compared(node.op, left.text, right.text));
+    if (node.is_text) return number(rules::text_holds(node.op, left.text, right.text) ? 1 : 0);
     return number(computed(node.op, left.bits, right.bits, node.is_signed));
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -173,6 +174,8 @@ bool may_be_negative(const Typed& value, const TypeTable& types);
 // The kernel's memory, reached from `task`: as it is when it is read, at either end of a call.
 bool is_of_task(const Typed& value);
 bool is_of_text(BinaryOp op);  // starts_with() and its like, and `~`
+// Whether text stands so to a literal, by one of these, `==` or `!=`.
+bool text_holds(BinaryOp op, std::string_view text, std::string_view literal);
 
 // Available at both ends of a call, so never carried from one to the other.
 bool always_known(const Typed& value);

@@ -190,8 +190,7 @@ TypedPtr Checker::compare_text(BinaryOp op, TypedPtr left, TypedPtr right, const
     if (!as_written(left, expr)) return fail();
     if (left->show == Show::function || left->show == Show::symbol) {  // decided right here
         const std::string& name = left->show == Show::function ? scope_.function : scope_.symbol;
-        bool holds = (name == literal->text) == (op == BinaryOp::eq);
-        return make({.node = ConstLeaf{holds ? 1u : 0u, Unit::none},
+        return make({.node = ConstLeaf{text_holds(op, name, literal->text) ? 1u : 0u, Unit::none},
                      .show = Show::boolean,
                      .span = expr.span});
     }

@@ -20,15 +20,6 @@ const char* how_written(BinaryOp op) {
     }
 }
 
-bool holds(BinaryOp op, const std::string& text, const std::string& literal) {
-    switch (op) {
-    case BinaryOp::ends_with: return text.ends_with(literal);
-    case BinaryOp::contains: return text.find(literal) != std::string::npos;
-    case BinaryOp::matches: return glob_match(literal, text);
-    default: return text.starts_with(literal);
-    }
-}
-
 // The end of one is the beginning of the other: "ab*ba" is not "aba".
 bool overlap(const std::string& begin, const std::string& end) {
     for (size_t i = 1; i <= std::min(begin.size(), end.size()); ++i) {
@@ -45,6 +36,16 @@ bool is_of_text(BinaryOp op) {
            op == BinaryOp::matches;
 }
 
+bool text_holds(BinaryOp op, std::string_view text, std::string_view literal) {
+    switch (op) {
+    case BinaryOp::starts_with: return text.starts_with(literal);
+    case BinaryOp::ends_with: return text.ends_with(literal);
+    case BinaryOp::contains: return text.find(literal) != std::string_view::npos;
+    case BinaryOp::matches: return glob_match(literal, text);
+    default: return (text == literal) == (op == BinaryOp::eq);
+    }
+}
+
 TypedPtr Checker::part_of_text(BinaryOp op, const TypedPtr& left, const TypedPtr& right,
                                const Expr& expr) {
     const TypedPtr text = decay_to_text(left, op == BinaryOp::starts_with ? 64 : kLength);
@@ -59,7 +60,7 @@ TypedPtr Checker::part_of_text(BinaryOp op, const TypedPtr& left, const TypedPtr
     if (!as_written(text, expr)) return fail();
     if (text->show == Show::function || text->show == Show::symbol) {  // decided right here
         const std::string& name = text->show == Show::function ? scope_.function : scope_.symbol;
-        return make({.node = ConstLeaf{holds(op, name, literal->text) ? 1u : 0u, Unit::none},
+        return make({.node = ConstLeaf{text_holds(op, name, literal->text) ? 1u : 0u, Unit::none},
                      .show = Show::boolean,
                      .span = expr.span});
     }
