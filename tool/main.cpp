@@ -11,27 +11,29 @@
 #include "trace/trace.h"
 
 int main(int argc, char** argv) {
-    mlbcc::Parsed parsed = mlbcc::parse_command_line(argc, argv);
+    using mlbcc::Command;
+    namespace trace = mlbcc::trace;
+    const mlbcc::Parsed parsed = mlbcc::parse_command_line(argc, argv);
     if (!parsed.line) return parsed.status;
     const mlbcc::CommandLine& line = *parsed.line;
+    const trace::TraceOptions& options = line.options;
+    const trace::Verbosity verbosity = options.verbosity;
     switch (line.command) {
-    case mlbcc::Command::trace:
-    case mlbcc::Command::top: return mlbcc::trace::run_trace(line.options);
-    case mlbcc::Command::profile: return mlbcc::trace::run_profile(line.options);
-    case mlbcc::Command::serve: return mlbcc::trace::run_serve(line.options);
-    case mlbcc::Command::check: return mlbcc::trace::run_check(line.options, line.compile);
-    case mlbcc::Command::list: return mlbcc::trace::run_list(line.options, line.pattern);
-    case mlbcc::Command::explain: return mlbcc::trace::run_explain(line.options, line.pattern);
-    case mlbcc::Command::emit: return mlbcc::trace::run_emit(line.options, line.emit);
-    case mlbcc::Command::rules: return mlbcc::trace::run_rules(line.options);
-    case mlbcc::Command::headers: return mlbcc::trace::run_headers(line.options, line.headers);
-    case mlbcc::Command::report:
-        return mlbcc::trace::run_report(line.file, line.calls, line.options);
-    case mlbcc::Command::convert:
-        return mlbcc::trace::run_convert(line.file, line.convert, line.options);
-    case mlbcc::Command::timeline:
-        return mlbcc::trace::run_timeline(line.file, line.timeline, line.options);
-    case mlbcc::Command::doctor: return mlbcc::trace::run_doctor(line.options, line.json);
+    case Command::trace:
+    case Command::top: return trace::run_trace(options);
+    case Command::profile: return trace::run_profile(options, line.profile);
+    case Command::serve: return trace::run_serve(options, line.serve);
+    case Command::check: return trace::run_check(options, line.compile);
+    case Command::list: return trace::run_list(options.rules, verbosity, line.pattern);
+    case Command::explain: return trace::run_explain(options.rules, verbosity, line.pattern);
+    case Command::emit: return trace::run_emit(options, line.emit);
+    case Command::rules: return trace::run_rules(options.rules);
+    case Command::headers: return trace::run_headers(options.rules, line.headers);
+    case Command::report:
+        return trace::run_report(line.file, line.calls, options.output, verbosity);
+    case Command::convert: return trace::run_convert(line.file, line.convert, verbosity);
+    case Command::timeline: return trace::run_timeline(line.file, line.timeline, verbosity);
+    case Command::doctor: return trace::run_doctor(options, line.json);
     }
-    return mlbcc::trace::kExitUsage;
+    return trace::kExitUsage;
 }

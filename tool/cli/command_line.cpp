@@ -70,12 +70,12 @@ template <typename Duration> int read_duration(const std::string& text, Duration
 
 int read_times(const Texts& texts, trace::TraceOptions& o) {
     for (int status : {read_duration(texts.duration, o.duration),
-                       read_duration(texts.reload_wait, o.reload_wait),
+                       read_duration(texts.reload_wait, o.reload.wait),
                        read_duration(texts.open_wait, o.rules.open_wait),
-                       read_duration(texts.refresh, o.refresh)}) {
+                       read_duration(texts.refresh, o.screen.refresh)}) {
         if (status != 0) return status;
     }
-    if (!o.refresh || *o.refresh >= kShortest) return 0;
+    if (!o.screen.refresh || *o.screen.refresh >= kShortest) return 0;
     return usage_error(fmt::format("`{}` is too short for --refresh", texts.refresh),
                        "write 10ms or more");
 }
@@ -97,9 +97,9 @@ int read_print(const Texts& texts, trace::TraceOptions& o) {
     std::chrono::nanoseconds min{};
     if (int status = read_duration(texts.print_min, min); status != 0) return status;
     if (!texts.prints && texts.print_types.empty() && texts.print_min.empty()) return 0;
-    o.print = {texts.print_types, static_cast<uint64_t>(min.count())};
-    if (o.live) return usage_error("--print and --live both show the trace on the terminal");
-    if (o.output == "-")
+    o.screen.print = {texts.print_types, static_cast<uint64_t>(min.count())};
+    if (o.screen.live) return usage_error("--print and --live both show the trace on the terminal");
+    if (o.output.trace == "-")
         return usage_error("--print and -o - both write to standard output",
                            "write the trace to a file (-o FILE)");
     return 0;
@@ -107,25 +107,26 @@ int read_print(const Texts& texts, trace::TraceOptions& o) {
 
 int read_texts(const Texts& texts, trace::TraceOptions& o, bool writes_folded) {
     if (int status = read_times(texts, o); status != 0) return status;
-    if (int status = read_pids(texts.pids, texts.pids_of, o.pids); status != 0) return status;
-    if (int status = read_output_fd(texts.output_fd, o.output); status != 0) return status;
+    if (int status = read_pids(texts.pids, texts.pids_of, o.targets.pids); status != 0)
+        return status;
+    if (int status = read_output_fd(texts.output_fd, o.output.trace); status != 0) return status;
     if (int status = read_print(texts, o); status != 0) return status;
-    o.reloadable |= o.rules.watch;
+    o.reload.at_signal |= o.rules.watch;
     if (!texts.buffer.empty()) {
         auto size = parse_size(texts.buffer);
         if (!size)
             return usage_error(fmt::format("`{}` is not a size", texts.buffer),
                                "write 16MiB or 512KiB; at most 4GiB");
-        o.buffer_bytes = *size;
+        o.reading.buffer_bytes = *size;
     }
     if (texts.attach == "session") o.rules.attach = codegen::AttachMode::session;
     if (texts.attach == "multi") o.rules.attach = codegen::AttachMode::multi;
     if (texts.attach == "perf") o.rules.attach = codegen::AttachMode::perf;
-    if (!texts.folded_by.empty() && o.folded.empty() && !writes_folded)
+    if (!texts.folded_by.empty() && o.output.folded.file.empty() && !writes_folded)
         return usage_error("--folded-by says how --folded FILE is written", "add --folded FILE");
-    o.fail_on = report::severity_of(texts.fail_on);
-    o.folded_by_duration = texts.folded_by == "duration";
-    o.realtime = !texts.no_realtime;
+    o.output.report.fail_on = report::severity_of(texts.fail_on);
+    o.output.folded.by_duration = texts.folded_by == "duration";
+    o.reading.realtime = !texts.no_realtime;
     o.rules.use_cache = !texts.no_cache;
     if (texts.quiet) o.verbosity = trace::Verbosity::quiet;
     if (texts.verbose) o.verbosity = trace::Verbosity::verbose;
@@ -180,25 +181,38 @@ bool is_same_file(const std::string& a, const std::string& b) {
 
 // What a command writes, and what it is written with, would be mixed.
 int check_standard_output(const trace::TraceOptions& o) {
-    if (o.command.empty()) return 0;
-    if (o.output == "-")
+    if (o.targets.command.empty()) return 0;
+    if (o.output.trace == "-")
         return usage_error("the trace (-o -) and the command both write to standard output",
                            "write it to a file (-o FILE), or to another descriptor: "
                            "mlbcc --output-fd 3 ... 3>trace.jsonl");
-    if (o.report_json == "-")
+    if (o.output.report.json == "-")
         return usage_error("the report (--json -) and the command both write to standard output",
                            "write it to a file (--json FILE)");
     return 0;
 }
 
+int check_targets(const trace::TargetOptions& whom) {
+    const int targets =
+        (whom.command.empty() ? 0 : 1) + (whom.pids.empty() ? 0 : 1) + (whom.everyone ? 1 : 0);
+    if (targets == 0)
+        return usage_error("nothing to trace",
+                           "add `-- COMMAND`, --pid N, --pid-of NAME, or --all");
+    if (whom.everyone && targets > 1) return usage_error("--all already covers every process");
+    if (targets > 1)
+        return usage_error("a command and --pid cannot be traced together",
+                           "run mlbcc once for each");
+    return 0;
+}
+
 int check_use(const CommandLine& line) {
-    const trace::TraceOptions& o = line.options;
+    const trace::OutputOptions& out = line.options.output;
     bool lists_pattern =
         line.command == Command::list && line.pattern.find(':') != std::string::npos;
     const bool has_its_own = line.command == Command::doctor || line.command == Command::profile ||
                              line.command == Command::serve;
     const bool needs_rules = takes_rules(line.command) && !has_its_own && !lists_pattern;
-    if (needs_rules && o.rules.rules.empty()) {
+    if (needs_rules && line.options.rules.rules.empty()) {
         return usage_error(
             "no rules are given",
             "add --rules FILE, the name of a bundled file (--rules cuda; `mlbcc rules` "
@@ -207,35 +221,42 @@ int check_use(const CommandLine& line) {
     const bool reads_input = line.command == Command::report && line.file == "-";
     const std::string other = reads_input                       ? ""
                               : line.command == Command::report ? line.file
-                                                                : o.output;
-    if (line.command == Command::convert && line.file != "-" && is_same_file(o.output, line.file))
+                                                                : out.trace;
+    if (line.command == Command::convert && line.file != "-" && is_same_file(out.trace, line.file))
         return usage_error(fmt::format("convert would overwrite {}", line.file),
                            "name another file with -o");
-    if (!o.folded.empty() && is_same_file(o.folded, other))
+    if (!out.folded.file.empty() && is_same_file(out.folded.file, other))
         return usage_error(fmt::format("--folded would overwrite {}", other));
-    if (!o.report_json.empty() && is_same_file(o.report_json, other))
+    if (!out.report.json.empty() && is_same_file(out.report.json, other))
         return usage_error(fmt::format("--json would overwrite {}", other));
-    if (!o.keep.empty() && line.command == Command::check && !line.compile)
+    if (!out.keep.empty() && line.command == Command::check && !line.compile)
         return usage_error("--keep is for a trace, `check --compile` and `emit`", "add --compile");
     if (line.emit.annotate && line.emit.assembly)
         return usage_error("--annotate and --asm cannot be combined",
                            "leave one out: --asm names the rules, too");
-    const bool is_stream = o.output == "-" || o.output.starts_with("/dev/fd/");
-    if (!o.formats.empty() && (is_stream || (o.serves && o.output.empty())))
+    const bool is_stream = out.trace == "-" || out.trace.starts_with("/dev/fd/");
+    if (!out.formats.empty() &&
+        (is_stream || (line.command == Command::serve && out.trace.empty())))
         return usage_error("--format needs a trace file", "name one with -o FILE");
     if (!traces(line.command)) return 0;
-    if (int status = check_standard_output(o); status != 0) return status;
-    int targets = (o.command.empty() ? 0 : 1) + (o.pids.empty() ? 0 : 1) + (o.everyone ? 1 : 0);
-    if (targets == 0) {
-        return usage_error("nothing to trace",
-                           "add `-- COMMAND`, --pid N, --pid-of NAME, or --all");
+    if (int status = check_standard_output(line.options); status != 0) return status;
+    return check_targets(line.options.targets);
+}
+
+int read_values(const Texts& texts, CommandLine& line) {
+    read_given(texts, line.options.rules);
+    if (int status = read_saved(texts.saved, line); status != 0) return status;
+    const bool writes_folded =
+        line.command == Command::convert && line.convert.to == trace::ViewFormat::folded;
+    if (int status = read_texts(texts, line.options, writes_folded); status != 0) return status;
+    line.convert.output = line.options.output.trace;
+    line.convert.by_duration = line.options.output.folded.by_duration;
+    if (int status = read_serve(texts.serve, line.serve); status != 0) return status;
+    if (line.command == Command::top) {
+        line.options.screen.live = true;
+        if (line.options.rules.rules.empty()) line.options.rules.rules.emplace_back("cuda");
     }
-    if (o.everyone && targets > 1) return usage_error("--all already covers every process");
-    if (!o.command.empty() && !o.pids.empty()) {
-        return usage_error("a command and --pid cannot be traced together",
-                           "run mlbcc once for each");
-    }
-    return 0;
+    return check_use(line);
 }
 
 }  // namespace
@@ -246,7 +267,7 @@ Parsed parse_command_line(int argc, char** argv) {
     char** end = argv + argc;
     char** dashes =
         std::find_if(argv + 1, end, [](const char* arg) { return std::strcmp(arg, "--") == 0; });
-    if (dashes != end) line.options.command.assign(dashes + 1, end);
+    if (dashes != end) line.options.targets.command.assign(dashes + 1, end);
 
     CLI::App app(kDescription, "mlbcc");
     app.footer(kFooter);
@@ -286,18 +307,7 @@ Parsed parse_command_line(int argc, char** argv) {
                 usage_error(fmt::format("`{}` has no option `{}`", command, option),
                             fmt::format("{} --help lists its options", command))};
     }
-    read_given(texts, line.options.rules);
-    if (int status = read_saved(texts.saved, line); status != 0) return {{}, status};
-    bool writes_folded =
-        line.command == Command::convert && line.convert.to == trace::ViewFormat::folded;
-    if (int status = read_texts(texts, line.options, writes_folded); status != 0)
-        return {{}, status};
-    if (int status = read_serve(texts.serve, line.options.serve); status != 0) return {{}, status};
-    if (line.command == Command::top) {
-        line.options.live = true;
-        if (line.options.rules.rules.empty()) line.options.rules.rules.emplace_back("cuda");
-    }
-    if (int status = check_use(line); status != 0) return {{}, status};
+    if (int status = read_values(texts, line); status != 0) return {{}, status};
     return {std::move(line), 0};
 }
 

@@ -32,6 +32,8 @@ enum class Command {
 struct CommandLine {
     Command command = Command::trace;
     trace::TraceOptions options;
+    trace::ProfileOptions profile;
+    trace::ServeOptions serve;
     std::string pattern;   // list
     std::string file;      // report, convert, timeline
     bool json = false;     // doctor

@@ -44,32 +44,32 @@ void add_targets(CLI::App& app, trace::TraceOptions& o, Texts& texts) {
                    "Likewise, all that are called so now; may be given again")
         ->type_name("NAME")
         ->allow_extra_args(false);
-    app.add_flag("--all", o.everyone, "Trace every process");
+    app.add_flag("--all", o.targets.everyone, "Trace every process");
     app.add_option("-d,--duration", texts.duration,
                    "End the trace after this time; a command goes on, untraced, and is waited for")
         ->type_name("5s");
-    app.add_option("--user", o.user, "Run the command as this user")->type_name("NAME");
-    app.add_flag("--root", o.keep_root,
+    app.add_option("--user", o.targets.user, "Run the command as this user")->type_name("NAME");
+    app.add_flag("--root", o.targets.keep_root,
                  "Under sudo, run the command as root, not as the invoking user");
 }
 
 void add_output(CLI::App& app, trace::TraceOptions& o, Texts& texts) {
     app.add_option(
-           "-o,--output", o.output,
+           "-o,--output", o.output.trace,
            "Trace file (JSON lines); - is standard output; default traces/trace_<time>.jsonl")
         ->type_name("FILE");
     app.add_option("--output-fd", texts.output_fd,
                    "Write the trace to this open file descriptor; the command does not inherit it")
         ->type_name("N")
         ->check(unsaid(CLI::NonNegativeNumber));
-    app.add_option("--folded", o.folded,
+    app.add_option("--folded", o.output.folded.file,
                    "Write the events' stacks for a flame graph to this file, at the end")
         ->type_name("FILE");
     app.add_option("--folded-by", texts.folded_by,
                    "Stack weight: events, or duration in microseconds")
         ->type_name("events|duration")
         ->check(unsaid(CLI::IsMember({"events", "duration"})));
-    app.add_option("--keep", o.keep,
+    app.add_option("--keep", o.output.keep,
                    "Keep all that a bug report needs in this folder: trace, check --compile, emit")
         ->type_name("DIR");
     app.add_flag("-q,--quiet", texts.quiet, "No summary, no notes: errors only");
@@ -81,7 +81,8 @@ void add_running(CLI::App& app, trace::TraceOptions& o, Texts& texts) {
         ->type_name("SIZE");
     app.add_flag("--watch", o.rules.watch,
                  "Reload when a rule file, one of its headers, or a template changes");
-    app.add_flag("--reloadable", o.reloadable, "Reload the rules at SIGHUP; --watch does so, too");
+    app.add_flag("--reloadable", o.reload.at_signal,
+                 "Reload the rules at SIGHUP; --watch does so, too");
     app.add_flag("--no-realtime", texts.no_realtime, "Read events at normal priority");
     app.add_flag("--print", texts.prints,
                  "Print each call and event to standard output as it happens, one line each");
@@ -91,7 +92,8 @@ void add_running(CLI::App& app, trace::TraceOptions& o, Texts& texts) {
         ->allow_extra_args(false);
     app.add_option("--print-min", texts.print_min, "Print only calls that took at least this long")
         ->type_name("1ms");
-    app.add_flag("--live", o.live, "Fill the terminal with what was counted so far, while tracing");
+    app.add_flag("--live", o.screen.live,
+                 "Fill the terminal with what was counted so far, while tracing");
 }
 
 void add_times(CLI::App& app, Texts& texts) {
@@ -108,11 +110,11 @@ void add_times(CLI::App& app, Texts& texts) {
 }
 
 void add_export(CLI::App& app, CommandLine& line) {
-    app.add_option("--prometheus", line.options.prometheus,
+    app.add_option("--prometheus", line.options.exports.prometheus,
                    "While tracing, serve the numbers to Prometheus here; without an address, to "
                    "this machine alone")
         ->type_name("[ADDR]:PORT");
-    app.add_option("--otlp", line.options.otlp,
+    app.add_option("--otlp", line.options.exports.otlp,
                    "While tracing, send the numbers, and `serve` the requests, to this "
                    "OpenTelemetry collector")
         ->type_name("http://HOST[:4318]");
@@ -142,7 +144,7 @@ void add_subcommands(CLI::App& app, CommandLine& line, Texts& texts) {
     add_report_options(*report, line, texts.saved);
     CLI::App* profile = add("profile", "Trace a job and say what it did", Command::profile);
     for (CLI::App* sub : {profile, report}) {
-        sub->add_option("--json", line.options.report_json, "Write it to this file, as JSON")
+        sub->add_option("--json", line.options.output.report.json, "Write it to this file, as JSON")
             ->type_name("FILE");
         sub->add_option("--fail-on", texts.fail_on,
                         "End with status 97 if the profile has a finding so severe")
@@ -150,12 +152,12 @@ void add_subcommands(CLI::App& app, CommandLine& line, Texts& texts) {
             ->check(unsaid(CLI::IsMember({"low", "medium", "high"})));
     }
     profile
-        ->add_option("--marks", line.options.marks,
+        ->add_option("--marks", line.profile.marks,
                      "Each line written to this descriptor begins a phase of that name")
         ->type_name("FD")
         ->check(unsaid(CLI::NonNegativeNumber));
     profile->add_flag_callback(
-        "--no-progress", [&line] { line.options.progress = false; },
+        "--no-progress", [&line] { line.profile.progress = false; },
         "Do not show on the terminal what the job is at");
     add("rules", "List the bundled rules: what each is for, and where they are", Command::rules);
     add("doctor", "Say whether tracing works on this machine, and what repairs it", Command::doctor)

@@ -56,7 +56,7 @@ int read_calls(const SavedTexts& texts, CommandLine& line) {
     if (!is_wanted) return 0;
     view::CallSelection calls = texts.calls;
     if (int status = read_window(texts, calls); status != 0) return status;
-    if (!line.options.folded.empty())
+    if (!line.options.output.folded.file.empty())
         return usage_error("--folded has all calls",
                            "leave --top, --type, --name, --from and --to out");
     line.calls = std::move(calls);
@@ -135,7 +135,8 @@ void add_timeline(CLI::App& app, CommandLine& line, SavedTexts& texts) {
 
 int read_saved(const SavedTexts& texts, CommandLine& line) {
     line.convert.to = format_of(texts.to);
-    for (const std::string& form : texts.formats) line.options.formats.push_back(format_of(form));
+    for (const std::string& form : texts.formats)
+        line.options.output.formats.push_back(format_of(form));
     if (line.command == Command::report) return read_calls(texts, line);
     if (line.command == Command::timeline) return read_window(texts, line.timeline.calls);
     return line.command == Command::convert ? read_max_size(texts, line.convert) : 0;

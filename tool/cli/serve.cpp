@@ -53,8 +53,8 @@ void add_serve(CLI::App& app, CommandLine& line, ServeTexts& texts) {
     CLI::App* serve = app.add_subcommand("serve", "Where the time of a server's requests goes");
     serve->fallthrough();
     serve->callback([&line] { line.command = Command::serve; });
-    report::RequestOptions& requests = line.options.serve.requests;
-    serve->add_option("--json", line.options.report_json, "Write the numbers to this file")
+    report::RequestOptions& requests = line.serve.requests;
+    serve->add_option("--json", line.options.output.report.json, "Write the numbers to this file")
         ->type_name("FILE");
     serve->add_option("--interval", texts.interval, "Show the table so often, too")
         ->type_name("5s");
@@ -73,13 +73,13 @@ void add_serve(CLI::App& app, CommandLine& line, ServeTexts& texts) {
         ->type_name("1/10");
     serve
         ->add_option(
-            "--syscalls", line.options.serve.syscalls,
+            "--syscalls", line.serve.syscalls,
             "Tell how often each request makes these system calls, and how long they take; "
             "`categories`: all, by what they are for")
         ->type_name("read,write")
         ->delimiter(',')
         ->check(is_syscall_name);
-    serve->add_flag("--stacks", line.options.serve.stacks,
+    serve->add_flag("--stacks", line.serve.stacks,
                     "Tell in which functions each endpoint's requests waited 1 ms or longer");
     serve
         ->add_option("--marker", texts.marker,

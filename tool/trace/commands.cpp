@@ -91,10 +91,9 @@ std::string purpose_of(const std::string& path) {
 
 }  // namespace
 
-int run_rules(const TraceOptions& options) {
+int run_rules(const RuleOptions& options) {
     const system::InstallPaths paths(system::InstallHints::current(
-        options.rules.templates.empty() ? std::nullopt
-                                        : std::make_optional(options.rules.templates)));
+        options.templates.empty() ? std::nullopt : std::make_optional(options.templates)));
     std::map<std::string, std::string> files;  // by name: what counts of several is the first
     const std::vector<std::string> folders = paths.rules_folders();
     for (const std::string& folder : folders) {
@@ -121,13 +120,13 @@ int run_check(const TraceOptions& options, bool compile) {
     return compile ? try_to_load(options, frontend, loader) : 0;
 }
 
-int run_list(const TraceOptions& options, const std::string& pattern) {
-    if (pattern.find(':') != std::string::npos && options.rules.rules.empty()) {
+int run_list(const RuleOptions& options, Verbosity verbosity, const std::string& pattern) {
+    if (pattern.find(':') != std::string::npos && options.rules.empty()) {
         return list_pattern(pattern);
     }
-    Steps steps(options.verbosity == Verbosity::verbose);
-    Frontend frontend(options.rules, steps);
-    if (int status = prepare(frontend, options.verbosity); status != 0) return status;
+    Steps steps(verbosity == Verbosity::verbose);
+    Frontend frontend(options, steps);
+    if (int status = prepare(frontend, verbosity); status != 0) return status;
     std::string names = pattern.substr(pattern.rfind(':') + 1);
     size_t shown = 0;
     for (const plan::ProbePlan& probe : frontend.plan.probes) {
@@ -139,10 +138,10 @@ int run_list(const TraceOptions& options, const std::string& pattern) {
     return shown > 0 ? 0 : kExitFailure;
 }
 
-int run_explain(const TraceOptions& options, const std::string& pattern) {
-    Steps steps(options.verbosity == Verbosity::verbose);
-    Frontend frontend(options.rules, steps);
-    if (int status = prepare(frontend, options.verbosity); status != 0) return status;
+int run_explain(const RuleOptions& options, Verbosity verbosity, const std::string& pattern) {
+    Steps steps(verbosity == Verbosity::verbose);
+    Frontend frontend(options, steps);
+    if (int status = prepare(frontend, verbosity); status != 0) return status;
     if (auto done = frontend.choose_entries(); !done) return tell(done.error());
     std::string names = pattern.substr(pattern.rfind(':') + 1);
     for (const plan::ProbePlan& probe : frontend.plan.probes) {
@@ -159,7 +158,7 @@ int run_emit(const TraceOptions& options, const EmitOptions& emit) {
     Keeping keeping(options, frontend, loader);
     if (int status = keeping.begin(); status != 0) return status;
     if (int status = prepare(frontend, options.verbosity); status != 0) return status;
-    if (!options.keep.empty()) {  // explain's text has them
+    if (!options.output.keep.empty()) {  // explain's text has them
         if (auto done = frontend.choose_entries(); !done) return tell(done.error());
     }
     if (auto done = loader.generate(options); !done) return tell(done.error());

@@ -42,52 +42,50 @@ std::string requests_of(report::TraceFile& trace, const report::RequestOptions& 
 }
 
 // Standard input cannot be read twice: there are none of it.
-view::Reports reports_of(const std::string& file, const TraceOptions& options) {
+view::Reports reports_of(const std::string& file, const report::RequestOptions& requests) {
     view::Reports reports;
     if (file == "-") return reports;
     if (auto trace = report::TraceFile::open(file)) reports.profile = profile_of(*trace);
     if (auto trace = report::TraceFile::open(file))
-        reports.requests = requests_of(*trace, options.serve.requests);
+        reports.requests = requests_of(*trace, requests);
     return reports;
 }
 
-view::Opened open_writer(const ConvertOptions& convert, const TraceOptions& options,
+view::Opened open_writer(const ConvertOptions& convert, const std::string& path,
                          const std::string& file, const view::Origin& origin) {
-    const std::string& path = options.output;
     switch (convert.to) {
     case ViewFormat::chrome: return view::open_chrome(path, origin);
     case ViewFormat::perfetto: return view::open_perfetto(path, convert.max_size);
     case ViewFormat::csv: return view::open_csv(path);
-    case ViewFormat::html: return view::open_html(path, origin, reports_of(file, options));
+    case ViewFormat::html: return view::open_html(path, origin, reports_of(file, convert.requests));
     case ViewFormat::folded: break;  // has no calls in it
     }
     MLBCC_UNREACHABLE();
 }
 
-int write_view(const std::string& file, const ConvertOptions& convert,
-               const TraceOptions& options) {
-    ProgressBar bar(options.verbosity);
+int write_view(const std::string& file, const ConvertOptions& convert, const std::string& path,
+               Verbosity verbosity) {
+    ProgressBar bar(verbosity);
     Result<report::TraceFile> trace = report::TraceFile::open(file, bar.progress());
     if (!trace) return tell(trace.error());
     Result<report::ReadLines> read = view::convert(*trace, [&](const view::Origin& origin) {
-        return open_writer(convert, options, file, origin);
+        return open_writer(convert, path, file, origin);
     });
     bar.end();
     if (!read) return tell(read.error());
-    tell_unread(*read, file, options.verbosity);
+    tell_unread(*read, file, verbosity);
     return 0;
 }
 
 }  // namespace
 
-int run_convert(const std::string& file, const ConvertOptions& convert, const TraceOptions& given) {
-    TraceOptions options = given;
-    if (options.output.empty()) options.output = output_for(file, convert.to);
-    options.folded = options.output;
-    int status = convert.to == ViewFormat::folded ? fold_saved_trace(file, options)
-                                                  : write_view(file, convert, options);
-    bool is_named = given.output.empty() && options.output != "-";
-    if (status == 0 && is_named) tell_note(options.verbosity, options.output + " was written");
+int run_convert(const std::string& file, const ConvertOptions& convert, Verbosity verbosity) {
+    const std::string path = convert.output.empty() ? output_for(file, convert.to) : convert.output;
+    int status = convert.to == ViewFormat::folded
+                     ? fold_saved_trace(file, {path, convert.by_duration}, verbosity)
+                     : write_view(file, convert, path, verbosity);
+    bool is_named = convert.output.empty() && path != "-";
+    if (status == 0 && is_named) tell_note(verbosity, path + " was written");
     return status;
 }
 

@@ -20,7 +20,7 @@ constexpr const char* kUsualRules = "cuda";
 int run_doctor(const TraceOptions& options, bool json) {
     TraceOptions asked = options;
     if (asked.rules.rules.empty()) asked.rules.rules = {kUsualRules};
-    Findings found = examine_machine(asked);
+    Findings found = examine_machine(asked.targets.pids, asked.output.trace);
     examine_rules(asked, found);
     const std::vector<Row> rows = judge(found);
     fmt::print("{}", json ? doctor_json(found, rows)

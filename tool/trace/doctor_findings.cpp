@@ -58,7 +58,7 @@ std::vector<ProcessFinding> look_at_processes(const std::vector<int>& pids) {
 
 }  // namespace
 
-Findings examine_machine(const TraceOptions& options) {
+Findings examine_machine(const std::vector<int>& pids, const std::string& output) {
     Findings found;
     utsname names{};
     ::uname(&names);
@@ -79,10 +79,10 @@ Findings examine_machine(const TraceOptions& options) {
     found.initial_pid_namespace = !own || own->is_initial;
     found.cgroup = system::cgroup_version();
     found.container = system::container_of(system::read_container_marks());
-    found.processes = look_at_processes(options.pids);
+    found.processes = look_at_processes(pids);
     found.gpu = system::read_gpu_driver();
     found.compiler = ask_compiler();
-    found.folders = look_at_folders(options.output);
+    found.folders = look_at_folders(output);
     return found;
 }
 

@@ -71,7 +71,7 @@ struct Findings {
     RulesFinding rules;
 };
 
-Findings examine_machine(const TraceOptions& options);
+Findings examine_machine(const std::vector<int>& pids, const std::string& output);
 
 // With the libraries that the rules name, and those that `mlbcc doctor` always looks for.
 void examine_rules(const TraceOptions& options, Findings& found);

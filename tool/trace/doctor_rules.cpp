@@ -18,9 +18,9 @@ constexpr size_t kMaxRuleFile = 1u << 20;
 // Which libraries are looked for, whatever the rules: a rule file without rules.
 constexpr const char* kLibraries = "/doctor/libraries.rules";
 
-std::vector<system::ProcessView> views_of(const TraceOptions& options) {
+std::vector<system::ProcessView> views_of(const std::vector<int>& pids) {
     std::vector<system::ProcessView> views;
-    for (const int pid : options.pids) {
+    for (const int pid : pids) {
         if (auto view = system::view_of_process(pid)) views.push_back(std::move(*view));
     }
     if (!views.empty()) return views;
@@ -136,12 +136,13 @@ void examine_rules(const TraceOptions& options, Findings& found) {
     Steps steps(false);
     Frontend frontend(options.rules, steps);
     frontend.expects = true;
-    const Result<void> planned = frontend.up_to_plan(views_of(options));
+    const Result<void> planned = frontend.up_to_plan(views_of(options.targets.pids));
     rules.rules = frontend.rules.rules.size();
     rules.probes = frontend.plan.probes.size();
     rules.mistakes = frontend.diagnostics.error_count();
     note_needs(frontend.rules, rules);
-    if (!frontend.host) frontend.host = std::make_unique<system::LiveHost>(views_of(options));
+    if (!frontend.host)
+        frontend.host = std::make_unique<system::LiveHost>(views_of(options.targets.pids));
     find_libraries(frontend.rules, *frontend.host, found);
     if (!planned) {
         rules.error = planned.error();

@@ -6,25 +6,25 @@
 
 namespace mlbcc::trace {
 
-Result<std::unique_ptr<sink::Sink>> open_folded(const TraceOptions& options) {
-    auto by = options.folded_by_duration ? sink::FoldedBy::duration : sink::FoldedBy::events;
-    auto note = [verbosity = options.verbosity, file = options.folded](const std::string& text) {
+Result<std::unique_ptr<sink::Sink>> open_folded(const FoldedOptions& folded, Verbosity verbosity) {
+    auto by = folded.by_duration ? sink::FoldedBy::duration : sink::FoldedBy::events;
+    auto note = [verbosity, file = folded.file](const std::string& text) {
         tell_note(verbosity, file + ": " + text);
     };
-    return sink::open_folded(options.folded, by, note);
+    return sink::open_folded(folded.file, by, note);
 }
 
-int fold_saved_trace(const std::string& file, const TraceOptions& options) {
-    Result<std::unique_ptr<sink::Sink>> folded = open_folded(options);
+int fold_saved_trace(const std::string& file, const FoldedOptions& wanted, Verbosity verbosity) {
+    Result<std::unique_ptr<sink::Sink>> folded = open_folded(wanted, verbosity);
     if (!folded) return tell(folded.error());
-    ProgressBar bar(options.verbosity);
+    ProgressBar bar(verbosity);
     Result<report::TraceFile> trace = report::TraceFile::open(file, bar.progress());
     if (!trace) return tell(trace.error());
     sink::TraceEnd end;
     Result<report::ReadLines> read = trace->replay(**folded, end);
     bar.end();
     if (!read) return tell(read.error());
-    tell_unread(*read, file, options.verbosity);
+    tell_unread(*read, file, verbosity);
     if (auto done = (*folded)->finish(end, 0); !done) return tell(done.error());
     return 0;
 }

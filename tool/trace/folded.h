@@ -10,8 +10,8 @@
 namespace mlbcc::trace {
 
 // Its notes go to standard error, unless quiet. Errors: cannot create.
-Result<std::unique_ptr<sink::Sink>> open_folded(const TraceOptions& options);
+Result<std::unique_ptr<sink::Sink>> open_folded(const FoldedOptions& folded, Verbosity verbosity);
 // From the events of the trace in `file`. Returns the exit status.
-int fold_saved_trace(const std::string& file, const TraceOptions& options);
+int fold_saved_trace(const std::string& file, const FoldedOptions& wanted, Verbosity verbosity);
 
 }  // namespace mlbcc::trace

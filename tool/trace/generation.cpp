@@ -11,11 +11,11 @@ namespace mlbcc::trace {
 
 Generation::Generation(const TraceOptions& options, const bpf::Map& threads, Steps& steps)
     : frontend(options.rules, steps), loader(frontend, steps), keeping(options, frontend, loader),
-      pythons(loaded.kernel, options.verbosity), follower(loaded.kernel, options.everyone),
+      pythons(loaded.kernel, options.verbosity), follower(loaded.kernel, options.targets.everyone),
       metrics(frontend.plan, loaded.kernel), sums(frontend.plan, metrics), coverage(frontend.plan),
       cost(frontend.plan, loaded), learning(frontend, loaded, steps),
       going_on(frontend.plan, loaded.kernel), options_(options), threads_(threads), steps_(steps) {
-    frontend.run_by = fmt::format("{} {}", options.everyone, options.buffer_bytes);
+    frontend.run_by = fmt::format("{} {}", options.targets.everyone, options.reading.buffer_bytes);
 }
 
 Result<void> Generation::begin_to_open_rings() {
@@ -25,7 +25,7 @@ Result<void> Generation::begin_to_open_rings() {
     rings_ = std::move(*rings);
     opening_ = on_a_thread([this] {
         return bpf::Stream::open(
-            *rings_, options_.buffer_bytes,
+            *rings_, options_.reading.buffer_bytes,
             [this](uint32_t cpu, std::span<const std::byte> record) { on_record(cpu, record); });
     });
     return {};
@@ -67,7 +67,7 @@ Result<void> Generation::take_rings() {
     Result<bpf::Stream> opened = opening_.get();
     if (!opened) return opened.error();
     stream.emplace(std::move(*opened));
-    if (stream->bytes_per_cpu() < options_.buffer_bytes) {
+    if (stream->bytes_per_cpu() < options_.reading.buffer_bytes) {
         tell_note(options_.verbosity, fmt::format("the kernel gives only {} KiB of buffer a CPU",
                                                   stream->bytes_per_cpu() / 1024));
     }
@@ -93,7 +93,7 @@ Result<void> Generation::finish_loading() {
                   "preempts a thread in a probe (mount -t tracefs tracefs /sys/kernel/tracing)");
     }
     if (frontend.plan.traces_addresses()) given.emplace(frontend, loaded);
-    if (options_.everyone || !options_.pids.empty()) {
+    if (options_.targets.everyone || !options_.targets.pids.empty()) {
         if (auto done = learning.start(); !done) return done;
     }
     steps_.tell(cost.measured());
@@ -158,7 +158,7 @@ void Generation::disarm() {
 
 void Generation::tell_going_on() {
     going_on.tell(follower.armed_ns(),
-                  options_.pids.empty() ? std::vector<int>() : follower.processes());
+                  options_.targets.pids.empty() ? std::vector<int>() : follower.processes());
 }
 
 void Generation::detach() {

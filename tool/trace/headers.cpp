@@ -113,11 +113,11 @@ int list_headers(const std::string& wanted, bool json) {
 }
 
 // What the link is to lead to: the tree that was named or written, or one of the running kernel.
-Result<std::string> link_target(const TraceOptions& options, const HeadersOptions& headers,
+Result<std::string> link_target(const RuleOptions& options, const HeadersOptions& headers,
                                 const system::HeaderPlaces& places) {
     std::string named = headers.synthesize;
-    if (named.empty() && options.rules.headers != "auto" && options.rules.headers != "btf") {
-        named = options.rules.headers;
+    if (named.empty() && options.headers != "auto" && options.headers != "btf") {
+        named = options.headers;
     }
     if (!named.empty()) {
         const KernelHeaders tree = system::headers_in(named, places);
@@ -136,7 +136,7 @@ Result<std::string> link_target(const TraceOptions& options, const HeadersOption
                  "`mlbcc headers --synthesize DIR --link` makes them from the kernel's BTF"};
 }
 
-int link(const TraceOptions& options, const HeadersOptions& headers) {
+int link(const RuleOptions& options, const HeadersOptions& headers) {
     const system::HeaderPlaces places = system::HeaderPlaces::current();
     for (const KernelHeaders& one : system::find_kernel_headers(places)) {
         if (one.kind != system::HeaderKind::build || !one.is_usable()) continue;
@@ -152,9 +152,8 @@ int link(const TraceOptions& options, const HeadersOptions& headers) {
     return 0;
 }
 
-int synthesize(const TraceOptions& options, const std::string& folder) {
-    if (auto done = synthesize_headers(folder, options.rules.templates); !done)
-        return tell(done.error());
+int synthesize(const RuleOptions& options, const std::string& folder) {
+    if (auto done = synthesize_headers(folder, options.templates); !done) return tell(done.error());
     fmt::print("wrote headers of {} to {}; for tools made with BCC: BCC_KERNEL_SOURCE={}\n",
                system::HeaderPlaces::current().release, folder,
                std::filesystem::absolute(folder).string());
@@ -163,13 +162,13 @@ int synthesize(const TraceOptions& options, const std::string& folder) {
 
 }  // namespace
 
-int run_headers(const TraceOptions& options, const HeadersOptions& headers) {
+int run_headers(const RuleOptions& options, const HeadersOptions& headers) {
     if (!headers.synthesize.empty()) {
         const int status = synthesize(options, headers.synthesize);
         if (status != 0 || !headers.link) return status;
     }
     if (headers.link) return link(options, headers);
-    return list_headers(options.rules.headers, headers.json);
+    return list_headers(options.headers, headers.json);
 }
 
 }  // namespace mlbcc::trace

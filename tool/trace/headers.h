@@ -6,6 +6,6 @@
 namespace mlbcc::trace {
 
 // Exit status 0 where there is something that can be used.
-int run_headers(const TraceOptions& options, const HeadersOptions& headers);
+int run_headers(const RuleOptions& options, const HeadersOptions& headers);
 
 }  // namespace mlbcc::trace

@@ -122,8 +122,8 @@ std::string listing_text(const std::vector<bpf::ListedInstruction>& listing) {
 }  // namespace
 
 int Keeping::begin() {
-    if (options_.keep.empty()) return 0;
-    auto folder = KeepFolder::open(options_.keep);
+    if (options_.output.keep.empty()) return 0;
+    auto folder = KeepFolder::open(options_.output.keep);
     if (!folder) {
         tell(folder.error());
         return kExitUsage;
@@ -143,7 +143,7 @@ void Keeping::keep() {
     keep_outcome();
     folder_.front().finish();
     folder_.clear();
-    tell_note(options_.verbosity, "what a bug report needs is in " + options_.keep);
+    tell_note(options_.verbosity, "what a bug report needs is in " + options_.output.keep);
 }
 
 void Keeping::keep_inputs() {

@@ -5,11 +5,13 @@
 namespace mlbcc::trace {
 
 std::unique_ptr<LiveProgress> LiveProgress::open(const TraceOptions& options, uint64_t start_ns) {
-    if (!options.profile) return nullptr;
-    bool wanted = !options.live && options.progress && options.verbosity != Verbosity::quiet;
+    const auto* profile = std::get_if<ProfileOptions>(&options.purpose);
+    if (profile == nullptr) return nullptr;
+    bool wanted =
+        !options.screen.live && profile->progress && options.verbosity != Verbosity::quiet;
     std::unique_ptr<StatusLine> line = wanted ? StatusLine::open(STDERR_FILENO) : nullptr;
-    if (!line && !options.live) return nullptr;
-    const auto every_ns = static_cast<uint64_t>(options.refresh.value_or(kEvery).count());
+    if (!line && !options.screen.live) return nullptr;
+    const auto every_ns = static_cast<uint64_t>(options.screen.refresh.value_or(kEvery).count());
     return std::unique_ptr<LiveProgress>(new LiveProgress(std::move(line), start_ns, every_ns));
 }
 

@@ -32,10 +32,10 @@ uint64_t cpu_ns() {
     return ns(usage.ru_utime) + ns(usage.ru_stime);
 }
 
-std::string title_of(const TraceOptions& options) {
-    if (!options.command.empty()) return fmt::format("{}", fmt::join(options.command, " "));
-    if (options.everyone) return "all processes";
-    return fmt::format("pid {}", fmt::join(options.pids, ", "));
+std::string title_of(const TargetOptions& targets) {
+    if (!targets.command.empty()) return fmt::format("{}", fmt::join(targets.command, " "));
+    if (targets.everyone) return "all processes";
+    return fmt::format("pid {}", fmt::join(targets.pids, ", "));
 }
 
 // What leaves the alternate screen, shows the cursor and ends all attributes.
@@ -70,11 +70,13 @@ std::optional<report::LiveKey> key_of(int code) {
 
 }  // namespace
 
-LiveScreen::LiveScreen(const TraceOptions& options, UniqueFd terminal, CapturedOutput output)
-    : terminal_(std::move(terminal)), output_(std::move(output)), view_(title_of(options)),
+LiveScreen::LiveScreen(const ScreenOptions& options, const TargetOptions& targets,
+                       UniqueFd terminal, CapturedOutput output)
+    : terminal_(std::move(terminal)), output_(std::move(output)), view_(title_of(targets)),
       every_ns_(static_cast<uint64_t>(options.refresh.value_or(kEvery).count())) {}
 
-Result<std::unique_ptr<LiveScreen>> LiveScreen::open(const TraceOptions& options) {
+Result<std::unique_ptr<LiveScreen>> LiveScreen::open(const ScreenOptions& options,
+                                                     const TargetOptions& targets) {
     if (!options.live) return std::unique_ptr<LiveScreen>();
     UniqueFd terminal(::open("/dev/tty", O_RDWR | O_CLOEXEC));
     if (!terminal || ::isatty(STDERR_FILENO) != 1) {
@@ -94,7 +96,7 @@ Result<std::unique_ptr<LiveScreen>> LiveScreen::open(const TraceOptions& options
     Result<CapturedOutput> output = CapturedOutput::begin();
     if (!output) return output.error();
     return std::unique_ptr<LiveScreen>(
-        new LiveScreen(options, std::move(terminal), std::move(*output)));
+        new LiveScreen(options, targets, std::move(terminal), std::move(*output)));
 }
 
 void LiveScreen::start(uint64_t start_ns) {

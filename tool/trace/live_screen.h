@@ -30,7 +30,8 @@ public:
     // Null unless options.live. From here on what is written to the terminal is kept; the screen
     // itself comes with start(). Errors: standard output is no terminal, or one that TERM does not
     // say how to fill; the tracer is in the background.
-    static Result<std::unique_ptr<LiveScreen>> open(const TraceOptions& options);
+    static Result<std::unique_ptr<LiveScreen>> open(const ScreenOptions& options,
+                                                    const TargetOptions& targets);
     ~LiveScreen() { end(); }
     LiveScreen(const LiveScreen&) = delete;
     LiveScreen& operator=(const LiveScreen&) = delete;
@@ -42,7 +43,8 @@ public:
     CapturedOutput& output() { return output_; }
 
 private:
-    LiveScreen(const TraceOptions& options, UniqueFd terminal, CapturedOutput output);
+    LiveScreen(const ScreenOptions& options, const TargetOptions& targets, UniqueFd terminal,
+               CapturedOutput output);
     bool take_keys(bool& changed);
     void draw();
     void begin_colors();

@@ -100,7 +100,7 @@ Result<codegen::Options> generation_options(const TraceOptions& options, const p
     codegen::Options made;
     made.mode = *mode;
     made.kernel_mode = *kernel_mode;
-    made.everyone = options.everyone;
+    made.everyone = options.targets.everyone;
     made.namespace_ = *own;
     made.task_pid_offset = features.task_pid_offset;
     // In a container there may be no tracefs, and no right to mount it.
@@ -115,7 +115,7 @@ Result<codegen::Options> generation_options(const TraceOptions& options, const p
     made.return_instances_offset = features.return_instances_offset;
     made.awaited_offset = features.awaited_offset;
     if (features.sets_registers) made.return_places = features.return_places;
-    made.wake_bytes = options.buffer_bytes / 4;
+    made.wake_bytes = options.reading.buffer_bytes / 4;
     made.cpus = features.cpus;
     return made;
 }

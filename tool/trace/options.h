@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "codegen/codegen.h"
@@ -61,39 +62,81 @@ struct ServeOptions {  // of `mlbcc serve`
     } marker;                           // that tells whose work a thread does
 };
 
-struct TraceOptions {
-    RuleOptions rules;
+struct ProfileOptions {    // of `mlbcc profile`
+    bool progress = true;  // on a terminal
+    int marks = -1;        // descriptor that the program marks its phases on, -1 is none
+};
+
+struct ReportOptions {  // of what a profile, requests or calls come to
+    std::string json;   // file that it is written to, "-" standard output, "" none
+    std::optional<report::Severity> fail_on;  // findings of a profile: kExitFindings
+};
+
+struct FoldedOptions {
+    std::string file;  // of folded stacks, "" is none
+    bool by_duration = false;
+};
+
+struct TargetOptions {  // whom a trace follows
     std::vector<std::string> command;
     std::vector<int> pids;
     bool everyone = false;
-    std::string output;  // "" is traces/trace_<time>.jsonl, "-" standard output
-    std::string folded;  // file of folded stacks, "" is none
-    bool folded_by_duration = false;
+    std::string user;  // that the command runs as, "" is who called
+    bool keep_root = false;
+};
+
+struct OutputOptions {  // the files of a trace
+    std::string trace;  // "" is traces/trace_<time>.jsonl, "-" standard output
+    FoldedOptions folded;
     std::vector<ViewFormat> formats;  // that the trace is written in, too, at its end
-    bool profile = false;             // at the end a profile, not a summary
-    bool serves = false;  // requests to a server; no trace file unless `output` names one
-    ServeOptions serve;
-    std::optional<sink::LiveFilter> print;  // events are shown as lines, as they come
-    bool live = false;  // a screen of what was counted so far fills the terminal
+    ReportOptions report;
+    std::string keep;  // folder for all that a bug report needs, "" is none
+};
+
+struct ScreenOptions {                      // what the terminal shows meanwhile
+    std::optional<sink::LiveFilter> print;  // events, as lines
+    bool live = false;                      // what was counted so far, all over it
     // So often it is drawn, or the line of a profile.
     std::optional<std::chrono::nanoseconds> refresh;
-    bool progress = true;  // of a profile, on a terminal
-    int marks = -1;        // descriptor that the program marks its phases on, -1 is none
-    std::string
-        report_json;  // file that it, or `serve`, is written to, "-" standard output, "" none
-    std::optional<report::Severity> fail_on;  // findings of it: kExitFindings
-    std::optional<std::chrono::nanoseconds> duration;
-    std::string user;
-    bool keep_root = false;
-    size_t buffer_bytes = 16u << 20;  // a CPU
-    bool realtime = true;
-    bool reloadable = false;  // SIGHUP has the rules read anew
-    // How long calls that are open when the rules change are waited for.
-    std::chrono::nanoseconds reload_wait = std::chrono::seconds(2);
+};
+
+struct ExportOptions {
     std::string prometheus;  // [ADDR]:PORT where metrics are served, "" is nowhere
     std::string otlp;        // http://HOST:PORT of a collector, "" is none
-    std::string keep;        // folder for all that a bug report needs, "" is none
+};
+
+struct ReloadOptions {
+    bool at_signal = false;  // SIGHUP has the rules read anew
+    // How long calls that are open when the rules change are waited for.
+    std::chrono::nanoseconds wait = std::chrono::seconds(2);
+};
+
+struct ReadingOptions {               // of the records
+    size_t buffer_bytes = 16u << 20;  // a CPU
+    bool realtime = true;
+};
+
+struct SummaryOptions {};  // of a trace that is neither
+
+struct TraceOptions {
+    RuleOptions rules;
+    TargetOptions targets;
+    OutputOptions output;
+    ScreenOptions screen;
+    ExportOptions exports;
+    ReloadOptions reload;
+    ReadingOptions reading;
+    std::optional<std::chrono::nanoseconds> duration;
     Verbosity verbosity = Verbosity::normal;
+    // What the trace is for, and ends with. Requests to a server have no trace file unless `output`
+    // names one.
+    std::variant<SummaryOptions, ProfileOptions, ServeOptions> purpose;
+
+    bool is_profile() const { return std::holds_alternative<ProfileOptions>(purpose); }
+    const ServeOptions* serve() const { return std::get_if<ServeOptions>(&purpose); }  // or null
+    report::RequestOptions requests() const {
+        return serve() != nullptr ? serve()->requests : report::RequestOptions();
+    }
 };
 
 // Exit statuses of mlbcc itself; otherwise the traced command's own.

@@ -15,11 +15,11 @@ constexpr uint64_t kMetricsNs = 10'000'000'000, kRequestsNs = 1'000'000'000;
 constexpr size_t kSpans = 1000;  // of a message
 
 // As OpenTelemetry names services: by its own variable, else by the program.
-std::string service_of(const TraceOptions& options) {
+std::string service_of(const std::vector<std::string>& command) {
     const char* given = std::getenv("OTEL_SERVICE_NAME");
     if (given != nullptr && *given != '\0') return given;
-    if (options.command.empty()) return "unknown_service";
-    return std::string(system::file_name(options.command.front()));
+    if (command.empty()) return "unknown_service";
+    return std::string(system::file_name(command.front()));
 }
 
 std::string host_name() {
@@ -29,11 +29,12 @@ std::string host_name() {
 
 }  // namespace
 
-Result<std::unique_ptr<OtlpExport>> OtlpExport::open(const TraceOptions& options) {
-    Result<std::unique_ptr<OtlpSender>> sender = OtlpSender::open(options.otlp);
+Result<std::unique_ptr<OtlpExport>> OtlpExport::open(const std::string& url,
+                                                     const std::vector<std::string>& command) {
+    Result<std::unique_ptr<OtlpSender>> sender = OtlpSender::open(url);
     if (!sender) return sender.error();
     return std::unique_ptr<OtlpExport>(
-        new OtlpExport(std::move(*sender), {service_of(options), host_name()}));
+        new OtlpExport(std::move(*sender), {service_of(command), host_name()}));
 }
 
 void OtlpExport::begin(uint64_t start_ns) {

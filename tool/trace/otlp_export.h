@@ -21,7 +21,8 @@ namespace mlbcc::trace {
 class OtlpExport {
 public:
     // Errors: no address of a collector.
-    static Result<std::unique_ptr<OtlpExport>> open(const TraceOptions& options);
+    static Result<std::unique_ptr<OtlpExport>> open(const std::string& url,
+                                                    const std::vector<std::string>& command);
 
     // The monotonic clock at time 0 of the trace.
     void begin(uint64_t start_ns);

@@ -13,15 +13,15 @@
 namespace mlbcc::trace {
 
 // A trace with rules/profile.rules, besides those of `options`. Returns the exit status.
-int run_profile(TraceOptions options);
+int run_profile(TraceOptions options, const ProfileOptions& profile);
 // The sink that shows the profile on standard error, unless quiet, and writes
-// options.report_json. `has_findings` becomes true at the end where options.fail_on says so.
-// Errors: cannot create that file.
-Result<std::unique_ptr<sink::Sink>> open_profile(const TraceOptions& options,
+// report.json. `has_findings` becomes true at the end where report.fail_on says so. Errors: cannot
+// create that file.
+Result<std::unique_ptr<sink::Sink>> open_profile(const ReportOptions& report, Verbosity verbosity,
                                                  const sink::TraceInfo& info, bool& has_findings);
 // Nothing if the trace in `file` is not one of a profile; else the exit status.
 // Then nothing of it has been read.
 std::optional<int> report_saved_profile(report::TraceFile& trace, const std::string& file,
-                                        const TraceOptions& options);
+                                        const ReportOptions& report, Verbosity verbosity);
 
 }  // namespace mlbcc::trace

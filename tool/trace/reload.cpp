@@ -69,7 +69,7 @@ void Reloader::begin(std::vector<int> pids, OnRecord on_record) {
 
 Reloader::Outcome Reloader::prepare(const std::vector<int>& pids, const OnRecord& on_record) {
     Outcome made{std::make_unique<Generation>(options_, threads_, steps_), {}};
-    auto views = views_of(options_, pids);
+    auto views = views_of(options_.targets, pids);
     Result<void> done = views ? made.generation->plan(std::move(*views)) : views.error();
     if (done && !made.generation->frontend.diagnostics.has_errors())
         done = load(*made.generation, on_record);

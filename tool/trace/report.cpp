@@ -17,36 +17,37 @@ namespace mlbcc::trace {
 namespace {
 
 int report_calls(report::TraceFile& trace, ProgressBar& bar, const std::string& file,
-                 const view::CallSelection& wanted, const TraceOptions& options) {
-    Result<ReportFile> json = ReportFile::create(options.report_json);
+                 const view::CallSelection& wanted, const ReportOptions& report,
+                 Verbosity verbosity) {
+    Result<ReportFile> json = ReportFile::create(report.json);
     if (!json) return tell(json.error());
     std::unique_ptr<view::CallReport> calls = view::report_calls(wanted);
     Result<report::ReadLines> read = view::convert(trace, *calls);
     bar.end();
     if (!read) return tell(read.error());
-    tell_unread(*read, file, options.verbosity);
+    tell_unread(*read, file, verbosity);
     if (calls->is_empty()) {
-        tell_note(options.verbosity,
-                  "no call in " + file + " is of that type and name, and began then");
+        tell_note(verbosity, "no call in " + file + " is of that type and name, and began then");
     }
     Result<void> done = json->write(calls->json());
-    if (done && options.report_json != "-")
-        done = write_report(STDOUT_FILENO, calls->text(), "the report");
+    if (done && report.json != "-") done = write_report(STDOUT_FILENO, calls->text(), "the report");
     return done ? 0 : tell(done.error());
 }
 
 }  // namespace
 
 int run_report(const std::string& file, const std::optional<view::CallSelection>& calls,
-               const TraceOptions& options) {
-    if (!options.folded.empty()) return fold_saved_trace(file, options);
-    ProgressBar bar(options.verbosity);
+               const OutputOptions& output, Verbosity verbosity) {
+    if (!output.folded.file.empty()) return fold_saved_trace(file, output.folded, verbosity);
+    ProgressBar bar(verbosity);
     Result<report::TraceFile> opened = report::TraceFile::open(file, bar.progress());
     if (!opened) return tell(opened.error());
-    if (calls) return report_calls(*opened, bar, file, *calls, options);
-    if (auto status = report_saved_profile(*opened, file, options)) return *status;
-    if (auto status = report_saved_requests(*opened, file, options)) return *status;
-    if (!options.report_json.empty()) return report_calls(*opened, bar, file, {}, options);
+    if (calls) return report_calls(*opened, bar, file, *calls, output.report, verbosity);
+    if (auto status = report_saved_profile(*opened, file, output.report, verbosity)) return *status;
+    if (auto status = report_saved_requests(*opened, file, output.report, verbosity))
+        return *status;
+    if (!output.report.json.empty())
+        return report_calls(*opened, bar, file, {}, output.report, verbosity);
     Result<report::SavedTrace> trace = opened->summary();
     bar.end();
     if (!trace) return tell(trace.error());

@@ -9,10 +9,10 @@
 
 namespace mlbcc::trace {
 
-// The summary goes to standard output, what is missing to standard error. With options.folded its
+// The summary goes to standard output, what is missing to standard error. With output.folded its
 // stacks go to that file, and there is no summary. A trace of a profile is shown as that. Returns
 // the exit status. With `calls` it is a report of those calls in place of the summary.
 int run_report(const std::string& file, const std::optional<view::CallSelection>& calls,
-               const TraceOptions& options);
+               const OutputOptions& output, Verbosity verbosity);
 
 }  // namespace mlbcc::trace

@@ -17,10 +17,10 @@ namespace {
 
 class LiveRequests : public RequestSink {
 public:
-    LiveRequests(const TraceOptions& options, uint64_t start_ns, ReportFile json)
-        : requests_(options.serve.requests), json_(std::move(json)),
-          is_quiet_(options.verbosity == Verbosity::quiet), start_ns_(start_ns),
-          shown_ns_(start_ns), interval_ns_(options.serve.interval_ns) {}
+    LiveRequests(const ServeOptions& serve, Verbosity verbosity, uint64_t start_ns, ReportFile json)
+        : requests_(serve.requests), json_(std::move(json)),
+          is_quiet_(verbosity == Verbosity::quiet), start_ns_(start_ns), shown_ns_(start_ns),
+          interval_ns_(serve.interval_ns) {}
 
     report::Requests& requests() override { return requests_; }
     void event(const event::Event& one) override { requests_.add(reader_.read(one, start_ns_)); }
@@ -61,68 +61,67 @@ private:
 };
 
 // A rule for each of the calls, which says which it was; or those that say what each is for.
-void add_syscalls(TraceOptions& options) {
-    if (options.serve.syscalls.front() == ServeOptions::kCategories) {
-        options.rules.rules.insert(options.rules.rules.begin(), "serve_calls");
+void add_syscalls(const std::vector<std::string>& calls, RuleOptions& rules) {
+    if (calls.front() == ServeOptions::kCategories) {
+        rules.rules.insert(rules.rules.begin(), "serve_calls");
         return;
     }
     const std::string name = "--syscalls";
-    std::string& text = options.rules.given[name];
-    for (const std::string& one : options.serve.syscalls)
+    std::string& text = rules.given[name];
+    for (const std::string& one : calls)
         text += fmt::format("on syscall:{0} {{ event serve.call(call = \"{0}\") }}\n", one);
-    options.rules.rules.insert(options.rules.rules.begin(), name);
+    rules.rules.insert(rules.rules.begin(), name);
 }
 
-void add_marker(TraceOptions& options) {
+void add_marker(const ServeOptions::Marker& marker, RuleOptions& rules) {
     const std::string name = "--marker";
-    const ServeOptions::Marker& marker = options.serve.marker;
-    options.rules.given[name] =
-        fmt::format("void {0}(unsigned long request);\n"
-                    "on entry \"{1}\":{0} {{ event serve.mark(request) }}\n",
-                    marker.function, marker.library);
-    options.rules.rules.insert(options.rules.rules.begin(), name);
+    rules.given[name] = fmt::format("void {0}(unsigned long request);\n"
+                                    "on entry \"{1}\":{0} {{ event serve.mark(request) }}\n",
+                                    marker.function, marker.library);
+    rules.rules.insert(rules.rules.begin(), name);
 }
 
 }  // namespace
 
-int run_serve(TraceOptions options) {
+int run_serve(TraceOptions options, const ServeOptions& serve) {
     auto& rules = options.rules.rules;
-    if (!options.serve.syscalls.empty()) add_syscalls(options);
-    if (!options.serve.marker.function.empty()) add_marker(options);
-    if (options.serve.stacks) rules.insert(rules.begin(), "serve_stacks");
-    if (options.serve.requests.http) rules.insert(rules.begin(), "serve_http");
+    if (!serve.syscalls.empty()) add_syscalls(serve.syscalls, options.rules);
+    if (!serve.marker.function.empty()) add_marker(serve.marker, options.rules);
+    if (serve.stacks) rules.insert(rules.begin(), "serve_stacks");
+    if (serve.requests.http) rules.insert(rules.begin(), "serve_http");
     rules.insert(rules.begin(), "serve");
-    options.serves = true;
+    options.purpose = serve;
     return run_trace(options);
 }
 
-Result<std::unique_ptr<RequestSink>> open_requests(const TraceOptions& options,
+Result<std::unique_ptr<RequestSink>> open_requests(const ServeOptions& serve,
+                                                   const ReportOptions& report, Verbosity verbosity,
                                                    const sink::TraceInfo& info) {
-    Result<ReportFile> json = ReportFile::create(options.report_json);
+    Result<ReportFile> json = ReportFile::create(report.json);
     if (!json) return json.error();
-    if (options.serve.interval_ns == 0)
-        tell_note(options.verbosity,
+    if (serve.interval_ns == 0)
+        tell_note(verbosity,
                   "requests are shown at the end; --interval 5s shows them meanwhile, too");
     return std::unique_ptr<RequestSink>(
-        std::make_unique<LiveRequests>(options, info.start_ns, std::move(*json)));
+        std::make_unique<LiveRequests>(serve, verbosity, info.start_ns, std::move(*json)));
 }
 
 std::optional<int> report_saved_requests(report::TraceFile& trace, const std::string& file,
-                                         const TraceOptions& options) {
-    report::Requests requests(options.serve.requests);
+                                         const ReportOptions& report, Verbosity verbosity) {
+    report::Requests requests({});
     Result<std::optional<report::SavedRequests>> saved = report::read_requests(trace, requests);
     if (!saved) return tell(saved.error());
     if (!*saved) return {};
     const report::SavedRequests& found = **saved;
     if (!found.has_summary) {
-        tell_note(options.verbosity,
+        tell_note(verbosity,
                   fmt::format("{} has no summary: it was cut, or is still being written", file));
     }
-    Result<ReportFile> json = ReportFile::create(options.report_json);
+    Result<ReportFile> json = ReportFile::create(report.json);
     if (!json) return tell(json.error());
     Result<void> done;
     if (json->is_wanted()) done = json->write(requests.json(found.time_ns, found.lost));
-    if (done && options.report_json != "-")
+    if (done && report.json != "-")
         done = write_report(STDOUT_FILENO, requests.text(found.time_ns), "the table");
     return done ? 0 : tell(done.error());
 }

@@ -14,18 +14,19 @@
 namespace mlbcc::trace {
 
 // A trace with rules/serve.rules, besides those of `options`. Returns the exit status.
-int run_serve(TraceOptions options);
+int run_serve(TraceOptions options, const ServeOptions& serve);
 class RequestSink : public sink::Sink {
 public:
     virtual report::Requests& requests() = 0;
 };
 // The sink that shows the table on standard error, unless quiet, at the end and at each
-// options.serve.interval, and writes options.report_json at the end. Errors: cannot create that.
-Result<std::unique_ptr<RequestSink>> open_requests(const TraceOptions& options,
+// serve.interval_ns, and writes report.json at the end. Errors: cannot create that.
+Result<std::unique_ptr<RequestSink>> open_requests(const ServeOptions& serve,
+                                                   const ReportOptions& report, Verbosity verbosity,
                                                    const sink::TraceInfo& info);
 // Nothing if the trace in `file` is not one of a server; else the exit status.
 // Then nothing of it has been read.
 std::optional<int> report_saved_requests(report::TraceFile& trace, const std::string& file,
-                                         const TraceOptions& options);
+                                         const ReportOptions& report, Verbosity verbosity);
 
 }  // namespace mlbcc::trace

@@ -35,7 +35,7 @@ Session::Session(const TraceOptions& options, std::unique_ptr<Generation> genera
                 {.symbols = {.epoch_ns = monotonic_epoch_ns()},
                  .python_names = [this](uint64_t frame) { return now_->pythons.name(frame); },
                  .kernel_names = [this](uint64_t at) { return kernel_names_.find(at); }}),
-      reloader_(options, threads), page_(options.serve.requests.top) {}
+      reloader_(options, threads), page_(options.requests().top) {}
 
 Result<std::unique_ptr<Session>> Session::open(const TraceOptions& options,
                                                std::unique_ptr<Generation> generation,
@@ -62,26 +62,29 @@ Result<void> Session::open_sinks(const std::string& output) {
         sinks_.push_back(std::move(*file));
     }
     output_ = output;
-    if (options_.print) {
+    if (options_.screen.print) {
         auto note = [this](const std::string& text) { tell_note(options_.verbosity, text); };
-        Result<std::unique_ptr<sink::Sink>> print = open_print(*options_.print, plan, note);
+        Result<std::unique_ptr<sink::Sink>> print = open_print(*options_.screen.print, plan, note);
         if (!print) return print.error();
         sinks_.push_back(std::move(*print));
     }
-    if (options_.profile) {
-        Result<std::unique_ptr<sink::Sink>> profile = open_profile(options_, info, has_findings_);
+    const OutputOptions& wanted = options_.output;
+    if (options_.is_profile()) {
+        Result<std::unique_ptr<sink::Sink>> profile =
+            open_profile(wanted.report, options_.verbosity, info, has_findings_);
         if (!profile) return profile.error();
         sinks_.push_back(std::move(*profile));
-    } else if (options_.serves) {
-        Result<std::unique_ptr<RequestSink>> requests = open_requests(options_, info);
+    } else if (const ServeOptions* serve = options_.serve()) {
+        Result<std::unique_ptr<RequestSink>> requests =
+            open_requests(*serve, wanted.report, options_.verbosity, info);
         if (!requests) return requests.error();
         requests_ = requests->get();
         sinks_.push_back(std::move(*requests));
     } else if (options_.verbosity != Verbosity::quiet) {
         sinks_.push_back(sink::make_summary(STDERR_FILENO, info, plan));
     }
-    if (!options_.folded.empty()) {
-        Result<std::unique_ptr<sink::Sink>> folded = open_folded(options_);
+    if (!wanted.folded.file.empty()) {
+        Result<std::unique_ptr<sink::Sink>> folded = open_folded(wanted.folded, options_.verbosity);
         if (!folded) return folded.error();
         sinks_.push_back(std::move(*folded));
     }
@@ -95,7 +98,7 @@ Result<void> Session::attach() {
     if (auto done = now_->attach(); !done) return done;
     if (auto done = now_->finish_loading(); !done) return done;
     if (now_->frontend.plan.takes_kernel()) kernel_names_.read(options_.verbosity);
-    now_->find_pythons(options_.command);
+    now_->find_pythons(options_.targets.command);
     return {};
 }
 
@@ -126,12 +129,12 @@ Result<void> Session::arm() {
     if (command_) {
         if (auto done = follower.add(command_->pid()); !done) return done;
     }
-    for (int pid : options_.pids) {
+    for (int pid : options_.targets.pids) {
         now_->look_for_python(pid);
         if (auto done = follower.add_with_children(pid); !done) return done;
         now_->look_for_python(pid);  // in children that it has had meanwhile
     }
-    if (options_.everyone) now_->look_for_python(1);
+    if (options_.targets.everyone) now_->look_for_python(1);
     if (command_) command_->stand_by();  // last: it does not stay awake for long
     return follower.arm();
 }
@@ -189,7 +192,7 @@ void Session::sweep() {
     if (progress_) progress_->work(now);
     if (screen_ != nullptr) attend_screen(now);
     give_page();
-    if (options_.reloadable) attend_reload(now);
+    if (options_.reload.at_signal) attend_reload(now);
 }
 
 void Session::periodically(uint64_t now_ns) {
@@ -201,7 +204,7 @@ void Session::periodically(uint64_t now_ns) {
     last_check_ns_ = now_ns;
     now_->follower.clean_up();
     if (now_->cost.is_due(now_ns)) attend_cost(now_ns);
-    roots_ended_ = !command_ && !options_.everyone && now_->follower.running_roots() == 0;
+    roots_ended_ = !command_ && !options_.targets.everyone && now_->follower.running_roots() == 0;
     add_losses(now_ns);
 }
 
@@ -249,7 +252,7 @@ void Session::wait() {
                          {coming != nullptr ? coming->stream->poll_fd() : -1, POLLIN, 0},
                          {late(coming), POLLIN, 0}};
     const uint64_t now = monotonic_ns();
-    const int most_ms = options_.serves && output_.empty() ? kLazySweepMs : kSweepMs;
+    const int most_ms = options_.serve() != nullptr && output_.empty() ? kLazySweepMs : kSweepMs;
     const int patience_ms = now_->looks->patience_ms(now, now_->sums.patience_ms(now, most_ms));
     ::poll(waiting, 6, patience_ms);
     take_late();
@@ -275,7 +278,7 @@ Session::End Session::poll() {
 }
 
 void Session::use_realtime() {
-    if (!options_.realtime) return;
+    if (!options_.reading.realtime) return;
     sched_param priority{};
     priority.sched_priority = 1;  // above all normal work, below every other real-time task
     if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &priority) != 0) {
@@ -284,11 +287,11 @@ void Session::use_realtime() {
 }
 
 void Session::give_up_rights() {
-    if (options_.reloadable) return;
+    if (options_.reload.at_signal) return;
     const Generation& all = *now_;
     Work work = work_to_come(all.frontend.plan, command_.has_value(),
                              all.late || all.given || all.learning.may_attach(), all.loaded.mode);
-    work.processes |= !options_.pids.empty() && all.going_on.finds_threads();
+    work.processes |= !options_.targets.pids.empty() && all.going_on.finds_threads();
     trace::give_up_rights(
         work, steps_, [&] { return all.follower.reads_maps(); },
         [&] { return all.follower.sees_roots(); });
@@ -299,7 +302,7 @@ int Session::run() {
     take_late();
     if (auto done = arm(); !done) return tell(done.error());
     give_up_rights();
-    if (!options_.everyone) now_->cost.begin(now_->follower.processes());
+    if (!options_.targets.everyone) now_->cost.begin(now_->follower.processes());
     if (command_) {
         steps_.done("arm");
         attend_start();
@@ -308,7 +311,7 @@ int Session::run() {
             return system::failed_exec_status(done.error().code);
         }
         steps_.done("release the command");
-    } else if (options_.everyone || !options_.pids.empty()) {
+    } else if (options_.targets.everyone || !options_.targets.pids.empty()) {
         tell_note(options_.verbosity,
                   fmt::format("tracing {} functions; Ctrl-C ends the trace", now_->loaded.probes));
     }

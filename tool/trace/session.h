@@ -38,7 +38,7 @@ public:
     // The probes, which nothing records until run().
     Result<void> attach();
     Result<void> open_sinks(const std::string& output);
-    Result<void> open_exporter();  // where options.prometheus says
+    Result<void> open_exporter();  // where options.exports.prometheus says
     int run();                     // to the end; the exit status
 
 private:

@@ -8,14 +8,15 @@
 namespace mlbcc::trace {
 
 Result<void> Session::open_exporter() {
-    if (!options_.prometheus.empty()) {
-        Result<std::unique_ptr<Exporter>> exporter = Exporter::open(options_.prometheus);
+    if (!options_.exports.prometheus.empty()) {
+        Result<std::unique_ptr<Exporter>> exporter = Exporter::open(options_.exports.prometheus);
         if (!exporter) return exporter.error();
         exporter_ = std::move(*exporter);
         tell_note(options_.verbosity, "numbers for Prometheus are at " + exporter_->url());
     }
-    if (!options_.otlp.empty()) {
-        Result<std::unique_ptr<OtlpExport>> otlp = OtlpExport::open(options_);
+    if (!options_.exports.otlp.empty()) {
+        Result<std::unique_ptr<OtlpExport>> otlp =
+            OtlpExport::open(options_.exports.otlp, options_.targets.command);
         if (!otlp) return otlp.error();
         otlp_ = std::move(*otlp);
     }
@@ -25,9 +26,8 @@ Result<void> Session::open_exporter() {
 void Session::begin_export() {
     if (!otlp_) return;
     otlp_->begin(start_ns_);
-    const ServeOptions& serve = options_.serve;
-    if (requests_ != nullptr)
-        requests_->requests().finished().keep(serve.one_in, serve.requests.least_ns);
+    if (const ServeOptions* serve = options_.serve())
+        requests_->requests().finished().keep(serve->one_in, serve->requests.least_ns);
 }
 
 void Session::attend_cost(uint64_t now_ns) {

@@ -22,7 +22,7 @@ using codegen::kOthers;
 
 void Session::attend_reload(uint64_t now_ns) {
     if (change_) {
-        const auto patience = static_cast<uint64_t>(options_.reload_wait.count());
+        const auto patience = static_cast<uint64_t>(options_.reload.wait.count());
         const bool waited = now_ns - change_->since_ns >= patience || change_->held.is_full();
         if (!change_->leaving.valid()) {
             if (waited) begin_leaving();
@@ -34,7 +34,7 @@ void Session::attend_reload(uint64_t now_ns) {
     }
     if (!reloader_.is_preparing()) {
         if (!reloader_.is_wanted(now_ns)) return;
-        reloader_.begin(options_.everyone ? std::vector<int>() : now_->follower.processes(),
+        reloader_.begin(options_.targets.everyone ? std::vector<int>() : now_->follower.processes(),
                         [this](Generation& from, uint32_t cpu, std::span<const std::byte> record) {
                             take(from, cpu, record);
                         });
@@ -50,7 +50,7 @@ void Session::attend_reload(uint64_t now_ns) {
 
 Result<void> Session::join(Generation& coming) {
     if (auto done = watch_mappings(coming.frontend.plan); !done) return done;
-    coming.find_pythons(options_.command);
+    coming.find_pythons(options_.targets.command);
     if (auto done = coming.follower.join(now_->follower); !done) return done;
     if (coming.frontend.plan.knows_pythons()) {
         for (int pid : coming.follower.processes()) coming.pythons.look_at(pid);
@@ -126,7 +126,7 @@ void Session::change_over() {
         if (!change.tells_of_process(record, false)) pipeline_.add(cpu, record);
     });
     now_->follower.forget_ended();
-    if (!options_.everyone) now_->cost.begin(now_->follower.processes());
+    if (!options_.targets.everyone) now_->cost.begin(now_->follower.processes());
     now_->looks->start(monotonic_ns(), false);
     now_->sums.start(change.since_ns);
     tell_refused(options_.verbosity, now_->loaded.refused, plan);

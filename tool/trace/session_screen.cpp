@@ -30,7 +30,7 @@ void Session::leave_screen() {
 // Ctrl-C at a terminal reaches the command, too; a signal that only the tracer got is passed on.
 void Session::handle_interrupts() {
     while (auto interrupt = signals_->next()) {
-        if (options_.reloadable && interrupt->signal == SIGHUP && !interrupt->from_terminal) {
+        if (options_.reload.at_signal && interrupt->signal == SIGHUP && !interrupt->from_terminal) {
             reloader_.ask("SIGHUP");
             continue;
         }

@@ -26,18 +26,17 @@ bool needs_ascii() {
 
 }  // namespace
 
-int run_timeline(const std::string& file, const TimelineOptions& timeline,
-                 const TraceOptions& options) {
-    ProgressBar bar(options.verbosity);
+int run_timeline(const std::string& file, const TimelineOptions& timeline, Verbosity verbosity) {
+    ProgressBar bar(verbosity);
     Result<report::TraceFile> trace = report::TraceFile::open(file, bar.progress());
     if (!trace) return tell(trace.error());
     std::unique_ptr<view::Timeline> drawing = view::draw_timeline(timeline.calls);
     Result<report::ReadLines> read = view::convert(*trace, *drawing);
     bar.end();
     if (!read) return tell(read.error());
-    tell_unread(*read, file, options.verbosity);
+    tell_unread(*read, file, verbosity);
     if (drawing->is_empty())
-        tell_note(options.verbosity, "no call in " + file + " is of that type, name and time");
+        tell_note(verbosity, "no call in " + file + " is of that type, name and time");
     const view::TimelineLook look{
         timeline.width > 0 ? timeline.width : sink::terminal_width(STDOUT_FILENO),
         sink::wants_color(STDOUT_FILENO), timeline.ascii || needs_ascii()};

@@ -16,7 +16,6 @@ struct TimelineOptions {
 };
 
 // Returns the exit status.
-int run_timeline(const std::string& file, const TimelineOptions& timeline,
-                 const TraceOptions& options);
+int run_timeline(const std::string& file, const TimelineOptions& timeline, Verbosity verbosity);
 
 }  // namespace mlbcc::trace

@@ -55,7 +55,7 @@ Result<std::string> default_output() {
 }
 
 Result<std::string> output_path(const TraceOptions& options) {
-    if (!options.output.empty() || options.serves) return options.output;
+    if (!options.output.trace.empty() || options.serve() != nullptr) return options.output.trace;
     std::error_code code;
     std::filesystem::create_directories("traces", code);
     if (code) {
@@ -67,10 +67,12 @@ Result<std::string> output_path(const TraceOptions& options) {
 
 // The command's own status stays, if it has one.
 int write_formats(const std::string& trace, const TraceOptions& options, int status) {
-    TraceOptions saved = options;
-    saved.output.clear();
-    for (ViewFormat format : options.formats) {
-        int done = run_convert(trace, {format, {}}, saved);
+    for (ViewFormat format : options.output.formats) {
+        ConvertOptions convert;
+        convert.to = format;
+        convert.by_duration = options.output.folded.by_duration;
+        convert.requests = options.requests();
+        int done = run_convert(trace, convert, options.verbosity);
         if (status == 0) status = done;
     }
     return status;
@@ -81,15 +83,16 @@ int write_formats(const std::string& trace, const TraceOptions& options, int sta
 int run_trace(const TraceOptions& options) {
     Steps steps(options.verbosity == Verbosity::verbose);
     if (auto missing = why_not_trace(own_standing())) return tell(*missing);
-    Result<std::unique_ptr<LiveScreen>> screen = LiveScreen::open(options);
+    Result<std::unique_ptr<LiveScreen>> screen = LiveScreen::open(options.screen, options.targets);
     if (!screen) return tell(screen.error());
     std::optional<system::ChildProcess> command;
-    if (!options.command.empty()) {  // first: a fork takes as long as there is memory
-        Result<system::ChildProcess> child = system::ChildProcess::start(launch_options(options));
+    if (!options.targets.command.empty()) {  // first: a fork takes as long as there is memory
+        Result<system::ChildProcess> child =
+            system::ChildProcess::start(launch_options(options.targets));
         if (!child) return tell(child.error());
         command.emplace(std::move(*child));
     }
-    Result<std::vector<system::ProcessView>> views = views_of(options);
+    Result<std::vector<system::ProcessView>> views = views_of(options.targets);
     if (!views) return tell(views.error());
     Result<bpf::Map> threads = bpf::make_thread_table();
     if (!threads) return tell(threads.error());

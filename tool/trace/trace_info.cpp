@@ -28,8 +28,9 @@ std::string wall_clock() {
 
 // NAME=VALUE: what the command is given; what the first of running processes was given.
 Result<std::vector<std::string>> environment_of(const TraceOptions& options) {
-    if (!options.command.empty()) return system::launch_environment(launch_options(options));
-    Result<system::ProcessView> view = system::view_of_process(options.pids[0]);
+    if (!options.targets.command.empty())
+        return system::launch_environment(launch_options(options.targets));
+    Result<system::ProcessView> view = system::view_of_process(options.targets.pids[0]);
     if (!view) return view.error();
     return std::move(view->environment);
 }
@@ -38,10 +39,10 @@ Result<std::vector<std::string>> environment_of(const TraceOptions& options) {
 void add_places(const TraceOptions& options, sink::TraceInfo& info) {
     namespace fs = std::filesystem;
     std::error_code code;
-    if (options.command.empty() && options.pids.empty()) return;
+    if (options.targets.command.empty() && options.targets.pids.empty()) return;
     info.folder =
-        options.command.empty()
-            ? fs::read_symlink(fmt::format("/proc/{}/cwd", options.pids[0]), code).string()
+        options.targets.command.empty()
+            ? fs::read_symlink(fmt::format("/proc/{}/cwd", options.targets.pids[0]), code).string()
             : fs::current_path(code).string();
     auto environment = environment_of(options);
     if (!environment) return;
@@ -64,13 +65,13 @@ sink::TraceInfo trace_info(const TraceOptions& options, const Frontend& frontend
     info.start = wall_clock();
     info.kernel = names.release;
     info.arch = names.machine;
-    info.command = options.command;
+    info.command = options.targets.command;
     info.rules = frontend.rule_names;
-    if (options.profile) {
+    if (options.is_profile()) {
         info.report = "profile";
         add_places(options, info);
     }
-    if (options.serves) info.report = "serve";
+    if (options.serve() != nullptr) info.report = "serve";
     info.start_ns = start_ns;
     return info;
 }

@@ -10,13 +10,13 @@ namespace {
 constexpr size_t kMaxViews = 64;  // of processes that run
 
 // Of programs that do not run yet. Those of everybody look for libraries where ours would.
-Result<void> add_coming(const TraceOptions& options, std::vector<system::ProcessView>& views) {
-    if (options.everyone) views.push_back(own_view());
-    if (options.command.empty()) return {};
-    auto environment = system::launch_environment(launch_options(options));
+Result<void> add_coming(const TargetOptions& targets, std::vector<system::ProcessView>& views) {
+    if (targets.everyone) views.push_back(own_view());
+    if (targets.command.empty()) return {};
+    auto environment = system::launch_environment(launch_options(targets));
     if (!environment) return environment.error();
     views.push_back(system::view_of_command(*environment, std::filesystem::current_path().string(),
-                                            options.command.front()));
+                                            targets.command.front()));
     return {};
 }
 
@@ -28,33 +28,33 @@ system::ProcessView own_view() {
     return system::view_of_command(environment, std::filesystem::current_path().string());
 }
 
-system::LaunchOptions launch_options(const TraceOptions& options) {
+system::LaunchOptions launch_options(const TargetOptions& targets) {
     system::LaunchOptions launch;
-    launch.argv = options.command;
-    if (!options.user.empty()) launch.user = options.user;
-    launch.keep_root = options.keep_root;
+    launch.argv = targets.command;
+    if (!targets.user.empty()) launch.user = targets.user;
+    launch.keep_root = targets.keep_root;
     return launch;
 }
 
-Result<std::vector<system::ProcessView>> views_of(const TraceOptions& options) {
+Result<std::vector<system::ProcessView>> views_of(const TargetOptions& targets) {
     std::vector<system::ProcessView> views;
-    for (int pid : options.pids) {
+    for (int pid : targets.pids) {
         Result<system::ProcessView> view = system::view_of_process(pid);
         if (!view) return view.error();
         views.push_back(std::move(*view));
     }
-    if (auto done = add_coming(options, views); !done) return done.error();
+    if (auto done = add_coming(targets, views); !done) return done.error();
     return views;
 }
 
-Result<std::vector<system::ProcessView>> views_of(const TraceOptions& options,
+Result<std::vector<system::ProcessView>> views_of(const TargetOptions& targets,
                                                   const std::vector<int>& pids) {
     std::vector<system::ProcessView> views;
     for (int pid : pids) {
         if (views.size() == kMaxViews) break;
         if (auto view = system::view_of_process(pid)) views.push_back(std::move(*view));
     }
-    if (auto done = add_coming(options, views); !done) return done.error();
+    if (auto done = add_coming(targets, views); !done) return done.error();
     return views;
 }
 

@@ -10,13 +10,13 @@
 
 namespace mlbcc::trace {
 
-system::LaunchOptions launch_options(const TraceOptions& options);
+system::LaunchOptions launch_options(const TargetOptions& targets);
 
 // Of the command, or each process that the options name; one that cannot be looked at is an error.
-Result<std::vector<system::ProcessView>> views_of(const TraceOptions& options);
+Result<std::vector<system::ProcessView>> views_of(const TargetOptions& targets);
 system::ProcessView own_view();  // that of a program which we would start
 // Of the command, and as many as can be looked at of the processes that are traced by now.
-Result<std::vector<system::ProcessView>> views_of(const TraceOptions& options,
+Result<std::vector<system::ProcessView>> views_of(const TargetOptions& targets,
                                                   const std::vector<int>& pids);
 
 }  // namespace mlbcc::trace
