@@ -115,6 +115,8 @@ struct NumberVisitor {
     }
     std::string operator()(const rules::TextLeaf&) { MLBCC_UNREACHABLE(); }
     std::string operator()(const rules::TextNode&) { MLBCC_UNREACHABLE(); }
+    std::string operator()(const rules::ListNode&) { MLBCC_UNREACHABLE(); }
+    std::string operator()(const rules::UnreadLeaf&) { MLBCC_UNREACHABLE(); }
     std::string operator()(const rules::LoadNode& n) { return w.load(n, value); }
     std::string operator()(const rules::AddressNode& n) {
         return w.address(n.pointer, n.index, n.scale, n.offset);

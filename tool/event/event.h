@@ -27,9 +27,10 @@ struct Value {
     // Kind::text, comm, function, symbol; the name learnt; or the enum constant's name, "" where
     // no constant has this value.
     std::string_view text;
-    bool learnt = false;     // `text` is the name learnt for `bits`
-    bool unread = false;     // the memory could not be read: shown as null
-    Stack* stack = nullptr;  // what was learnt is a stack, and `text` its innermost function
+    bool learnt = false;          // `text` is the name learnt for `bits`
+    bool unread = false;          // the memory could not be read: shown as null
+    Stack* stack = nullptr;       // what was learnt is a stack, and `text` its innermost function
+    std::span<const Value> list;  // Kind::list; they live as long as the call that gets it
 };
 
 struct NamedValue {

@@ -89,6 +89,11 @@ LateReader::LateReader(const plan::Late& late, const plan::RecordLayout& layout,
         node_ = FromStart{};
     } else if (std::holds_alternative<plan::LateStack>(late.node)) {
         node_ = TakenStack{};
+    } else if (const auto* list = std::get_if<plan::LateList>(&late.node)) {
+        List& made = node_.emplace<List>();
+        for (const plan::LatePtr& element : list->elements) made.elements.push_back(child(element));
+    } else if (std::holds_alternative<plan::LateUnread>(late.node)) {
+        node_ = Unread{};
     } else if (const auto* one = std::get_if<plan::LateUnary>(&late.node)) {
         node_ = Unary{one->op, child(one->operand)};
     } else if (const auto* two = std::get_if<plan::LateBinary>(&late.node)) {
@@ -189,6 +194,14 @@ Value LateReader::read(const ValueContext& context) const {
             if (stack == nullptr) return {self.type_, 0, {}, false, true};
             return {self.type_, 0, stack->text, true, false, stack};  // told apart by all of it
         }
+        Value operator()(const List& node) const {
+            node.values.clear();
+            for (const Child& one : node.elements) node.values.push_back(one->read(context));
+            Value value{self.type_};
+            value.list = node.values;
+            return value;
+        }
+        Value operator()(const Unread&) const { return {self.type_, 0, {}, false, true}; }
         Value operator()(const Unary& node) const { return self.unary(node, context); }
         Value operator()(const Binary& node) const { return self.binary(node, context); }
         Value operator()(const Conditional& node) const {

@@ -42,6 +42,11 @@ private:
     };
     struct FromStart {};
     struct TakenStack {};
+    struct List {
+        std::vector<Child> elements;
+        mutable std::vector<Value> values;  // those that were read last
+    };
+    struct Unread {};
     struct Unary {
         rules::UnaryOp op{};
         Child operand;
@@ -65,8 +70,8 @@ private:
 
     const plan::ValueType* type_;
     const EnumNames* enum_ = nullptr;
-    std::variant<ValueReader, Constant, LookUp, Now, FromStart, TakenStack, Unary, Binary,
-                 Conditional>
+    std::variant<ValueReader, Constant, LookUp, Now, FromStart, TakenStack, List, Unread, Unary,
+                 Binary, Conditional>
         node_;
 };
 

@@ -96,6 +96,7 @@ Value ValueReader::read(const ValueContext& context) const {
     }
     case Kind::function: return {type_, 0, context.probe->function, false, false};
     case Kind::symbol: return {type_, 0, context.probe->symbol, false, false};
+    case Kind::list: break;  // its elements are fields of their own
     }
     return {type_, 0, {}, false, true};
 }

@@ -112,9 +112,10 @@ std::vector<ProbePlanner::Named> ProbePlanner::all_args(const RuleContext& conte
     return all;
 }
 
-std::vector<ProbePlanner::Named> ProbePlanner::fields(RuleContext& context,
-                                                      const std::vector<rules::Field>& wanted) {
+std::vector<ProbePlanner::Named>
+ProbePlanner::fields(RuleContext& context, const std::vector<rules::Field>& wanted, bool lists) {
     std::vector<Named> all;
+    context.scope.lists = lists;
     for (const rules::Field& field : wanted) {
         if (field.is_args()) {
             for (Named& one : all_args(context)) all.push_back(std::move(one));
@@ -122,6 +123,7 @@ std::vector<ProbePlanner::Named> ProbePlanner::fields(RuleContext& context,
             all.push_back({field.name, std::move(value)});
         }
     }
+    context.scope.lists = false;
     return all;
 }
 
@@ -203,7 +205,7 @@ void ProbePlanner::span(RuleContext& context, const rules::SpanClause& clause, c
     context.part.at_entry = context.part.at_return = true;
     RecordPlan& begin = record(rules::Stage::entry);
     RecordPlan& end = record(rules::Stage::ret);
-    std::vector<Named> named = fields(context, clause.fields);
+    std::vector<Named> named = fields(context, clause.fields, true);
     auto add = [&](RecordPlan& plan, rules::Stage stage) {
         bool begins = stage == rules::Stage::entry;  // where stacks are taken
         RuleContext here{context.rule,
@@ -230,7 +232,7 @@ void ProbePlanner::span(RuleContext& context, const rules::SpanClause& clause, c
 void ProbePlanner::event(RuleContext& context, const std::string& type, const std::string& name,
                          const std::vector<rules::Field>& asked) {
     RecordPlan& plan = work_record(context);
-    std::vector<Named> named = fields(context, asked);
+    std::vector<Named> named = fields(context, asked, true);
     Emit& emit = joined(plan, context, EventEmit{type, name, {}});
     for (const Named& one : named) {
         NamedField field = named_field(plan, one, context);

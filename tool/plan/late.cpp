@@ -67,6 +67,13 @@ LatePtr ProbePlanner::late(RecordPlan& record, const rules::TypedPtr& value) {
         return made(LateFromStart{});
     }
     if (leaf != nullptr && leaf->which == rules::Builtin::stack) return made(LateStack{});
+    if (const auto* list = std::get_if<rules::ListNode>(&value->node)) {
+        LateList node;
+        for (const rules::TypedPtr& one : list->elements)
+            node.elements.push_back(late(record, one));
+        return made(std::move(node));
+    }
+    if (std::holds_alternative<rules::UnreadLeaf>(value->node)) return made(LateUnread{});
     if (const auto* now = std::get_if<rules::NowNode>(&value->node)) {
         return made(LateNow{now->gauge, now->group ? late(record, now->group) : nullptr});
     }
@@ -178,7 +185,7 @@ void ProbePlanner::largest(RuleContext& context, const rules::Clause& one) {
     const auto& clause = std::get<rules::LargestClause>(one.node);
     LargestEmit emit;
     emit.by = late_number(context, clause.by.value, "what is largest");
-    std::vector<Named> named = fields(context, clause.fields);
+    std::vector<Named> named = fields(context, clause.fields, false);
     if (!emit.by) return;
     RecordPlan& plan = work_record(context);
     emit.list = list_id(context, one, emit.by->type);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "plan/value_type.h"
 #include "rules/check.h"
@@ -36,6 +37,10 @@ struct LateNow {
 };
 struct LateFromStart {};  // whether the trace saw the process's program begin
 struct LateStack {};      // the record's
+struct LateList {         // shown together
+    std::vector<LatePtr> elements;
+};
+struct LateUnread {};  // what no probe can read
 struct LateUnary {
     rules::UnaryOp op{};
     LatePtr operand;
@@ -51,7 +56,7 @@ struct LateConditional {
 
 struct Late {
     std::variant<LateField, LateNumber, LateText, LateLearnt, LateNow, LateFromStart, LateStack,
-                 LateUnary, LateBinary, LateConditional>
+                 LateList, LateUnread, LateUnary, LateBinary, LateConditional>
         node;
     ValueType type;
 };

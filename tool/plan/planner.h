@@ -104,7 +104,9 @@ private:
         std::string name;
         rules::TypedPtr value;
     };
-    std::vector<Named> fields(RuleContext& context, const std::vector<rules::Field>& fields);
+    // `lists`: arrays are lists of their elements.
+    std::vector<Named> fields(RuleContext& context, const std::vector<rules::Field>& wanted,
+                              bool lists);
     std::vector<Named> all_args(const RuleContext& context);
 
     // Records

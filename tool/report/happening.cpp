@@ -14,6 +14,7 @@ std::variant<int64_t, std::string_view> value_of(const event::Value& value) {
     case Kind::unsigned_int:
     case Kind::hex:
     case Kind::floating:
+    case Kind::list:
     case Kind::boolean: break;
     case Kind::enumeration:
         if (!value.text.empty()) return value.text;

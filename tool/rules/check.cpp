@@ -88,7 +88,7 @@ const Let* Checker::let_of(const std::string& name) const {
 }
 
 // As if its expression stood here, where only the names before it are known.
-TypedPtr Checker::let_value(const Let& let, const Span& used) {
+TypedPtr Checker::let_value(const Let& let, const Span& used, bool is_shown) {
     constexpr uint32_t kMost = 256;
     if (++expanded_ > kMost) {
         if (expanded_ == kMost + 1)
@@ -100,16 +100,17 @@ TypedPtr Checker::let_value(const Let& let, const Span& used) {
     }
     const size_t before =
         std::exchange(known_lets_, static_cast<size_t>(&let - scope_.lets->data()));
+    if (is_shown) shown_ = let.value.get();
     TypedPtr found = value(*let.value);
     known_lets_ = before;
     return found;
 }
 
 TypedPtr Checker::name(const NameExpr& node, const Expr& expr) {
-    if (const Let* let = let_of(node.name)) return let_value(*let, expr.span);
+    if (const Let* let = let_of(node.name)) return let_value(*let, expr.span, &expr == shown_);
     if (scope_.signature != nullptr) {
         for (uint32_t i = 0; i < scope_.signature->params.size(); ++i) {
-            if (scope_.signature->params[i].name == node.name) return param(i, expr.span, false);
+            if (scope_.signature->params[i].name == node.name) return param_of(i, expr);
         }
     }
     for (const BuiltinName& known : kBuiltins) {
@@ -123,6 +124,11 @@ TypedPtr Checker::name(const NameExpr& node, const Expr& expr) {
                      .span = expr.span});
     }
     return unknown_name(node.name, expr.span);
+}
+
+TypedPtr Checker::param_of(uint32_t index, const Expr& expr) {
+    TypedPtr value = param(index, expr.span, false);
+    return value && &expr == shown_ ? list_of(value, expr) : value;
 }
 
 TypedPtr Checker::unknown_name(const std::string& name, const Span& span) {
@@ -355,6 +361,7 @@ TypedPtr Checker::decay_to_text(TypedPtr value, uint32_t length) {
 }
 
 TypedPtr Checker::shown(const Expr& expr) {
+    if (scope_.lists) shown_ = &expr;
     return decay_to_text(value(expr));
 }
 
@@ -368,7 +375,8 @@ TypedPtr check_param(uint32_t index, const Scope& scope) {
     if (scope.signature == nullptr) {
         return make({.node = ParamLeaf{index}, .show = Show::hex});
     }
-    return checker.decay_to_text(checker.param(index, {}, true));
+    if (TypedPtr value = checker.whole_param(index)) return value;
+    return make({.node = UnreadLeaf{}, .show = Show::floating, .in_tracer = true});
 }
 
 TypedPtr check_ret(const Scope& scope) {

@@ -75,7 +75,11 @@ struct TextNode {  // text behind a pointer, read at `stage`
     uint32_t length = 64;  // bytes, with the terminating zero
     bool of_file = false;  // `pointer` is a descriptor, and the text the name of its file
 };
-struct CastNode {  // as the Typed's own type
+struct ListNode {  // the elements of an array, shown together
+    std::vector<TypedPtr> elements;
+};
+struct UnreadLeaf {};  // a parameter that no probe can read, among all
+struct CastNode {      // as the Typed's own type
     TypedPtr operand;
 };
 // table[key]: the key is recorded, the tracer looks it up. `shown`: as it was learnt, or the key
@@ -114,12 +118,14 @@ enum class Show {
     comm,
     function,
     symbol,
-    floating  // of `size` 4 or 8 bytes, in memory: shown, not computed with
+    floating,  // of `size` 4 or 8 bytes, in memory: shown, not computed with
+    list       // of the elements, each as it is shown by itself
 };
 
 struct Typed {
     std::variant<ParamLeaf, BuiltinLeaf, ConstLeaf, TextLeaf, LoadNode, AddressNode, StructArgLeaf,
-                 TextNode, CastNode, LearntNode, NowNode, UnaryNode, BinaryNode, ConditionalNode>
+                 TextNode, ListNode, UnreadLeaf, CastNode, LearntNode, NowNode, UnaryNode,
+                 BinaryNode, ConditionalNode>
         node;
     std::optional<TypeId> type;  // C type, where there is one
     Stage stage = Stage::entry;
@@ -149,6 +155,7 @@ struct Scope {
     bool foreign = false;       // the thread that runs may be another than the one it is about
     const std::vector<Let>* lets = nullptr;  // of the rule; null: none
     bool has_stack = false;                  // `stack` may stand here, and the rule takes one
+    bool lists = false;                      // an array is a list of its elements, not its address
 };
 
 // Null after a mistake, which is in `diagnostics`.
@@ -180,8 +187,8 @@ bool text_holds(BinaryOp op, std::string_view text, std::string_view literal);
 // Available at both ends of a call, so never carried from one to the other.
 bool always_known(const Typed& value);
 
-// The value of parameter `index` as `args` shows it; null where it cannot be read (floating point,
-// struct by value).
+// The value of parameter `index` as `args` shows it; unread where a probe cannot read it (floating
+// point, struct by value).
 TypedPtr check_param(uint32_t index, const Scope& scope);
 // The function's return value; null for void and for what a probe cannot read.
 TypedPtr check_ret(const Scope& scope);
@@ -204,6 +211,10 @@ template <class Visit> void for_each_operand(const Typed& value, Visit visit) {
             if (n.index) visit(n.index);
         }
         void operator()(const TextNode& n) { visit(n.pointer); }
+        void operator()(const ListNode& n) {
+            for (const TypedPtr& one : n.elements) visit(one);
+        }
+        void operator()(const UnreadLeaf&) {}
         void operator()(const CastNode& n) { visit(n.operand); }
         void operator()(const LearntNode& n) { visit(n.key); }
         void operator()(const NowNode& n) {

@@ -59,6 +59,10 @@ Stage Checker::read_stage(const TypedPtr& pointer, bool to_const) const {
 
 std::optional<Lvalue> Checker::pointee(const TypedPtr& pointer, const Expr& expr) {
     if (!in_kernel(pointer)) return std::nullopt;
+    if (auto place = array_param(*pointer)) {
+        place->type = std::get<ArrayType>(type(place->type).kind).of;
+        return place;
+    }
     const PointerType* to = nullptr;
     if (pointer->type) to = std::get_if<PointerType>(&type(*pointer->type).kind);
     if (to == nullptr) {
@@ -196,7 +200,10 @@ TypedPtr Checker::load(const Lvalue& place, const Expr& expr) {
     if (const auto* array = std::get_if<ArrayType>(&c.kind); array != nullptr && place.pointer) {
         const auto* element = std::get_if<IntType>(&type(array->of).kind);
         TypedPtr where = address(place, expr.span);
-        if (element == nullptr || !element->is_char) return where;
+        if (element == nullptr || !element->is_char) {
+            const uint64_t count = &expr == shown_ ? elements_to_show(place) : 0;
+            return count > 0 ? list(place, count, expr) : where;
+        }
         auto length = static_cast<uint32_t>(std::clamp<uint64_t>(array->count, 2, kMaxText));
         node.node = TextNode{where, length};
         node.show = Show::text;

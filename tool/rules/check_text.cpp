@@ -45,6 +45,12 @@ struct Text {
         return fmt::format("({} {} {})", n.of_file ? "file" : "text", to_text(*n.pointer),
                            n.length);
     }
+    std::string operator()(const ListNode& n) const {
+        std::string text = "(list";
+        for (const TypedPtr& one : n.elements) text += " " + to_text(*one);
+        return text + ")";
+    }
+    std::string operator()(const UnreadLeaf&) const { return "unread"; }
     std::string operator()(const CastNode& n) const {
         return fmt::format("(cast {})", to_text(*n.operand));
     }

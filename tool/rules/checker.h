@@ -37,14 +37,17 @@ public:
     TypedPtr decay_to_text(TypedPtr value, uint32_t length = 64);
     TypedPtr param(uint32_t index, const Span& span, bool quiet);
     TypedPtr ret(const Span& span, bool quiet);
+    TypedPtr whole_param(uint32_t index);  // as `args` shows it; null where it cannot be read
 
 private:
     TypedPtr value(const Expr& expr);  // null after a mistake
 
     // names (check.cpp)
     TypedPtr name(const NameExpr& node, const Expr& expr);
+    TypedPtr param_of(uint32_t index, const Expr& expr);
+    TypedPtr list_of(const TypedPtr& param, const Expr& expr);
     const Let* let_of(const std::string& name) const;
-    TypedPtr let_value(const Let& let, const Span& used);
+    TypedPtr let_value(const Let& let, const Span& used, bool is_shown);
     TypedPtr builtin(Builtin which, const Span& span);
     TypedPtr task(Typed leaf);
     TypedPtr no_stack(const Span& span);
@@ -59,11 +62,14 @@ private:
     // memory (check_memory.cpp)
     std::optional<Lvalue> lvalue(const Expr& expr);
     std::optional<Lvalue> pointee(const TypedPtr& pointer, const Expr& expr);
+    std::optional<Lvalue> array_param(const Typed& value) const;
     std::optional<Lvalue> member(const MemberExpr& node, const Expr& expr);
     std::optional<Lvalue> element(const IndexExpr& node, const Expr& expr);
     std::optional<Lvalue> struct_param(const Expr& expr);
     TypedPtr load(const Lvalue& place, const Expr& expr);
     TypedPtr address(const Lvalue& place, const Span& span);
+    uint64_t elements_to_show(const Lvalue& place) const;  // 0: it is no list
+    TypedPtr list(const Lvalue& place, uint64_t count, const Expr& expr);
     const TextNode* unbounded_text(const Typed& value) const;
     TypedPtr str(const StrExpr& node, const Expr& expr);
     TypedPtr file_name(const FileNameExpr& node, const Expr& expr);
@@ -99,8 +105,9 @@ private:
 
     const Scope& scope_;
     Diagnostics& diagnostics_;
-    size_t known_lets_;      // the first of the rule's
-    uint32_t expanded_ = 0;  // names of `let`
+    const Expr* shown_ = nullptr;  // what is shown as a whole: an array is a list there
+    size_t known_lets_;            // the first of the rule's
+    uint32_t expanded_ = 0;        // names of `let`
 };
 
 TypedPtr make(Typed value);

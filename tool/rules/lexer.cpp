@@ -39,7 +39,7 @@ constexpr auto kPunctuators = std::to_array<Punctuator>({  // the longer one fir
     {"(", TokenKind::left_paren}, {")", TokenKind::right_paren},
     {"[", TokenKind::left_bracket}, {"]", TokenKind::right_bracket},
     {",", TokenKind::comma}, {":", TokenKind::colon}, {";", TokenKind::semicolon},
-    {".", TokenKind::dot}, {"?", TokenKind::question}, {"=", TokenKind::assign},
+    {"..", TokenKind::dots}, {".", TokenKind::dot}, {"?", TokenKind::question}, {"=", TokenKind::assign},
     {"+", TokenKind::plus}, {"-", TokenKind::minus}, {"*", TokenKind::star},
     {"/", TokenKind::slash}, {"%", TokenKind::percent}, {"&", TokenKind::ampersand},
     {"|", TokenKind::pipe}, {"^", TokenKind::caret}, {"~", TokenKind::tilde},

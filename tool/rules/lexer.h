@@ -18,7 +18,7 @@ namespace mlbcc::rules {
 enum class TokenKind {
     end, error, name, number, string, character, glob,
     left_brace, right_brace, left_paren, right_paren, left_bracket, right_bracket,
-    comma, colon, semicolon, dot, arrow, question,
+    comma, colon, semicolon, dot, dots, arrow, question,
     assign, plus_assign, minus_assign, other_assign, increment,
     plus, minus, star, slash, percent, ampersand, pipe, caret, tilde, bang,
     shift_left, shift_right, less, less_equal, greater, greater_equal, equal, not_equal,

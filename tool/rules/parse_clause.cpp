@@ -65,8 +65,7 @@ bool parse_let(Cursor& cursor, Rule& rule, uint32_t begin) {
     if (!name || !cursor.expect(TokenKind::assign, "`=`")) return false;
     const auto same = std::ranges::find(rule.lets, *name, &Let::name);
     if (same != rule.lets.end()) {
-        cursor.error(at, fmt::format("`{}` has been given a meaning already", *name))
-            .at("here", same->span.where());
+        cursor.error(at, given_already(*name)).at("here", same->span.where());
     }
     ExprPtr value = parse_expr(cursor);
     if (!value) return false;
@@ -170,56 +169,6 @@ bool parse_gauge(Cursor& cursor, Rule& rule, uint32_t begin) {
     return add(cursor, rule, begin, std::move(clause));
 }
 
-// "[expr]" or "[expr : expr]"
-bool parse_table_key(Cursor& cursor, LearnClause& clause) {
-    auto table = cursor.expect_name("the name of the table");
-    if (!table || !cursor.expect(TokenKind::left_bracket, "`[`")) return false;
-    clause.table = std::move(*table);
-    if (clause.table == kFunctionAt) {
-        cursor.error(cursor.last().span, "`function_at` is built in: no rule can learn it")
-            .help("give the table another name");
-    }
-    clause.key = parse_expr(cursor);
-    if (!clause.key) return false;
-    if (cursor.accept(TokenKind::colon) && !(clause.end = parse_expr(cursor))) return false;
-    return cursor.expect(TokenKind::right_bracket, "`]`");
-}
-
-std::optional<LearnOp> parse_learn_op(Cursor& cursor) {
-    if (cursor.accept(TokenKind::assign)) return LearnOp::set;
-    if (cursor.accept(TokenKind::plus_assign)) return LearnOp::plus;
-    if (cursor.accept(TokenKind::minus_assign)) return LearnOp::minus;
-    if (cursor.accept_word("add")) return LearnOp::add;
-    if (cursor.accept_word("push")) return LearnOp::push;
-    if (cursor.accept_word("pop")) return LearnOp::pop;
-    cursor.unexpected("`=`, `+=`, `-=`, `add`, `push` or `pop`");
-    return std::nullopt;
-}
-
-bool parse_learn(Cursor& cursor, Rule& rule, uint32_t begin) {
-    LearnClause clause;
-    if (!parse_table_key(cursor, clause)) return false;
-    auto op = parse_learn_op(cursor);
-    if (!op) return false;
-    clause.op = *op;
-    if (clause.end && clause.op != LearnOp::set) {
-        cursor.error(cursor.last().span, "what is known for a range of keys is set by `=`");
-    }
-    if (clause.op != LearnOp::pop && !(clause.value = parse_expr(cursor))) return false;
-    return add(cursor, rule, begin, std::move(clause));
-}
-
-bool parse_forget(Cursor& cursor, Rule& rule, uint32_t begin) {
-    LearnClause clause;
-    if (!parse_table_key(cursor, clause)) return false;
-    clause.op = LearnOp::forget;
-    if (clause.end) {
-        cursor.error(clause.end->span, "one key is enough: all that it lies in is forgotten")
-            .help("remove the end of the range");
-    }
-    return add(cursor, rule, begin, std::move(clause));
-}
-
 // "trace *pfn as symbol"
 bool parse_trace(Cursor& cursor, Rule& rule, uint32_t begin) {
     TraceClause clause;
@@ -294,8 +243,9 @@ const ClauseRow* find_clause(std::string_view word) {
 
 std::vector<std::string> clause_words() {
     std::vector<std::string> words;
-    words.reserve(kClauses.size());
+    words.reserve(kClauses.size() + 1);
     for (const ClauseRow& row : kClauses) words.emplace_back(row.word);
+    words.emplace_back(kEach);
     return words;
 }
 
@@ -349,8 +299,12 @@ bool may_begin_clause(Cursor& cursor) {
 
 }  // namespace
 
+std::string given_already(std::string_view name) {
+    return fmt::format("`{}` has been given a meaning already", name);
+}
+
 bool is_clause_word(std::string_view word) {
-    return find_clause(word) != nullptr;
+    return word == kEach || find_clause(word) != nullptr;
 }
 
 void skip_braces(Cursor& cursor) {
@@ -376,6 +330,11 @@ bool parse_clause(Cursor& cursor, Rule& rule) {
         return false;
     }
     const ClauseRow* row = find_clause(cursor.token().text());
+    if (cursor.at_word(kEach)) {
+        cursor.error(cursor.token().span, "`each` cannot stand in `each`");
+        cursor.take();
+        return false;
+    }
     if (row == nullptr) {
         unknown_clause(cursor);
         cursor.take();

@@ -1,6 +1,7 @@
 // One rule: its head, its clauses, and what is odd about them as a whole.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "rules/parser.h"
@@ -115,11 +116,81 @@ void unclosed(Cursor& cursor, const Rule& rule) {
     error.at("the next statement begins before it ends", cursor.token().span.where());
 }
 
-void parse_body(Cursor& cursor, Rule& rule) {
+// True behind its `}`.
+bool parse_clauses(Cursor& cursor, Rule& rule) {
     while (!cursor.accept(TokenKind::right_brace) && !cursor.is_rubbish()) {
-        if (cursor.at(TokenKind::end) || begins_statement(cursor)) return unclosed(cursor, rule);
+        if (cursor.at(TokenKind::end) || begins_statement(cursor)) {
+            unclosed(cursor, rule);
+            return false;
+        }
         if (!parse_clause(cursor, rule)) skip_clause(cursor);
     }
+    return true;
+}
+
+// What one reading of a rule takes: what stands outside of every `each`, or what stands in one of
+// them, for one of its numbers.
+struct Reading {
+    std::optional<size_t> each;
+    uint64_t number = 0;
+};
+
+bool may_be_in_each(const Clause& clause) {
+    return !std::holds_alternative<SpanClause>(clause.node) &&
+           !std::holds_alternative<EventClause>(clause.node) &&
+           !std::holds_alternative<LargestClause>(clause.node) &&
+           !std::holds_alternative<StackClause>(clause.node) &&
+           !std::holds_alternative<SampleClause>(clause.node);
+}
+
+// `each i in 0..8 { ... }`; `all` are those that were read before it.
+bool parse_each(Cursor& cursor, Rule& rule, const Reading& reading, std::vector<Each>& all) {
+    std::optional<Each> each = parse_each_head(cursor);
+    if (!each) return false;
+    all.push_back(std::move(*each));
+    if (reading.each != all.size() - 1) {
+        skip_braces(cursor);
+        return true;
+    }
+    cursor.take();
+    const auto same = std::ranges::find(rule.lets, all.back().name, &Let::name);
+    if (same != rule.lets.end())
+        cursor.error(all.back().span, given_already(all.back().name))
+            .at("here", same->span.where());
+    rule.lets.push_back(let_of(all.back(), reading.number));
+    const size_t before = rule.clauses.size();
+    if (!parse_clauses(cursor, rule)) return false;
+    for (size_t i = before; i < rule.clauses.size(); ++i) {
+        const Clause& clause = rule.clauses[i];
+        if (may_be_in_each(clause)) continue;
+        cursor
+            .error(clause.span,
+                   fmt::format("`{}` cannot stand in `each`",
+                               clause.span.text().substr(0, clause.span.text().find(' '))))
+            .help("write it behind the block; an array is a value as it is: event x(a = p->a)");
+    }
+    return true;
+}
+
+// Gives the blocks that it has met.
+std::vector<Each> parse_body(Cursor& cursor, Rule& rule, const Reading& reading) {
+    std::vector<Each> all;
+    while (!cursor.accept(TokenKind::right_brace) && !cursor.is_rubbish()) {
+        if (cursor.at(TokenKind::end) || begins_statement(cursor)) {
+            unclosed(cursor, rule);
+            break;
+        }
+        const size_t before = rule.clauses.size();
+        if (cursor.at_word(kEach)) {
+            if (!parse_each(cursor, rule, reading, all)) skip_clause(cursor);
+            continue;
+        }
+        if (!parse_clause(cursor, rule)) skip_clause(cursor);
+        const bool is_left_out = reading.each && rule.clauses.size() > before &&
+                                 !std::holds_alternative<StackClause>(rule.clauses.back().node);
+        if (is_left_out) rule.clauses.pop_back();
+    }
+    return all;
 }
 
 // ---- the rule as a whole
@@ -149,6 +220,15 @@ void check_samples(Cursor& cursor, const Rule& rule) {
     }
 }
 
+// A sampled call would have to be one of the same calls for each of the numbers.
+void check_sampled_each(Cursor& cursor, const Rule& rule) {
+    for (const Clause& clause : rule.clauses) {
+        if (!std::holds_alternative<SampleClause>(clause.node)) continue;
+        cursor.error(clause.span, "`sample` cannot stand in a rule with `each`")
+            .help("give `each` a rule of its own");
+    }
+}
+
 bool keeps_something(const Rule& rule) {
     for (const Clause& clause : rule.clauses) {
         bool is_stack = std::holds_alternative<StackClause>(clause.node);
@@ -164,20 +244,46 @@ void warn_of_nothing(Cursor& cursor, const Rule& rule) {
         .help("add what to record: `span`, `event`, `count`, `sum`, `hist`, `gauge` or `learn`");
 }
 
-}  // namespace
-
-void parse_rule(Cursor& cursor, uint32_t begin, RuleSet& rules) {
+// The rule as one reading takes it. The cursor stands behind `on`.
+Rule read_rule(Cursor& cursor, uint32_t begin, const RuleSet& rules, const Reading& reading,
+               std::vector<Each>& all) {
     Rule rule;
-    rule.index = static_cast<uint32_t>(rules.rules.size());
     rule.span = cursor.since(begin);
-    size_t errors = cursor.diagnostics().error_count();
-    if (parse_brace(cursor, rules, rule)) parse_body(cursor, rule);
+    if (parse_brace(cursor, rules, rule)) all = parse_body(cursor, rule, reading);
     rule.span = cursor.since(begin);
     warn_of_repeats(cursor, rule);
     check_until_known(cursor, rule);
     check_samples(cursor, rule);
-    if (cursor.diagnostics().error_count() == errors) warn_of_nothing(cursor, rule);
+    return rule;
+}
+
+void add(RuleSet& rules, Rule rule, bool again) {
+    rule.index = static_cast<uint32_t>(rules.rules.size());
+    rule.again = again;
     rules.rules.push_back(std::move(rule));
+}
+
+}  // namespace
+
+// A rule with `each` is one without it, and behind that one for each number of each block.
+void parse_rule(Cursor& cursor, uint32_t begin, RuleSet& rules) {
+    const uint32_t head = cursor.begin();
+    const size_t errors = cursor.diagnostics().error_count();
+    const auto is_wrong = [&] { return cursor.diagnostics().error_count() > errors; };
+    std::vector<Each> all, same;
+    Rule rule = read_rule(cursor, begin, rules, {}, all);
+    if (!all.empty()) check_sampled_each(cursor, rule);
+    if (!is_wrong() && all.empty()) warn_of_nothing(cursor, rule);
+    bool again = all.empty() || keeps_something(rule);
+    if (again) add(rules, std::move(rule), false);
+    if (is_wrong()) return;
+    for (size_t i = 0; i < all.size(); ++i) {
+        for (uint64_t number = all[i].first; number < all[i].end && !is_wrong(); ++number) {
+            cursor.rewind(head);
+            add(rules, read_rule(cursor, begin, rules, {i, number}, same), again);
+            again = true;
+        }
+    }
 }
 
 }  // namespace mlbcc::rules

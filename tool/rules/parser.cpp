@@ -168,6 +168,10 @@ void Reader::unknown_library(const FunctionTarget& target) {
 
 }  // namespace
 
+size_t written_rules(const RuleSet& rules) {
+    return static_cast<size_t>(std::ranges::count(rules.rules, false, &Rule::again));
+}
+
 void parse(std::span<const std::string> names, const LoadFile& load, RuleSet& rules,
            Diagnostics& diagnostics) {
     size_t first_rule = rules.rules.size();

@@ -99,8 +99,23 @@ void skip_clause(Cursor& cursor);
 // "{ ... }", which the next token begins.
 void skip_braces(Cursor& cursor);
 
+// each i in 0..8 { ... }: the clauses in braces, for each of these numbers (parse_each.cpp)
+inline constexpr const char* kEach = "each";
+struct Each {
+    std::string name;
+    Span span;  // of the name
+    uint64_t first = 0, end = 0;
+};
+std::string given_already(std::string_view name);  // a message
+// To before the `{`.
+std::optional<Each> parse_each_head(Cursor& cursor);
+Let let_of(const Each& each, uint64_t number);
+
 // Behind the word `largest`, which stood at `begin` (parse_largest.cpp).
 bool parse_largest(Cursor& cursor, Rule& rule, uint32_t begin);
+// Likewise behind `learn` and `forget` (parse_learn.cpp).
+bool parse_learn(Cursor& cursor, Rule& rule, uint32_t begin);
+bool parse_forget(Cursor& cursor, Rule& rule, uint32_t begin);
 
 // ---- fields (parse_fields.cpp)
 

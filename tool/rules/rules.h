@@ -271,6 +271,7 @@ struct Rule {
     bool unsaid = false;       // `import optional`: what its libraries lack is not worth a word
     bool all = false;          // of every process, traced or not
     bool until_known = false;  // in place only while it learns something new
+    bool again = false;        // of an `each`: what is written once is several rules
     std::vector<Target> targets;
     std::vector<Glob> except;
     std::vector<ExprPtr> where;  // all must hold
@@ -360,6 +361,9 @@ struct RuleSet {
     std::vector<Rule> rules;
     bool keep_mangled = false;  // names of C++ as compilers write them
 };
+
+// How many rules were written; one with `each` is several.
+size_t written_rules(const RuleSet& rules);
 
 // How the parser reads an imported file: a path as written and the folder of the importing file,
 // to the path found and its text. Errors name every place that was looked at.

@@ -88,6 +88,15 @@ void write_floating(Buffer& out, uint64_t bits, uint8_t size) {
     is_finite ? out.append(digits) : write_text(out, digits);
 }
 
+void write_list(Buffer& out, std::span<const event::Value> values) {
+    out.append('[');
+    for (const event::Value& one : values) {
+        if (&one != values.data()) out.append(',');
+        write_value(out, one);
+    }
+    out.append(']');
+}
+
 void write_number(Buffer& out, const event::Value& value) {
     using Kind = plan::ValueType::Kind;
     switch (value.type->kind) {
@@ -115,6 +124,7 @@ void write_number(Buffer& out, const event::Value& value) {
     case Kind::comm:
     case Kind::function:
     case Kind::symbol: return write_text(out, value.text);
+    case Kind::list: return write_list(out, value.list);
     }
 }
 

@@ -113,7 +113,7 @@ int run_check(const TraceOptions& options, bool compile) {
     Keeping keeping(options, frontend, loader);
     if (int status = keeping.begin(); status != 0) return status;
     if (int status = prepare(frontend, options.verbosity); status != 0) return status;
-    size_t rules = frontend.rules.rules.size();
+    size_t rules = rules::written_rules(frontend.rules);
     fmt::print("{}, {}, {}: no mistakes found\n", sink::plural(rules, "rule"),
                sink::plural(frontend.plan.probes.size(), "function"),
                sink::plural(frontend.plan.shapes.size(), "program"));

@@ -137,7 +137,7 @@ void examine_rules(const TraceOptions& options, Findings& found) {
     Frontend frontend(options.rules, steps);
     frontend.expects = true;
     const Result<void> planned = frontend.up_to_plan(views_of(options.targets.pids));
-    rules.rules = frontend.rules.rules.size();
+    rules.rules = rules::written_rules(frontend.rules);
     rules.probes = frontend.plan.probes.size();
     rules.mistakes = frontend.diagnostics.error_count();
     note_needs(frontend.rules, rules);

@@ -15,7 +15,7 @@ FUNCTIONS = {
     "take_pointers": {"numbers": ("p", "q", "d")},
     "fill_out": {"ended": ("*out", "*wide", "where->x")},
     "read_in": {"numbers": ("*in", "p->x", "p->y")},
-    "take_struct": {"numbers": ("m->rows", "m->kind", "m->at.y", "m->dims[2]", "m->flags.mid"), "texts": ("m->name", "m->tag")},
+    "take_struct": {"numbers": ("m->rows", "m->kind", "m->at.y", "m->dims[2]", "m->flags.mid"), "texts": ("m->name", "m->tag"), "lists": ("m->dims",)},
     "take_many": {"numbers": "abcdefghj", "texts": ("i",)},
     "mix": {"numbers": "ab"},
     "echo_int": {"numbers": "n"},
@@ -101,10 +101,19 @@ class Rule:
         return self.text_of() if self.dice.random() < 0.45 else self.number_of()
 
     def fields(self, most=5):
-        wanted = [f"v{i} = {self.key()}" for i in range(self.dice.randint(1, most))]
+        lists = self.known.get("lists", ()) if self.dice.random() < 0.3 else ()
+        wanted = [f"l{i} = {one}" for i, one in enumerate(lists)]
+        wanted += [f"v{i} = {self.key()}" for i in range(self.dice.randint(1, most))]
         if self.kind == "function" and self.dice.random() < 0.2:
             return "args"
         return ", ".join(wanted)
+
+    def each(self):
+        """Clauses for several numbers: not the same texts as outside, since they are counted by themselves."""
+        count = self.dice.randint(1, 4)
+        clause = self.dice.choice((f'count by k = {self.number_leaf()} + i as "count {self.number}.each"',
+                                   f'sum {self.number_leaf()} + i as "sum {self.number}.each"'))
+        return f"each i in 0..{count} {{ where i < {self.number_leaf()}   {clause} }}"
 
     def groups(self):
         if self.dice.random() < 0.3:
@@ -144,9 +153,12 @@ class Rule:
             entry = Rule.__new__(Rule)
             entry.__dict__ = {**self.__dict__, "call": self.call and not span, "spans": span}
             lines += [f"let wanted = {entry.condition()}", "where wanted"] if self.dice.random() < 0.3 else [f"where {entry.condition()}"]
-        if self.kind != "interval" and self.dice.random() < 0.1:
+        sampled = self.kind != "interval" and self.dice.random() < 0.1
+        if sampled:
             lines += [f"sample 1/{self.dice.randint(2, 9)}"]
         lines += clauses
+        if not span and not sampled and self.dice.random() < 0.1:
+            lines += [self.each()]
         told = any(clause.startswith(("event", "span", "largest")) for clause in clauses)
         if told and self.kind in ("function", "syscall") and self.dice.random() < 0.3:
             stacks = ("user", "python", "kernel") if self.kind == "syscall" else ("user", "python")

@@ -114,6 +114,13 @@ private:
             }
             std::string operator()(const plan::LateFromStart&) const { return "from_start"; }
             std::string operator()(const plan::LateStack&) const { return "stack"; }
+            std::string operator()(const plan::LateUnread&) const { return "unread"; }
+            std::string operator()(const plan::LateList& n) const {
+                std::string text = "[";
+                for (const plan::LatePtr& one : n.elements)
+                    text += (text == "[" ? "" : ", ") + late(*one);
+                return text + "]";
+            }
             std::string operator()(const plan::LateNow& n) const {
                 return fmt::format("now({}{})", n.gauge, n.group ? ", " + late(*n.group) : "");
             }

@@ -136,7 +136,7 @@ TEST(CheckMemory, WithoutTheKernelsTypesThereIsNoTask) {
               "   = help: build it so\n");
 }
 
-TEST(CheckMemory, ArgsLeavesOutWhatAProbeCannotRead) {
+TEST(CheckMemory, ArgsShowsWhatAProbeCannotReadAsUnread) {
     Prototypes p = prototypes();
     p.add("double pick(int i, float f, dim3 g, const char *name)");
     p.add("void nothing(int i)");
@@ -144,8 +144,9 @@ TEST(CheckMemory, ArgsLeavesOutWhatAProbeCannotRead) {
     rules::Scope scope{&p.table(), p.table().function("pick"), &tables, &tables, "pick", "pick",
                        false};
     EXPECT_EQ(rules::to_text(*rules::check_param(0, scope)), "%0:04");
-    EXPECT_EQ(rules::check_param(1, scope), nullptr);
-    EXPECT_EQ(rules::check_param(2, scope), nullptr);
+    for (uint32_t unread : {1u, 2u}) {
+        EXPECT_EQ(rules::to_text(*rules::check_param(unread, scope)), "unread:108") << unread;
+    }
     EXPECT_EQ(rules::to_text(*rules::check_param(3, scope)), "(text %3:28 64):58");
     EXPECT_EQ(rules::check_ret(scope), nullptr);
     scope.signature = p.table().function("nothing");

@@ -36,9 +36,9 @@ public:
     // How it is shown, significant bytes, unit, and the end where it is known.
     std::string kind() const {
         if (!value_) return "mistake: " + messages();
-        static constexpr std::array<const char*, 11> kShow{
+        static constexpr std::array<const char*, 12> kShow{
             "signed",    "unsigned", "hex",      "boolean", "enumeration", "text",
-            "character", "comm",     "function", "symbol",  "floating"};
+            "character", "comm",     "function", "symbol",  "floating",    "list"};
         static constexpr std::array<const char*, 3> kUnit{"", " ns", " bytes"};
         return std::string(kShow.at(static_cast<size_t>(value_->show))) + " " +
                std::to_string(value_->size) + kUnit.at(static_cast<size_t>(value_->unit)) +

@@ -175,6 +175,8 @@ std::string describe(const Rule& rule) {
         out += "  on " + std::visit(TargetText{}, target.node) + "\n";
     }
     for (const Glob& glob : rule.except) out += "  except " + glob.pattern + "\n";
+    for (const Let& let : rule.lets)
+        out += fmt::format("  let {} = {}\n", let.name, describe(*let.value));
     for (const ExprPtr& where : rule.where) out += "  where " + describe(*where) + "\n";
     for (const Clause& clause : rule.clauses) out += "  " + describe(clause) + "\n";
     return out;

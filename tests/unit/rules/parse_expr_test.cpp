@@ -139,7 +139,7 @@ TEST(Expr, Mistakes) {
     EXPECT_EQ(mistake("a and b"),
               "`and` is not a clause at and (write `&&`) (the clauses are "
               "`where`, `let`, `span`, `event`, `count`, `sum`, `hist`, `largest`, "
-              "`gauge`, `learn`, `forget`, `trace`, `stack`, `sample`)");
+              "`gauge`, `learn`, `forget`, `trace`, `stack`, `sample`, `each`)");
     EXPECT_EQ(mistake("a == 5Gb"), "`Gb` is not a unit at 5Gb (the units are `ns`, `us`, `ms`, "
                                    "`s`, `B`, `KiB`, `MiB`, `GiB`, `KB`, `MB`, `GB`) "
                                    "(a unit with a similar name exists: `GB`)");

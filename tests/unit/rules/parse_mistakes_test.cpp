@@ -20,7 +20,33 @@ TEST(Mistakes, AnUnknownClause) {
   |
 1 | on c:f { print size }
   |          ^^^^^
-  = note: the clauses are `where`, `let`, `span`, `event`, `count`, `sum`, `hist`, `largest`, `gauge`, `learn`, `forget`, `trace`, `stack`, `sample`
+  = note: the clauses are `where`, `let`, `span`, `event`, `count`, `sum`, `hist`, `largest`, `gauge`, `learn`, `forget`, `trace`, `stack`, `sample`, `each`
+)");
+}
+
+TEST(Mistakes, OfEach) {
+    auto said = [](const std::string& body) {
+        const std::string all = messages("on c:f {\n" + body + "\n}");
+        return all.substr(0, all.find('\n'));
+    };
+    EXPECT_EQ(said("each i in 0..n { count }"), "error: expected a number, found `n`");
+    EXPECT_EQ(said("each i in 0..17 { count }"), "error: 0..17 is more than 16 numbers");
+    EXPECT_EQ(said("each i in 3..3 { count }"), "error: there is no number in 3..3");
+    EXPECT_EQ(said("each i in 0 { count }"), "error: expected `..`, found `{`");
+    EXPECT_EQ(said("each i in 0..2 { each j in 0..2 { count } }"),
+              "error: `each` cannot stand in `each`");
+    EXPECT_EQ(said("each i in 0..2 { event a.b(i) }"), "error: `event` cannot stand in `each`");
+    EXPECT_EQ(said("each i in 0..2 { count by j"), "error: the rule is not closed");
+    EXPECT_EQ(said("let i = 1 each i in 0..2 { count by i }"),
+              "error: `i` has been given a meaning already");
+    EXPECT_EQ(said("sample 1/2 each i in 0..2 { count by i }"),
+              "error: `sample` cannot stand in a rule with `each`");
+    EXPECT_EQ(messages("on c:f { each i in 0..2 { sum x + } }"),
+              R"(error: expected an expression, found `}`
+ --> a.rules:1:35
+  |
+1 | on c:f { each i in 0..2 { sum x + } }
+  |                                   ^
 )");
 }
 

@@ -66,6 +66,48 @@ TEST(Rule, WhatTheTracerKeeps) {
 )");
 }
 
+TEST(Rule, EachIsARuleForEachNumber) {
+    EXPECT_EQ(tree("on c:f {\n where a\n count\n stack user\n"
+                   " each i in 0..2 { where i < n  learn t[v[i]] = i  count by v[i] }\n"
+                   " let b = a\n each j in 7..8 { sum b * j }\n}"),
+              R"(rule 0 at a.rules:1:
+  on c:f
+  let b = a
+  where a
+  count
+  stack user
+rule 1 at a.rules:1:
+  on c:f
+  let i = 0
+  let b = a
+  where a
+  where (i < n)
+  stack user
+  learn t[(v[i])] = i
+  count by (v[i])
+rule 2 at a.rules:1:
+  on c:f
+  let i = 1
+  let b = a
+  where a
+  where (i < n)
+  stack user
+  learn t[(v[i])] = i
+  count by (v[i])
+rule 3 at a.rules:1:
+  on c:f
+  let b = a
+  let j = 7
+  where a
+  stack user
+  sum (b * j)
+)");
+    // What stands in `each` only is no rule without it.
+    Parsed parsed = parse_rules("on c:f { each i in 1..4 { count by i } } on c:g { count }");
+    EXPECT_EQ(parsed.rules.rules.size(), 4u);
+    EXPECT_EQ(written_rules(parsed.rules), 2u);
+}
+
 TEST(Rule, QuotedTargets) {
     EXPECT_EQ(
         tree("on \"/opt/my lib.so\":\"std::vector<int>::*\" except \"operator new\" { count }"),
