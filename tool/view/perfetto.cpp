@@ -122,8 +122,9 @@ void Perfetto::set(DebugAnnotation& one, const Value& value) {
         void operator()(int64_t number) const { one.set_int_value(number); }
         void operator()(uint64_t number) const { one.set_uint_value(number); }
         void operator()(std::string_view text) const { self.set_text(one, text); }
-        void operator()(const std::vector<std::string_view>& list) const {
-            for (std::string_view text : list) self.set_text(*one.add_array_values(), text);
+        void operator()(double number) const { one.set_double_value(number); }
+        void operator()(const List& list) const {
+            for (const Value& element : list) self.set(*one.add_array_values(), element);
         }
     };
     std::visit(Set{*this, one}, value);

@@ -7,15 +7,18 @@ namespace {
 
 using report::Json;
 
-Value value_of(const Json& value) {
+constexpr int kDeepest = 16;  // lists in lists: an array has 16 elements in all its dimensions
+
+Value value_of(const Json& value, int depth = 0) {
     if (value.IsBool()) return value.GetBool();
     if (value.IsInt64()) return int64_t{value.GetInt64()};
     if (value.IsUint64()) return uint64_t{value.GetUint64()};
     if (value.IsString()) return report::as_text(value);
-    if (!value.IsArray()) return std::monostate{};
-    std::vector<std::string_view> texts;
-    for (const Json& one : value.GetArray()) texts.push_back(report::as_text(one));
-    return texts;
+    if (value.IsDouble()) return value.GetDouble();
+    if (!value.IsArray() || depth == kDeepest) return std::monostate{};
+    List list;
+    for (const Json& one : value.GetArray()) list.push_back(value_of(one, depth + 1));
+    return list;
 }
 
 void read_texts(const Json& line, const char* name, std::vector<std::string_view>& out) {
@@ -99,21 +102,26 @@ std::optional<Lost> read_lost(const Json& line) {
 
 // ---- KeptRecord
 
+namespace {
+
+size_t bytes_of_value(const Value& value) {
+    if (const auto* text = std::get_if<std::string_view>(&value)) return text->size();
+    size_t bytes = 0;
+    if (const auto* list = std::get_if<List>(&value)) {
+        for (const Value& one : *list) bytes += bytes_of_value(one);
+    }
+    return bytes;
+}
+
+}  // namespace
+
 size_t KeptRecord::bytes_of(const Record& record) const {
-    auto of_value = [](const Value& value) {
-        size_t bytes = 0;
-        if (const auto* text = std::get_if<std::string_view>(&value)) bytes = text->size();
-        if (const auto* texts = std::get_if<std::vector<std::string_view>>(&value)) {
-            for (std::string_view one : *texts) bytes += one.size();
-        }
-        return bytes;
-    };
     size_t bytes = record.comm.size() + record.type.size() + record.name.size() +
                    record.function.size() + record.symbol.size();
     for (const Record::Argument& one : record.arguments) {
-        bytes += one.name.size() + of_value(one.value);
+        bytes += one.name.size() + bytes_of_value(one.value);
     }
-    if (record.ret) bytes += of_value(*record.ret);
+    if (record.ret) bytes += bytes_of_value(*record.ret);
     for (std::string_view frame : record.stack) bytes += frame.size();
     return bytes;
 }
@@ -127,10 +135,10 @@ std::string_view KeptRecord::take(std::string_view text) {
 
 Value KeptRecord::take(const Value& value) {
     if (const auto* text = std::get_if<std::string_view>(&value)) return take(*text);
-    const auto* texts = std::get_if<std::vector<std::string_view>>(&value);
-    if (texts == nullptr) return value;
-    std::vector<std::string_view> taken;
-    for (std::string_view one : *texts) taken.push_back(take(one));
+    const auto* list = std::get_if<List>(&value);
+    if (list == nullptr) return value;
+    List taken;
+    for (const Value& one : *list) taken.push_back(take(one));
     return taken;
 }
 

@@ -16,9 +16,14 @@
 
 namespace mlbcc::view {
 
-// As it stands in the trace: null, a boolean, a number, a text, or a stack that was learnt.
-using Value = std::variant<std::monostate, bool, int64_t, uint64_t, std::string_view,
-                           std::vector<std::string_view>>;
+// As it stands in the trace: null, a boolean, a number, a text, or a list: an array, a stack that
+// was learnt.
+struct Value;
+using List = std::vector<Value>;
+struct Value
+    : std::variant<std::monostate, bool, int64_t, uint64_t, double, std::string_view, List> {
+    using variant::variant;
+};
 
 // Texts live as long as what it was read from.
 struct Record {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "sink/json.h"
 
 namespace mlbcc::view {
@@ -41,7 +43,15 @@ void write_json(sink::Buffer& out, const Value& value) {
         void operator()(int64_t number) const { sink::write_signed(out, number); }
         void operator()(uint64_t number) const { sink::write_unsigned(out, number); }
         void operator()(std::string_view text) const { sink::write_text(out, text); }
-        void operator()(const std::vector<std::string_view>& list) const { write_list(out, list); }
+        void operator()(double number) const { out.append(fmt::format("{}", number)); }
+        void operator()(const List& list) const {
+            out.append('[');
+            for (const Value& one : list) {
+                if (&one != list.data()) out.append(',');
+                write_json(out, one);
+            }
+            out.append(']');
+        }
     };
     std::visit(Write{out}, value);
 }
