@@ -82,6 +82,10 @@ class Cost(TracerCase):
         self.assertRegex(self.mlbcc("report", self.out).stdout, line)
         self.loop("on short:entry_push { span call }", calls=40000)
         self.assertRegex(self.last.stderr, r"entry_push [\d.]+ ms in 40 000 calls\n", "no pattern has it")
+        # It does nothing, so that its time, as measured, is what tracing adds.
+        mostly = r"\n    entry_push took [\d.]+ [un]s a call, most of it tracing \(about [\d.]+ [un]s a call\)\n"
+        self.assertRegex(self.last.stderr, mostly)
+        self.assertRegex(self.mlbcc("report", self.out).stdout, mostly)
 
     def test_a_trace_that_takes_much_says_so_while_it_runs(self):
         self.trace(LIBRARY + "on short:entry_p* { count by function  hist duration }", target("loop"),

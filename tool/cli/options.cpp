@@ -135,7 +135,8 @@ void add_subcommands(CLI::App& app, CommandLine& line, Texts& texts) {
     add("explain", "Show what is read where, where each probe goes, and why", Command::explain)
         ->add_option("pattern", line.pattern, "Only functions that match");
     CLI::App* emit = add("emit", "Print the generated BPF C", Command::emit);
-    emit->add_flag("--annotate", line.emit.annotate, "With the rules' text above what does it");
+    emit->add_flag("--annotate", line.emit.annotate,
+                   "The part that is made from the rules, with their text above it");
     emit->add_flag("--asm", line.emit.assembly,
                    "The BPF instructions, with their lines of C and of the rules");
     add("top", "Trace with a live view: --live, of rules cuda unless others are given",

@@ -142,8 +142,10 @@ bool asks_for_outcome(const plan::ProbePlan& probe);
 // Fails only where a template is missing or lacks a slot.
 Result<Program> generate(const plan::Plan& plan, const Options& options);
 
-// The source with the rules' text above what carries it out, as comments.
-std::string annotated(const Program& program);
+// The source with the rules' text above what carries it out, as comments. `own`: without the lines
+// of templates before and behind what is made from rules; a comment has their number.
+enum class Annotated { whole, own };
+std::string annotated(const Program& program, Annotated what);
 // The source with its own lines' numbers in each `#line`, so that messages name those.
 std::string numbered(const std::string& source);
 

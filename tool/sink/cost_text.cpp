@@ -1,6 +1,8 @@
 #include "sink/cost_text.h"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -34,6 +36,28 @@ std::vector<std::string> cost_by_function(const TracingCost& cost) {
         if (one.by_pattern) line += fmt::format("; leave it out with `except {}`", one.function);
         lines.push_back(std::move(line));
     }
+    return lines;
+}
+
+std::vector<std::string> mostly_tracing(const TracingCost& cost,
+                                        const std::vector<FunctionTime>& functions) {
+    std::vector<std::pair<uint64_t, std::string>> found;
+    for (const FunctionTime& one : functions) {
+        const auto own = std::ranges::find_if(cost.functions, [&](const auto& other) {
+            return other.function == one.function && other.library == one.library;
+        });
+        if (own == cost.functions.end() || own->hits == 0 || one.calls == 0) continue;
+        const uint64_t mean_ns = one.total_ns / one.calls, added_ns = own->ns / own->hits;
+        if (mean_ns >= 2 * added_ns) continue;
+        found.emplace_back(one.calls,
+                           fmt::format("{} took {} a call, most of it tracing (about {} a call)",
+                                       one.function, short_duration(mean_ns),
+                                       short_duration(added_ns)));
+    }
+    std::ranges::stable_sort(found, std::greater{}, &std::pair<uint64_t, std::string>::first);
+    found.resize(std::min(found.size(), kShown));
+    std::vector<std::string> lines;
+    for (auto& [calls, line] : found) lines.push_back(std::move(line));
     return lines;
 }
 

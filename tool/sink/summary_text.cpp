@@ -170,10 +170,12 @@ std::string notes_text(const TraceEnd& end, size_t width) {
     return rows.empty() ? "" : "\nNOTES\n" + rows.text();
 }
 
-std::string tracing_text(const std::optional<TracingCost>& cost, size_t width) {
-    if (!cost) return {};
+std::string tracing_text(const MetricSnapshot& metrics, size_t width) {
+    if (!metrics.cost) return {};
     Rows rows(width);
-    add_cost(rows, *cost);
+    add_cost(rows, *metrics.cost);
+    for (const std::string& line : mostly_tracing(*metrics.cost, metrics.functions))
+        rows.line("    " + line);
     return "\nTRACING COST\n" + rows.text();
 }
 
@@ -203,7 +205,7 @@ std::string summary_text(const TraceEnd& end, uint64_t start_ns, const std::vect
     text += layer_text(end, rest_of(end.metrics, layers), width);
     text += nested_text(end.metrics.nested, width) + coverage_text(end.metrics, width) +
             addresses_text(end.metrics, width);
-    return text + losses_text(end.metrics.losses, width) + tracing_text(end.metrics.cost, width) +
+    return text + losses_text(end.metrics.losses, width) + tracing_text(end.metrics, width) +
            notes_text(end, width);
 }
 

@@ -164,7 +164,8 @@ int run_emit(const TraceOptions& options, const EmitOptions& emit) {
     if (auto done = loader.generate(options); !done) return tell(done.error());
     if (!emit.assembly) {
         const codegen::Program& program = loader.program();
-        fmt::print("{}", emit.annotate ? codegen::annotated(program) : program.source);
+        fmt::print("{}", emit.annotate ? codegen::annotated(program, codegen::Annotated::own)
+                                       : program.source);
         return 0;
     }
     Result<std::vector<bpf::CompiledProgram>> programs = loader.list();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -40,9 +41,7 @@ std::string slot_text(plan::Arch arch, const plan::ArgSlot& slot, bool of_go) {
 }
 
 std::string source(const rules::Typed& value) {
-    if (value.span.file == nullptr) return "";
-    return std::string(
-        value.span.file->text().substr(value.span.begin, value.span.end - value.span.begin));
+    return std::string(value.span.text());
 }
 
 std::string place_of(const Frontend& frontend, const plan::ProbePlan& probe, uint32_t param) {
@@ -62,6 +61,8 @@ std::string place_of(const Frontend& frontend, const plan::ProbePlan& probe, uin
 std::string describe(const Frontend& frontend, const plan::ProbePlan& probe,
                      const rules::TypedPtr& value, bool at_return) {
     const rules::Typed* leaf = value.get();
+    const auto* element = std::get_if<rules::LoadNode>(&leaf->node);
+    if (element != nullptr && value->span.file == nullptr) leaf = element->pointer.get();
     if (const auto* text = std::get_if<rules::TextNode>(&leaf->node)) leaf = text->pointer.get();
     std::string name = source(*value);
     std::vector<std::string> where;
@@ -72,7 +73,7 @@ std::string describe(const Frontend& frontend, const plan::ProbePlan& probe,
             name = named ? probe.signature->params[param->index].name
                          : fmt::format("arg{}", param->index);
     }
-    if (leaf != value.get()) where.emplace_back("text");
+    if (std::holds_alternative<rules::TextNode>(value->node)) where.emplace_back("text");
     bool kept = at_return && value->stage == rules::Stage::entry && !rules::always_known(*value);
     if (kept) where.emplace_back("kept from entry");
     return where.empty() ? name : fmt::format("{} ({})", name, fmt::join(where, ", "));
@@ -82,7 +83,9 @@ std::string describe_record(const Frontend& frontend, const plan::ProbePlan& pro
                             const plan::RecordPlan& record, bool at_return) {
     std::vector<std::string> parts;
     for (const plan::Capture& capture : record.captures) {
-        parts.push_back(describe(frontend, probe, capture.value, at_return));
+        std::string part = describe(frontend, probe, capture.value, at_return);
+        // Of an array each element is a value.
+        if (parts.empty() || part != parts.back()) parts.push_back(std::move(part));
     }
     if (record.ret_field && std::ranges::find(parts, "ret") == parts.end())
         parts.emplace_back("ret");
@@ -232,6 +235,21 @@ std::string full_name(const plan::ProbePlan& probe) {
     return std::visit(Visitor{}, probe.probe->at);
 }
 
+namespace {
+
+// What `each` makes several rules of is said once.
+std::string without_repeats(const std::string& text) {
+    std::set<std::string> said;
+    std::istringstream lines(text);
+    std::string out;
+    for (std::string line; std::getline(lines, line);) {
+        if (said.insert(line).second) out += line + "\n";
+    }
+    return out;
+}
+
+}  // namespace
+
 std::string explain(const Frontend& frontend, const plan::ProbePlan& probe) {
     std::set<std::string> places;
     for (const plan::RulePart& part : probe.parts) {
@@ -248,7 +266,7 @@ std::string explain(const Frontend& frontend, const plan::ProbePlan& probe) {
     }
     describe_tallies(frontend, probe.entry, out);
     describe_tallies(frontend, probe.ret, out);
-    return out;
+    return without_repeats(out);
 }
 
 std::string explain_plan(const Frontend& frontend) {

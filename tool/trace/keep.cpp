@@ -193,7 +193,7 @@ void Keeping::keep_outcome() {
     if (program.source.empty()) return;
     to.add("program.bpf.c", "the generated C", program.source);
     to.add("program.annotated.c", "the same, with the rules' text beside it",
-           codegen::annotated(program));
+           codegen::annotated(program, codegen::Annotated::whole));
     to.add("lines.tsv", "which lines of it are from which rule or template",
            lines_text(frontend_, program.lines));
     const auto& refused = loader_.refused();

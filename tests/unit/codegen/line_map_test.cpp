@@ -71,7 +71,7 @@ codegen::Program program(const Planned& planned) {
 
 TEST(LineMap, TheRulesStandAboveWhatCarriesThemOut) {
     const Planned planned(kRules);
-    const std::string text = codegen::annotated(program(planned));
+    const std::string text = codegen::annotated(program(planned), codegen::Annotated::whole);
     expect_golden("codegen/annotated.c.golden",
                   between(text, "#line 1 \"maps\"", "#line 1 \"probe_templates/follow.bpf.c\""));
 }
@@ -79,7 +79,7 @@ TEST(LineMap, TheRulesStandAboveWhatCarriesThemOut) {
 TEST(LineMap, AnnotatedIsTheSameProgram) {
     const Planned planned(kRules);
     const codegen::Program made = program(planned);
-    std::istringstream annotated(codegen::annotated(made));
+    std::istringstream annotated(codegen::annotated(made, codegen::Annotated::whole));
     std::string without;
     for (std::string line; std::getline(annotated, line);) {
         if (line.find("// a.rules:") == std::string::npos) without += line + "\n";

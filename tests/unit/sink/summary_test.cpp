@@ -73,6 +73,13 @@ TEST(Summary, SaysWhatTracingCost) {
               std::string::npos)
         << text_of(end);
     EXPECT_EQ(text_of(end).find("cuMemAlloc 20"), std::string::npos) << "a trifle";
+    EXPECT_EQ(text_of(end).find("most of it tracing"), std::string::npos);
+    // 158.6 us a call, as cuMemcpyHtoD took by what was measured.
+    end.metrics.cost->functions.push_back({"cuMemcpyHtoD", "libcuda.so.1", 256, 20'480'000, false});
+    EXPECT_NE(text_of(end).find("\n    cuMemcpyHtoD took 159 us a call, most of it tracing (about "
+                                "80.0 us a call)\n"),
+              std::string::npos)
+        << text_of(end);
     end.metrics.cost->cpu_ns.reset();
     EXPECT_NE(text_of(end).find("  about 900 ms of CPU time\n"), std::string::npos);
 }
