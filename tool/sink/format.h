@@ -39,5 +39,7 @@ size_t width_of(std::string_view text);
 std::string padded(std::string_view text, size_t width);  // on the right
 std::string right_aligned(std::string_view text, size_t width);
 std::string shortened(std::string_view text, size_t width);  // "long_na..."
+// "/usr/lib/...on/decoder.py": of a path the end says most.
+std::string shortened_within(std::string_view text, size_t width);
 
 }  // namespace mlbcc::sink

@@ -191,6 +191,19 @@ std::string_view without_quotes(std::string_view json) {
     return is_text ? json.substr(1, json.size() - 2) : json;
 }
 
+std::string plain_text(std::string_view json) {
+    std::string out(without_quotes(json));
+    if (out.size() == json.size()) return out;
+    size_t to = 0;
+    for (size_t i = 0; i < out.size(); ++i) {
+        const bool is_escape = out[i] == '\\' && i + 1 < out.size();
+        if (is_escape && (out[i + 1] == '"' || out[i + 1] == '\\')) ++i;
+        out[to++] = out[i];
+    }
+    out.resize(to);
+    return out;
+}
+
 std::string json_text(const event::Value& value) {
     Buffer out(64);
     write_value(out, value);

@@ -23,5 +23,7 @@ void write_signed(Buffer& out, int64_t value);
 std::string quoted(std::string_view text);  // write_text into a string
 // A JSON string as it stands between its quotes; any other value whole.
 std::string_view without_quotes(std::string_view json);
+// Likewise, for people: quotes and backslashes as they are; what is no character is still escaped.
+std::string plain_text(std::string_view json);
 
 }  // namespace mlbcc::sink

@@ -5,9 +5,11 @@
 namespace mlbcc::sink {
 namespace {
 
+constexpr size_t kHeading = 2;      // how far rows are indented that have groups behind them
 constexpr size_t kGap = 2;          // between a label and its number
 constexpr size_t kNumbersEnd = 33;  // at least, where there is room
 constexpr size_t kRoomy = 100;
+constexpr size_t kMostLabel = 60;   // further off, numbers are hard to follow
 constexpr size_t kLeastLabel = 20;  // labels are not shortened below this
 
 }  // namespace
@@ -32,31 +34,64 @@ void Rows::wrapped(size_t indent, const std::vector<std::string>& words) {
     if (!fresh) line(std::move(current));
 }
 
+struct Rows::Columns {
+    size_t label = 0, end = 0;  // most characters of a label, and where whole numbers end
+};
+
 // Labels give way where a row would be too long.
-std::string Rows::text() const {
+Rows::Columns Rows::columns(std::span<const Entry> entries) const {
     size_t label = 0, whole = 0, tail = 0;
-    for (const auto& one : rows_) {
+    for (const Entry& one : entries) {
         const auto* row = std::get_if<Row>(&one);
         if (row == nullptr) continue;
         label = std::max(label, row->indent + width_of(row->label));
         whole = std::max(whole, width_of(row->number.whole));
         tail = std::max(tail, width_of(row->number.rest) + width_of(row->behind));
     }
-    size_t taken = kGap + whole + tail;
-    label = std::min(label, std::max(kLeastLabel, width_ - std::min(width_, taken)));
-    size_t end = std::max(label + kGap + whole, width_ >= kRoomy ? kNumbersEnd : 0);
+    const size_t taken = kGap + whole + tail;
+    const size_t room = std::max(kLeastLabel, width_ - std::min(width_, taken));
+    label = std::min({label, room, kMostLabel});
+    return {label, label + kGap + whole};
+}
+
+// A number and its groups: what is long in one of them does not cut the labels of others short.
+size_t Rows::block_end(size_t begin) const {
+    const auto is_deep = [&](size_t at) {
+        const auto* row = std::get_if<Row>(&rows_[at]);
+        return row == nullptr || row->indent > kHeading;
+    };
+    const auto has_groups = [&](size_t at) { return at + 1 < rows_.size() && is_deep(at + 1); };
+    size_t end = begin + 1;
+    if (!is_deep(begin) && !has_groups(begin)) {  // as many as have no groups
+        while (end < rows_.size() && !is_deep(end) && !has_groups(end)) ++end;
+        return end;
+    }
+    while (end < rows_.size() && is_deep(end)) ++end;
+    return end;
+}
+
+std::string Rows::text() const {
+    const std::span<const Entry> all(rows_);
+    const size_t least_end =
+        width_ >= kRoomy ? kNumbersEnd : std::min(columns(all).end, kNumbersEnd);
     struct Visitor {
-        size_t label, end;
+        Columns at;
         std::string operator()(const std::string& line) const { return line; }
         std::string operator()(const Row& row) const {
             std::string text =
-                std::string(row.indent, ' ') + shortened(row.label, label - row.indent);
-            return text + right_aligned(row.number.whole, end - width_of(text)) + row.number.rest +
-                   row.behind;
+                std::string(row.indent, ' ') + shortened_within(row.label, at.label - row.indent);
+            return text + right_aligned(row.number.whole, at.end - width_of(text)) +
+                   row.number.rest + row.behind;
         }
     };
     std::string out;
-    for (const auto& one : rows_) out += std::visit(Visitor{label, end}, one) + "\n";
+    for (size_t begin = 0; begin < rows_.size();) {
+        const auto block = all.subspan(begin, block_end(begin) - begin);
+        Columns at = columns(block);
+        at.end = std::max(at.end, least_end);
+        for (const Entry& one : block) out += std::visit(Visitor{at}, one) + "\n";
+        begin += block.size();
+    }
     // Names are the traced programs': what steers terminals is shown as `?`.
     std::ranges::replace_if(
         out, [](unsigned char c) { return (c < 0x20 && c != '\n') || c == 0x7f; }, '?');

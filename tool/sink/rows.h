@@ -1,10 +1,11 @@
 // Rows of a summary: a label, a number, and what is said behind it, the numbers aligned at the
-// decimal point over all rows of a section.
+// decimal point over what belongs together: a number and its groups.
 //
 //   Kernel launches              42
 //   Total memory allocated      500.00 MiB in 15 calls
 #pragma once
 
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -36,8 +37,13 @@ private:
         Number number;
         std::string behind;
     };
+    using Entry = std::variant<Row, std::string>;
+    struct Columns;
+    Columns columns(std::span<const Entry> entries) const;
+    size_t block_end(size_t begin) const;
+
     size_t width_;
-    std::vector<std::variant<Row, std::string>> rows_;
+    std::vector<Entry> rows_;
 };
 
 }  // namespace mlbcc::sink

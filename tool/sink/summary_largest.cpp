@@ -28,10 +28,10 @@ template <class Number> std::optional<Number> number_in(std::string_view json) {
 }
 
 Cell cell_of(const Largest::Field& field) {
-    std::string_view text = without_quotes(field.json);  // numbers above 2^53 have them
+    const std::string text = plain_text(field.json);  // numbers above 2^53 have them
     if (auto value = number_in<int64_t>(text)) return {short_amount(*value, field.unit), true};
     if (auto value = number_in<uint64_t>(text)) return {short_amount(*value, field.unit), true};
-    return {shortened(text, kWidestText), false};
+    return {shortened_within(text, kWidestText), false};
 }
 
 bool is_stack(const Largest::Field& field) {

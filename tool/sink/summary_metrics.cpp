@@ -170,8 +170,7 @@ std::string group_label(const Group& by) {
     for (const auto& [name, value] : by) {
         if (!label.empty()) label += ", ";
         const std::vector<std::string> frames = frames_of(value);
-        label += frames.empty() ? std::string(without_quotes(value))
-                                : fmt::format("{}", fmt::join(frames, " < "));
+        label += frames.empty() ? plain_text(value) : fmt::format("{}", fmt::join(frames, " < "));
     }
     return label.empty() ? "\"\"" : label;
 }

@@ -69,6 +69,31 @@ TEST(Rows, ShowWhatSteersTerminals) {
     EXPECT_NE(text.find("a?b?c\n"), text.npos) << text;
 }
 
+TEST(Format, ShortensAtTheEndOrWithin) {
+    EXPECT_EQ(shortened("cuMemcpyHtoD", 12), "cuMemcpyHtoD");
+    EXPECT_EQ(shortened("cuMemcpyHtoD", 9), "cuMemc...");
+    EXPECT_EQ(shortened_within("/usr/lib/python3/json/decoder.py", 20), "/usr/...n/decoder.py");
+    EXPECT_EQ(shortened_within("\xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4"
+                               "\xc3\xb6\xc3\xbc\xc3\xa4",
+                               9),
+              "\xc3\xa4\xc3\xb6...\xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4");
+}
+
+// What is long in one number's groups cuts no label of another's.
+TEST(Rows, LabelsOfEachNumberHaveTheirOwnColumn) {
+    Rows rows(60);
+    rows.add(2, "Opened", {"3", ""});
+    rows.add(4, "/usr/lib/python3/dist-packages/x.py", {"2", ""}, " (66.7 %)");
+    rows.add(2, "Time", {"9", " us"}, " in 3 calls");
+    rows.add(4, "/usr/lib/python3/dist-packages/x.py", {"8", " us"}, " in 2 calls, p50 <= 3.1 us");
+    rows.add(2, "Calls", {"3", ""});
+    EXPECT_EQ(rows.text(), "  Opened                                 3\n"
+                           "    /usr/lib/python3/dist-packages/x.py  2 (66.7 %)\n"
+                           "  Time                        9 us in 3 calls\n"
+                           "    /usr/li...-packages/x.py  8 us in 2 calls, p50 <= 3.1 us\n"
+                           "  Calls                       3\n");
+}
+
 TEST(Format, BitsMayHaveASign) {
     EXPECT_EQ(as_double(UINT64_MAX, true), -1);
     EXPECT_EQ(as_double(1ull << 63, false), 9223372036854775808.0);

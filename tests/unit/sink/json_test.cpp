@@ -62,6 +62,12 @@ TEST(Json, LearntAndUnreadValues) {
     EXPECT_EQ(json_text({&hex, 0x10, "", false, true}), "null");
 }
 
+TEST(Json, PlainTextIsForPeople) {
+    EXPECT_EQ(plain_text(R"("say \"hi\" to C:\\x\n")"), R"(say "hi" to C:\x\n)");
+    EXPECT_EQ(plain_text("42"), "42");
+    EXPECT_EQ(plain_text(R"("\\")"), "\\");
+}
+
 TEST(Json, TextIsEscaped) {
     EXPECT_EQ(quoted("say \"hi\" \\ \b\f\n\r\t\x01\x1f\x7f"),
               "\"say \\\"hi\\\" \\\\ \\b\\f\\n\\r\\t\\u0001\\u001f\x7f\"");
