@@ -207,6 +207,14 @@ class Python(TracerCase):
         for stack in said:
             self.assertIn(stack, waits)
 
+    def test_two_files_of_one_name(self):
+        for folder, call in (("web", "os.getppid()"), ("job", "os.getppid()")):
+            self.write(f"{folder}/app.py", f"import os\ndef main():\n    {call}\n")
+        program = "import runpy, sys\nfor one in sys.argv[1:]: runpy.run_path(one)['main']()\n"
+        trace = self.trace(RULES, debian_python(), "-c", program, self.dir / "web/app.py", self.dir / "job/app.py")
+        inner = [event["stack"][0] for event in trace.records if event.get("type") == "mark" and "app.py" in event["stack"][0]]
+        self.assertEqual(inner, ["app.py:main", "job/app.py:main"])
+
     def test_flame_graph(self):
         folded = self.dir / "python.folded"
         trace = self.run_calls(debian_python(), options=("--folded", folded))

@@ -102,17 +102,26 @@ std::vector<std::string> likely_pythons(const std::vector<std::string>& folders)
     return std::move(finder.found);
 }
 
-std::string python_frame(const codegen::PythonCode& code) {
-    std::string file = utf8(code.file), name = utf8(code.name);
-    if (size_t slash = file.rfind('/'); slash != std::string::npos) {
-        file.erase(0, slash + 1);
-    } else if (is_cut(code.file)) {
-        file.insert(0, "...");
+// The last parts of a path: as many as tell it from those that were named before.
+std::string PythonFrames::file(const std::string& path) {
+    const std::string_view whole(path);
+    size_t slash = whole.rfind('/');
+    const bool says_nothing = whole.substr(slash + 1).starts_with("__");  // __init__.py
+    if (says_nothing && slash != whole.npos && slash > 0) slash = whole.rfind('/', slash - 1);
+    for (;; slash = whole.rfind('/', slash - 1)) {
+        const std::string label(slash == whole.npos ? whole : whole.substr(slash + 1));
+        if (files_.size() >= kMostFiles && !files_.contains(label)) return label;
+        const std::string& named = files_.try_emplace(label, path).first->second;
+        if (named == path || slash == whole.npos || slash == 0) return label;
     }
+}
+
+std::string PythonFrames::name(const codegen::PythonCode& code) {
+    std::string path = utf8(code.file), name = utf8(code.name);
+    if (is_cut(code.file) && path.find('/') == path.npos) path.insert(0, "...");
     if (is_cut(code.name)) name += "...";
-    if (file.empty()) file = "?";
-    if (name.empty()) name = "?";
-    return file + ":" + name;
+    const std::string file = path.empty() ? "?" : this->file(path);
+    return file + ":" + (name.empty() ? "?" : name);
 }
 
 }  // namespace mlbcc::trace

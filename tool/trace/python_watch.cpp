@@ -114,7 +114,7 @@ std::optional<std::string> PythonWatch::name(uint64_t frame) {
     if (!bytes || bytes->size() < sizeof code) return std::nullopt;
     std::memcpy(&code, bytes->data(), sizeof code);
     if (names_.size() >= kMaxNames) names_.clear();
-    return names_.emplace(frame, python_frame(code)).first->second;
+    return names_.emplace(frame, frames_.name(code)).first->second;
 }
 
 }  // namespace mlbcc::trace

@@ -22,6 +22,18 @@
 
 namespace mlbcc::trace {
 
+// What frames are called: by the end of a file's name and the beginning of a function's. Of two
+// files with one name the second has its folder before it, and so has __init__.py.
+class PythonFrames {
+public:
+    std::string name(const codegen::PythonCode& code);  // "app.py:main", "web/app.py:main"
+
+private:
+    static constexpr size_t kMostFiles = 1 << 16;
+    std::string file(const std::string& path);
+    std::unordered_map<std::string, std::string> files_;  // paths, by what they are called
+};
+
 class PythonWatch {
 public:
     PythonWatch(bpf::LoadedProgram& kernel, Verbosity verbosity)
@@ -53,12 +65,10 @@ private:
     std::vector<bpf::Attachment> attachments_;
     uint32_t cookies_ = 0;
     std::unordered_map<uint64_t, std::string> names_;
+    PythonFrames frames_;
 };
 
 // Files that may be Pythons, by what lies next to each other in `folders` and where links lead.
 std::vector<std::string> likely_pythons(const std::vector<std::string>& folders);
-
-// "app.py:main", from the end of a file's name and the beginning of a function's.
-std::string python_frame(const codegen::PythonCode& code);
 
 }  // namespace mlbcc::trace

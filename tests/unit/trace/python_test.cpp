@@ -22,7 +22,7 @@ codegen::PythonText text(std::string_view bytes, uint32_t kind = codegen::Python
 }
 
 std::string frame(const codegen::PythonText& file, const codegen::PythonText& name) {
-    return python_frame({1, 1, 0, file, name});
+    return PythonFrames().name({1, 1, 0, file, name});
 }
 
 TEST(PythonFrame, IsTheFilesLastPartAndTheFunction) {
@@ -30,6 +30,18 @@ TEST(PythonFrame, IsTheFilesLastPartAndTheFunction) {
     EXPECT_EQ(frame(text("app.py"), text("<module>")), "app.py:<module>");
     EXPECT_EQ(frame(text("<frozen importlib._bootstrap>"), text("_find_and_load")),
               "<frozen importlib._bootstrap>:_find_and_load");
+}
+
+TEST(PythonFrame, FilesOfOneNameHaveTheirFolders) {
+    PythonFrames frames;
+    auto name = [&](const char* file) { return frames.name({1, 1, 0, text(file), text("f")}); };
+    EXPECT_EQ(name("/opt/web/app.py"), "app.py:f");
+    EXPECT_EQ(name("/opt/job/app.py"), "job/app.py:f");
+    EXPECT_EQ(name("/srv/job/app.py"), "srv/job/app.py:f");
+    EXPECT_EQ(name("/opt/web/app.py"), "app.py:f") << "as before";
+    EXPECT_EQ(name("/usr/lib/python3/json/__init__.py"), "json/__init__.py:f");
+    EXPECT_EQ(name("app.py"), "app.py:f") << "it has no folder";
+    EXPECT_EQ(name("/app.py"), "app.py:f");
 }
 
 TEST(PythonFrame, TextOfAnyWidthIsUtf8) {
