@@ -1,7 +1,9 @@
 """mlbcc serve on real servers: each request is counted once, and its time is where it was made to be."""
 
 import json
+import math
 import os
+import re
 import shutil
 import signal
 import socket
@@ -18,6 +20,22 @@ from harness import machine
 from harness.lanes import quiet
 from harness.page import PageCase
 from harness.server import DISK_READS, PYTHON, REQUESTS, TARGETS, TRUSTING, ServeCase, free_port
+
+
+BURSTS = """
+import http.server, subprocess, sys, threading, time
+class Answer(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(204)
+        self.end_headers()
+    def log_message(self, *_): pass
+server = http.server.HTTPServer(("127.0.0.1", 0), Answer)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+client = "import sys, urllib.request\\nfor _ in range(30): urllib.request.urlopen(sys.argv[1]).read()"
+for pause in (0.8, 0.3):
+    subprocess.run([sys.executable, "-c", client, f"http://127.0.0.1:{server.server_port}/"], check=True)
+    time.sleep(pause)
+"""
 
 
 class Flask(ServeCase):
@@ -318,6 +336,22 @@ class Marker(ServeCase):
         self.assertRegex(done.stderr, r"requests are shown at the end; --interval 5s shows them meanwhile, too\n"
                                       r"=== REQUESTS ===  [\d.]+ s, 0 requests, 0.0 per second\n\nno request was seen: is this the server's process")
         self.assertNotIn("endpoint", done.stderr)
+
+    def test_the_rate_of_the_last_interval(self):
+        """Two bursts with a pause between them: the rate since the beginning has the pause in it."""
+        self.write("bursts.py", BURSTS)
+        done = self.mlbcc("serve", "--interval", "200ms", "--", PYTHON, self.dir / "bursts.py")
+        shown = re.findall(r"=== REQUESTS ===  ([\d.]+) s, (\d+) requests?, ([\d.]+) per second(?: \(([\d.]+) in the last ([\d.]+) s\))?", done.stderr)
+        *meanwhile, last = [[float(one or "nan") for one in table] for table in shown]
+        self.assertGreater(len(meanwhile), 4)
+        self.assertEqual(last[1], 60)
+        self.assertTrue(math.isnan(last[3]), "at the end there is no interval")
+        before, idle = 0, 0
+        for _, requests, _, rate, seconds in meanwhile:
+            self.assertAlmostEqual(rate * seconds, requests - before, delta=0.06 * seconds + 0.006 * rate)
+            idle += rate == 0 and before == 30
+            before = requests
+        self.assertGreater(idle, 1, meanwhile)
 
     def test_mistakes(self):
         for marker, said in (("works_for", "is no function of a library"), ("./no.so:works-for", "is no function of a library"),

@@ -42,7 +42,13 @@ public:
     }
 
     // For a terminal; `time_ns`, since the trace began, is when it is.
-    std::string text(uint64_t time_ns) const;
+    uint64_t count() const;  // of requests, so far
+    // Those since a moment, beside those of the whole trace.
+    struct Since {
+        uint64_t time_ns = 0;  // after the trace began
+        uint64_t count = 0;    // count() then
+    };
+    std::string text(uint64_t time_ns, std::optional<Since> since = {}) const;
     std::string json(uint64_t time_ns,
                      uint64_t lost) const;  // one object, with a newline at its end
 

@@ -105,18 +105,27 @@ std::string calls_of(const EndpointUse& use, size_t width) {
 
 }  // namespace
 
-std::string Requests::text(uint64_t time_ns) const {
+uint64_t Requests::count() const {
+    uint64_t requests = 0;
+    for (const EndpointUse* use : endpoints_.all()) requests += use->requests;
+    return requests;
+}
+
+std::string Requests::text(uint64_t time_ns, std::optional<Since> since) const {
     std::vector<const EndpointUse*> all = endpoints_.all();
     double seconds = static_cast<double>(time_ns) / 1e9;
-    uint64_t requests = 0, unanswered = 0;
-    for (const EndpointUse* use : all) {
-        requests += use->requests;
-        unanswered += use->unanswered;
-    }
+    const uint64_t requests = count();
+    uint64_t unanswered = 0;
+    for (const EndpointUse* use : all) unanswered += use->unanswered;
     OpenRequests open = connections_.open(time_ns, options_.overdue_ns);
     std::string text = fmt::format("=== REQUESTS ===  {:.2f} s, {}, {:.1f} per second", seconds,
                                    sink::plural(requests, "request"),
                                    seconds > 0 ? static_cast<double>(requests) / seconds : 0.0);
+    if (since && time_ns > since->time_ns) {
+        const double last = static_cast<double>(time_ns - since->time_ns) / 1e9;
+        text += fmt::format(" ({:.1f} in the last {:.2f} s)",
+                            static_cast<double>(requests - since->count) / last, last);
+    }
     if (unanswered + open.overdue > 0)
         text += fmt::format(", {} never answered", unanswered + open.overdue);
     if (open.waiting > 0) text += fmt::format(", {} not answered yet", open.waiting);

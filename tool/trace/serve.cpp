@@ -28,8 +28,10 @@ public:
     Result<void> flush() override {
         uint64_t now = monotonic_ns();
         if (interval_ns_ == 0 || is_quiet_ || now < shown_ns_ + interval_ns_) return {};
+        const report::Requests::Since since{shown_ns_ - start_ns_, shown_};
         shown_ns_ = now;
-        return show(now - start_ns_);
+        shown_ = requests_.count();
+        return show(now - start_ns_, since);
     }
 
     Result<void> finish(const sink::TraceEnd& end, uint64_t /*event_id*/) override {
@@ -43,8 +45,8 @@ public:
     }
 
 private:
-    Result<void> show(uint64_t time_ns) {
-        return write_report(STDERR_FILENO, requests_.text(time_ns), "the table");
+    Result<void> show(uint64_t time_ns, std::optional<report::Requests::Since> since = {}) {
+        return write_report(STDERR_FILENO, requests_.text(time_ns, since), "the table");
     }
     static void tell_lost(uint64_t lost) {
         tell_note(Verbosity::normal,
@@ -58,6 +60,7 @@ private:
     ReportFile json_;
     bool is_quiet_;
     uint64_t start_ns_, shown_ns_, interval_ns_;
+    uint64_t shown_ = 0;  // requests, in the table that was shown last
 };
 
 // A rule for each of the calls, which says which it was; or those that say what each is for.
