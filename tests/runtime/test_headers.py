@@ -316,7 +316,7 @@ class Synthesized(HeadersCase):
         self.assertEqual(self.apart(self.link(tree), "headers", "--link").stdout,
                          f"{build} leads to the running kernel's headers already\n")
         said = self.apart(f"mkdir {build}", "headers", "--link", "--headers", tree, status=1).stderr
-        self.assertIn(f"error: {build} is no link but a real folder: it stays as it is", said)
+        self.assertIn(f"error: {build} is a real folder, not a link: it is left as it is", said)
         said = self.apart("", "headers", "--link", "--headers", headers_61(), status=1).stderr
         self.assertIn("other tools would read wrong bytes", said)
 

@@ -177,9 +177,9 @@ class Interval(TracerCase):
         listed = self.mlbcc("list", "--rules", rules, "interval:1s")
         self.assertIn("interval:1s  void interval:1s(long elapsed, ssize_t resident, ", listed.stdout)
         explained = self.mlbcc("explain", "--rules", rules).stdout
-        self.assertIn("the tracer looks at each traced process every 1s\n"
+        self.assertIn("the tracer samples each traced process every 1s\n"
                       "  reads   /proc/PID/io, /proc/PID/stat\n", explained)
-        self.assertRegex(explained, r"  cost    \d+ us of the tracer's time a look")
+        self.assertRegex(explained, r"  cost    \d+ us of the tracer's time per sample")
         self.assertIn("resident (/proc/PID/stat), read_bytes (/proc/PID/io)", explained)
         self.assertIn("no mistakes found", self.mlbcc("check", "--rules", rules).stdout)
         self.assertIn("int raw_tracepoint__", self.mlbcc("emit", "--rules", rules).stdout.replace(

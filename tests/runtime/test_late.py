@@ -170,7 +170,7 @@ class Messages(TracerCase):
         self.trace(rules(file), "true")
         said = self.last.stderr.replace(f"{self.dir}/", "")
         self.assertIn(f"""\
-note: library `{file}` is not there yet: it is waited for
+note: library `{file}` is not there yet: mlbcc waits for it
  --> test.rules:1:1
   |
 1 | library late = "{file}"

@@ -81,7 +81,7 @@ class Losses(TracerCase):
         self.assertEqual(malloc["received"], 600)
         self.assertGreater(malloc["without_stack"], 400)
         self.assertLess(malloc["without_stack"], 590)
-        note = f"{malloc['without_stack']} of 600 without a stack, for want of room in the buffer"
+        note = f"{malloc['without_stack']} of 600 without a stack, because the buffer was full"
         self.assertIn(note, self.said)
         self.assertIn(note, self.mlbcc("report", self.out).stdout)
 
@@ -97,8 +97,8 @@ class Losses(TracerCase):
         self.assertEqual(len(counted), 10240)
         self.assertEqual(sum(counted.values()) + losses["1"]["no_group"], 10500 + self.other_seeks(counted))
         self.assertEqual((losses["1"]["lost"], losses["2"]["lost"]), (0, 0))
-        self.assertRegex(self.last.stderr, r"test.rules:1: \d+ calls not counted, for want of a group: a count, sum or hist has 10 240 at most")
-        self.assertRegex(self.last.stderr, r"\n  \d+ calls not counted, for want of a group: a count")
+        self.assertRegex(self.last.stderr, r"test.rules:1: \d+ calls not counted, because the table of groups was full: a count, sum or hist has 10 240 at most")
+        self.assertRegex(self.last.stderr, r"\n  \d+ calls not counted, because the table of groups was full: a count")
 
     def other_seeks(self, counted):
         """Those of Python's own start, to places that the loop comes to as well, or to others."""

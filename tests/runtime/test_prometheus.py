@@ -108,7 +108,7 @@ class Prometheus(PageCase):
         self.check_page(page)
         self.assertIn(r'name="a \"b\" é"', page)
         other = free_port()
-        self.assertIn(f"numbers for Prometheus are at http://127.0.0.1:{other}/metrics\n",
+        self.assertIn(f"Prometheus metrics are at http://127.0.0.1:{other}/metrics\n",
                       self.mlbcc("--rules", "odd.rules", "-o", "t2.jsonl", "--prometheus", f":{other}", "--", "true").stderr)
         taken = self.mlbcc("--rules", "odd.rules", "--prometheus", f":{port}", "--", "touch", "ran")
         self.assertIn("cannot listen at 127.0.0.1", taken.stderr)

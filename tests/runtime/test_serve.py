@@ -78,7 +78,7 @@ class Flask(ServeCase):
         self.assertRegex(self.said, r"GET /fast .*sendto 2\.0 in [0-9.]+ us")
         bad = self.mlbcc("serve", "--syscalls", "read,wr*", "--", "true")
         self.assertEqual(bad.returncode, 2)
-        self.assertIn("`wr*` is no name of a system call", bad.stderr)
+        self.assertIn("`wr*` is not the name of a system call", bad.stderr)
         bad = self.mlbcc("serve", "--syscalls", "reed", "--", "true")
         self.assertEqual(bad.returncode, 2)
         self.assertIn("--syscalls:1", bad.stderr)
@@ -354,7 +354,7 @@ class Marker(ServeCase):
         self.assertGreater(idle, 1, meanwhile)
 
     def test_mistakes(self):
-        for marker, said in (("works_for", "is no function of a library"), ("./no.so:works-for", "is no function of a library"),
+        for marker, said in (("works_for", "does not name a function of a library"), ("./no.so:works-for", "does not name a function of a library"),
                              ("./no.so:works_for", "./no.so")):
             done = self.mlbcc("serve", "--marker", marker, "--", "true")
             self.assertEqual(done.returncode, 2, done.stderr)

@@ -77,7 +77,7 @@ class Timeline(InferenceCase):
 
     def test_mistakes(self):
         for options, said in ((["--from", "2s", "--to", "1s"], "--from is not before --to"), (["--width", "7"], "--width"),
-                              (["--from", "soon"], "`soon` is no time")):
+                              (["--from", "soon"], "`soon` is not a time")):
             done = self.mlbcc("timeline", "x.jsonl", *options)
             self.assertEqual(done.returncode, 2)
             self.assertIn(said, done.stderr)

@@ -12,7 +12,7 @@ namespace mlbcc::bpf {
 namespace {
 
 Error broken() {
-    return Error{"the compiled programs that were kept are broken"};
+    return Error{"the cached programs are damaged"};
 }
 
 bool is_list_of_objects(const rapidjson::Value* value) {

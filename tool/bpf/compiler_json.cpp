@@ -108,7 +108,7 @@ void write_numbered(Writer& writer, const char* key, const std::map<uint32_t, Va
 // ---- reading
 
 Error broken_reply() {
-    return Error{"the compiler helper sent what is no reply"};
+    return Error{"the compiler helper sent an invalid reply"};
 }
 
 Error failure_of(const Value& reply) {

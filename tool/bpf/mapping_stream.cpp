@@ -86,7 +86,7 @@ Result<MappingStream> MappingStream::open(OnMapped on_mapped) {
                                              state.get(), nullptr);
     }
     if (state->buffer == nullptr) {
-        return system_error("cannot learn what processes map",
+        return system_error("cannot follow what processes map",
                             "run as root, or with CAP_BPF and CAP_PERFMON");
     }
     return MappingStream(std::move(state));

@@ -18,20 +18,19 @@ void add_rules(CLI::App& app, trace::TraceOptions& o, Texts& texts) {
     app.add_option("--templates", o.rules.templates,
                    "Folder of BPF C templates, besides the installed ones and before them")
         ->type_name("DIR");
-    app.add_option(
-           "--headers", o.rules.headers,
-           "Where the kernel's structures are known from: auto, btf, or a folder of headers")
+    app.add_option("--headers", o.rules.headers,
+                   "Source of the kernel's structures: auto, btf, or a folder of headers")
         ->type_name("auto|btf|DIR");
     app.add_flag("--mangled", o.rules.keep_mangled,
                  "Show names of C++ functions as the compiler writes them");
     app.add_flag("--late-anywhere", o.rules.late_anywhere,
-                 "Wait for libraries of optional rules by their file's name, in whatever folder");
+                 "Wait for libraries of optional rules by file name, in any folder");
     app.add_flag("--exact-entry", o.rules.exact_entry,
                  "Probe the first byte of each function, even if that is slower");
     app.add_option("--attach", texts.attach, "How probes attach: auto, session, multi or perf")
         ->type_name("WAY")
         ->check(unsaid(CLI::IsMember({"auto", "session", "multi", "perf"})));
-    app.add_flag("--no-cache", texts.no_cache, "Compile anew, and keep nothing for the next start");
+    app.add_flag("--no-cache", texts.no_cache, "Compile again, and cache nothing");
 }
 
 void add_targets(CLI::App& app, trace::TraceOptions& o, Texts& texts) {
@@ -41,7 +40,7 @@ void add_targets(CLI::App& app, trace::TraceOptions& o, Texts& texts) {
         ->delimiter(',')
         ->allow_extra_args(false);
     app.add_option("--pid-of", texts.pids_of,
-                   "Likewise, all that are called so now; may be given again")
+                   "Trace all processes that have this name now; may be given again")
         ->type_name("NAME")
         ->allow_extra_args(false);
     app.add_flag("--all", o.targets.everyone, "Trace every process");
@@ -73,7 +72,7 @@ void add_output(CLI::App& app, trace::TraceOptions& o, Texts& texts) {
                    "Keep all that a bug report needs in this folder: trace, check --compile, emit")
         ->type_name("DIR");
     app.add_flag("-q,--quiet", texts.quiet, "No summary, no notes: errors only");
-    app.add_flag("-v,--verbose", texts.verbose, "Tell how long each step takes");
+    app.add_flag("-v,--verbose", texts.verbose, "Show how long each step takes");
 }
 
 void add_running(CLI::App& app, trace::TraceOptions& o, Texts& texts) {
@@ -93,16 +92,16 @@ void add_running(CLI::App& app, trace::TraceOptions& o, Texts& texts) {
     app.add_option("--print-min", texts.print_min, "Print only calls that took at least this long")
         ->type_name("1ms");
     app.add_flag("--live", o.screen.live,
-                 "Fill the terminal with what was counted so far, while tracing");
+                 "While tracing, show the counts so far on the whole terminal");
 }
 
 void add_times(CLI::App& app, Texts& texts) {
     app.add_option("--reload-wait", texts.reload_wait,
-                   "How long calls that are open when the rules change are waited for; default 2s")
+                   "When the rules change, wait this long for open calls to end; default 2s")
         ->type_name("2s");
     app.add_option("--open-wait", texts.open_wait,
-                   "For how long at most a program is held that opens an awaited library, if mlbcc "
-                   "does not answer; default 20s")
+                   "Longest time to hold a program that opens an awaited library if mlbcc does not "
+                   "answer; default 20s")
         ->type_name("20s");
     app.add_option("--refresh", texts.refresh,
                    "How often the live view, or the line of a profile, is drawn; default 1s, 250ms")
@@ -147,8 +146,9 @@ void add_subcommands(CLI::App& app, CommandLine& line, Texts& texts) {
     for (CLI::App* sub : {profile, report}) {
         sub->add_option("--json", line.options.output.report.json, "Write it to this file, as JSON")
             ->type_name("FILE");
-        sub->add_option("--fail-on", texts.fail_on,
-                        "End with status 97 if the profile has a finding so severe")
+        sub->add_option(
+               "--fail-on", texts.fail_on,
+               "Exit with status 97 if the profile has a finding of this severity or above")
             ->type_name("low|medium|high")
             ->check(unsaid(CLI::IsMember({"low", "medium", "high"})));
     }
@@ -159,15 +159,15 @@ void add_subcommands(CLI::App& app, CommandLine& line, Texts& texts) {
         ->check(unsaid(CLI::NonNegativeNumber));
     profile->add_flag_callback(
         "--no-progress", [&line] { line.profile.progress = false; },
-        "Do not show on the terminal what the job is at");
+        "Show no progress line on the terminal");
     add("rules", "List the bundled rules: what each is for, and where they are", Command::rules);
-    add("doctor", "Say whether tracing works on this machine, and what repairs it", Command::doctor)
+    add("doctor", "Check whether tracing works on this machine, and how to fix it", Command::doctor)
         ->add_flag("--json", line.json, "As JSON");
 }
 
 void add_headers(CLI::App& app, CommandLine& line) {
     CLI::App* sub = app.add_subcommand(
-        "headers", "Show what describes the running kernel's structures here, and what is used");
+        "headers", "List the sources of the running kernel's structures, and the one in use");
     sub->fallthrough();
     sub->callback([&line] { line.command = Command::headers; });
     sub->add_flag("--json", line.headers.json, "As one JSON object");

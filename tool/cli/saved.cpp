@@ -35,7 +35,7 @@ int read_moment(const std::string& text, uint64_t& ns) {
     if (text.empty()) return 0;
     auto read = parse_duration(text);
     if (!read)
-        return usage_error(fmt::format("`{}` is no time since the trace began", text),
+        return usage_error(fmt::format("`{}` is not a time since the start of the trace", text),
                            "write 1.5s, 250ms or 2m");
     ns = static_cast<uint64_t>(read->count());
     return 0;
@@ -78,7 +78,7 @@ void add_report_options(CLI::App& report, CommandLine& line, SavedTexts& texts) 
     report.add_option("file", line.file, "Trace file; - is standard input")->required();
     report
         .add_option("--top", texts.calls.top,
-                    "Show the calls: so many names, and so many of the longest; default 10")
+                    "Show the calls: this many names, and this many of the longest; default 10")
         ->type_name("N")
         ->check(unsaid(CLI::PositiveNumber));
     add_choice(report, texts.calls);
@@ -90,7 +90,7 @@ void add_report_options(CLI::App& report, CommandLine& line, SavedTexts& texts) 
 void add_formats(CLI::App& app, SavedTexts& texts) {
     app.add_option(
            "--format", texts.formats,
-           "Write the trace in these forms, too, at its end: chrome, perfetto, folded, csv, html")
+           "At the end, also write the trace in these formats: chrome, perfetto, folded, csv, html")
         ->type_name("FORM,...")
         ->delimiter(',')
         ->allow_extra_args(false)
@@ -98,17 +98,17 @@ void add_formats(CLI::App& app, SavedTexts& texts) {
 }
 
 void add_convert(CLI::App& app, CommandLine& line, SavedTexts& texts) {
-    CLI::App* sub = app.add_subcommand("convert", "Write a saved trace in another program's form");
+    CLI::App* sub = app.add_subcommand("convert", "Convert a saved trace for another program");
     sub->fallthrough();
     sub->callback([&line] { line.command = Command::convert; });
     sub->add_option("file", line.file, "Trace file; - is standard input")->required();
     sub->add_option("--to", texts.to,
-                    "The form: chrome, perfetto, folded, csv, or html, a page of its own")
+                    "Format: chrome, perfetto, folded, csv, or html (a self-contained page)")
         ->required()
         ->type_name("FORM")
         ->check(unsaid(CLI::IsMember(kForms)));
     sub->add_option("--max-size", texts.max_size,
-                    "Of perfetto: the latest that fits into a file of this size")
+                    "perfetto only: keep the latest events that fit in a file of this size")
         ->type_name("SIZE");
 }
 
@@ -123,14 +123,14 @@ void add_timeline(CLI::App& app, CommandLine& line, SavedTexts& texts) {
     sub->add_option("--to", texts.until, "Draw up to this moment")->type_name("2s");
     add_choice(*sub, timeline.calls);
     sub->add_option("--top", timeline.calls.top,
-                    "Draw so many threads, those with the most calls; default 30")
+                    "Draw at most this many threads, those with the most calls; default 30")
         ->type_name("N")
         ->check(unsaid(CLI::PositiveNumber));
     sub->add_option("--width", timeline.width,
-                    "Characters of a line, 60 to 1000; default: the terminal's")
+                    "Line width, 60 to 1000 characters; default: the terminal's")
         ->type_name("N")
         ->check(unsaid(CLI::Range(60, 1000)));
-    sub->add_flag("--ascii", timeline.ascii, "Draw with characters of ASCII");
+    sub->add_flag("--ascii", timeline.ascii, "Draw with ASCII characters only");
 }
 
 int read_saved(const SavedTexts& texts, CommandLine& line) {

@@ -15,7 +15,7 @@ std::string is_syscall_name(const std::string& name) {
     const bool is_name = !name.empty() && std::ranges::all_of(name, [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
     });
-    return is_name ? "" : "`" + name + "` is no name of a system call";
+    return is_name ? "" : "`" + name + "` is not the name of a system call";
 }
 
 // Nothing where the text is none: the default stays.
@@ -41,7 +41,7 @@ int read_marker(const std::string& text, trace::ServeOptions& serve) {
     bool is_whole = colon != std::string::npos && !library.empty() &&
                     library.find_first_of("\"\\\n") == std::string::npos;
     if (!is_whole || !is_function_name(text.substr(colon + 1)))
-        return usage_error(fmt::format("`{}` is no function of a library", text),
+        return usage_error(fmt::format("`{}` does not name a function of a library", text),
                            "write LIB:FUNCTION, as ./libapp.so:app_works_for");
     serve.marker = {library, text.substr(colon + 1)};
     return 0;
@@ -56,20 +56,21 @@ void add_serve(CLI::App& app, CommandLine& line, ServeTexts& texts) {
     report::RequestOptions& requests = line.serve.requests;
     serve->add_option("--json", line.options.output.report.json, "Write the numbers to this file")
         ->type_name("FILE");
-    serve->add_option("--interval", texts.interval, "Show the table so often, too")
+    serve->add_option("--interval", texts.interval, "Also show the table this often")
         ->type_name("5s");
     serve->add_flag_callback(
         "--no-http", [&requests] { requests.http = false; },
-        "Read no content: a request is what a connection gets before it answers");
+        "Do not parse HTTP: a request is what a connection receives before it answers");
     serve->add_option("--min-duration", texts.min_duration, "Leave shorter requests out")
         ->type_name("1ms");
     serve
-        ->add_option("--timeout", texts.timeout,
-                     "Requests without an answer for so long count as never answered; default 30s")
+        ->add_option(
+            "--timeout", texts.timeout,
+            "Count requests without an answer for this long as never answered; default 30s")
         ->type_name("30s");
     serve
         ->add_option("--sample", texts.sample,
-                     "Send one of so many requests to the --otlp collector")
+                     "Send this fraction of the requests to the --otlp collector")
         ->type_name("1/10");
     serve
         ->add_option(
@@ -86,7 +87,7 @@ void add_serve(CLI::App& app, CommandLine& line, ServeTexts& texts) {
                      "Function the server calls with the id of the request that its thread now "
                      "works on (0: none)")
         ->type_name("LIB:FUNCTION");
-    serve->add_option("--top", requests.top, "Show so many endpoints; default 20")
+    serve->add_option("--top", requests.top, "Show at most this many endpoints; default 20")
         ->type_name("N")
         ->check(unsaid(CLI::PositiveNumber));
 }

@@ -71,7 +71,8 @@ Result<UniqueFd> bundle_of(const Job& job, const Loaded& loaded) {
         append(file.get(), &size, sizeof size) && append(file.get(), head.data(), head.size());
     for (const LoadedProgram& program : loaded.programs) {
         std::vector<bpf_insn> code = program.code;
-        if (!name_maps_by_place(code, loaded.maps)) return Error{"a program names what is no map"};
+        if (!name_maps_by_place(code, loaded.maps))
+            return Error{"a program refers to something that is not a map"};
         whole = whole && append(file.get(), code.data(), code.size() * sizeof(bpf_insn));
     }
     if (!whole) return system_error("cannot write to a file in memory");

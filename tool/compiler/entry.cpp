@@ -77,7 +77,7 @@ Entry choose_entry(const Disassembler& disassembler, Bytes code, uint64_t size,
                    KernelAbilities kernel) {
     if (size != 0 && code.size() > size) code = code.first(size);
     auto first = disassembler.decode(code, 0);
-    if (!first) return Entry{0, "+0: not an instruction that is known here", "", false};
+    if (!first) return Entry{0, "+0: unknown instruction", "", false};
     auto place = first_emulated(disassembler, code, kernel);
     if (!place) return first_entry(disassembler, *first, "");
     std::string at_place = disassembler.quoted(*place);

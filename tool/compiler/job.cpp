@@ -60,7 +60,7 @@ std::string name_line(std::string_view file) {
 Result<Job> read_job(const JsonValue& request, std::vector<UniqueFd> fds) {
     Job job;
     std::vector<std::string> maps = texts_field(request, "maps");
-    if (maps.size() != fds.size()) return Error{"the request has not one descriptor a map"};
+    if (maps.size() != fds.size()) return Error{"the request does not have one descriptor per map"};
     for (size_t i = 0; i < maps.size(); ++i) job.maps.emplace(maps[i], std::move(fds[i]));
     std::string_view file = text_field(request, "file");
     if (!file.empty()) job.source = name_line(file);

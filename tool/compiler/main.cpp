@@ -37,7 +37,7 @@ Reply answer(Message message) {
     rapidjson::Document request;
     request.Parse(json.data(), json.size());
     if (request.HasParseError() || !request.IsObject()) {
-        return failure({Error{"the request is no JSON object"}, "", "", ""});
+        return failure({Error{"the request is not a JSON object"}, "", "", ""});
     }
     std::string_view name = text_field(request, "request");
     if (name == "types") return parse_types(request);

@@ -35,8 +35,7 @@ void ProbePlanner::clause(RuleContext& context, const rules::Clause& one) {
         void operator()(const rules::TraceClause& c) { self.trace(context, c, one.span); }
         void operator()(const rules::StackClause& c) { self.stack(c, one.span); }
         void operator()(const rules::SampleClause&) {  // RulePart::sample
-            self.refuse_of_looks(one.span, "`sample` keeps some calls of many, and an interval "
-                                           "has none");
+            self.refuse_of_looks(one.span, "`sample` selects calls, and an interval has none");
         }
     };
     std::visit(Visitor{*this, context, one}, one.node);
@@ -56,7 +55,7 @@ void ProbePlanner::stack(const rules::StackClause& clause, const Span& where) {
     if (clause.kind != rules::StackKind::kernel || !of_program) return;
     Diagnostics found;
     found.error(where, "a function of a program has no kernel stack")
-        .note("while it runs, the kernel does nothing but to run the probe in it")
+        .note("while it runs, the kernel runs only the probe in it")
         .help("take `stack user`, or give what the kernel does for the program a rule of its own, "
               "as `syscall:`, `sched:` or `kernel:`");
     builder_.report(found);

@@ -121,7 +121,7 @@ void ProbePlanner::gauge(RuleContext& context, const rules::GaugeClause& clause)
     if (clause.owner) emit.owner = late_number(context, clause.owner, "the owner in a gauge");
     if (clause.by.size() > 1) {
         Diagnostics found;
-        found.error(clause.by[1].span, "a gauge is told apart by one value")
+        found.error(clause.by[1].span, "a gauge has one group: name one value behind `by`")
             .help("use a gauge for each");
         return builder_.report(found);
     }

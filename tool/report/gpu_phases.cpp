@@ -50,7 +50,7 @@ void cut_by_gpu(const GpuCalls& calls, const Beginning& beginning, uint64_t from
             report.begin("end", report.repetitions.back().end_ns, "the last repetition is over");
         return;
     }
-    report.repetition_evidence = "no repetition is seen: no copies and waits come again and again";
+    report.repetition_evidence = "no repetition is seen: copies and waits do not recur";
     std::optional<uint64_t> loaded_ns = calls.loaded_ns();
     if (!beginning.was_seen || !loaded_ns) return;
     GpuCalls::Loads loads = calls.loads_in({beginning.time_ns, *loaded_ns});

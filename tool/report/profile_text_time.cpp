@@ -139,8 +139,7 @@ void add_time(sink::Rows& rows, const Profile& profile) {
     }
     if (time.shared_numbers > 0) {
         rows.line(fmt::format(
-            "  {} left out: they had the numbers of others, and which of them waited is "
-            "not known",
+            "  {} left out: their thread ids were reused, so it is not known which of them waited",
             sink::plural(time.shared_numbers, "thread")));
     }
     if (time.whole.thread_ns == 0) return;

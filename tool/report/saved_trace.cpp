@@ -185,7 +185,7 @@ std::string note_on(const SavedTrace& trace, const std::string& path) {
     std::string note =
         fmt::format("note: {} has no summary: it was cut {}, or is still being written\n", path,
                     where) +
-        "   = note: shown is what its events tell; counts, sums and histograms are not known\n";
+        "   = note: only its events are shown; counts, sums and histograms are missing\n";
     if (trace.damaged == 0) return note;
     return note + fmt::format("   = note: {} {} left out: not JSON objects\n", trace.damaged,
                               trace.damaged == 1 ? "line was" : "lines were");

@@ -26,9 +26,7 @@ bool parse_by(Cursor& cursor, std::vector<Field>& by) {
         Field field;
         if (!parse_field(cursor, field)) return false;
         if (field.is_args()) {
-            cursor
-                .error(field.span,
-                       "`args` is many values, and a group is told apart by single ones")
+            cursor.error(field.span, "`args` is several values; a group needs single ones")
                 .help("name the parameters");
             return false;
         }

@@ -25,7 +25,7 @@ std::optional<uint32_t> parse_how_many(Cursor& cursor) {
 bool parse_measure(Cursor& cursor, Field& by) {
     if (!cursor.expect_word("by") || !parse_field(cursor, by)) return false;
     if (!by.is_args()) return true;
-    cursor.error(by.span, "`args` is many values, and what is largest is told by one")
+    cursor.error(by.span, "`args` is several values; `largest` compares one")
         .help("name the parameter");
     return false;
 }

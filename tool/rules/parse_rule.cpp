@@ -80,7 +80,7 @@ bool parse_head(Cursor& cursor, const RuleSet& rules, Rule& rule) {
 void missing_brace(Cursor& cursor, const Rule& rule) {
     bool adjacent = cursor.begin() == cursor.last().span.end && !cursor.at(TokenKind::end);
     auto& error = cursor.unexpected(rule.except.empty() ? "`,`, `except` or `{`" : "`,` or `{`");
-    if (adjacent) error.help("a name with other characters stands in quotes: `LIBRARY:\"NAME\"`");
+    if (adjacent) error.help("put a name with other characters in quotes: `LIBRARY:\"NAME\"`");
 }
 
 // To the `{` of a rule whose head is broken, or to the next statement.

@@ -220,8 +220,8 @@ Result<void> Folded::write() {
 void Folded::tell_notes() const {
     if (forgot_) note_("too many calls were open at a time: the time of some is missing");
     if (other_ > 0) {
-        note_(fmt::format("there was room for {} stacks only; others stand together as `{}`",
-                          stacks_.size(), kOther));
+        note_(fmt::format("only {} stacks fit; the others are counted as `{}`", stacks_.size(),
+                          kOther));
     } else if (stacks_.size() == 0) {
         note_(by_ == FoldedBy::events ? "no event has a stack: rules take them with `stack user`"
                                       : "no event has both a stack (`stack user`) and a duration");

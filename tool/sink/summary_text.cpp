@@ -117,10 +117,10 @@ std::string losses_text(const std::vector<RuleLoss>& losses, size_t width) {
 }
 
 std::string no_group() {
-    return fmt::format(
-        "not counted, for want of a group: a count, sum or hist has {} at most, a hist in the "
-        "kernel's own functions and tracepoints {}",
-        grouped(groups::kMost), grouped(groups::kMostOfReadyHists));
+    return fmt::format("not counted, because the table of groups was full: a count, sum or hist "
+                       "has {} at most, a hist in the "
+                       "kernel's own functions and tracepoints {}",
+                       grouped(groups::kMost), grouped(groups::kMostOfReadyHists));
 }
 
 void add_rule_notes(Rows& rows, const RuleLoss& rule) {
@@ -131,7 +131,7 @@ void add_rule_notes(Rows& rows, const RuleLoss& rule) {
         parts.push_back(plural(rule.unmatched_end, "end") + " without a begin");
     if (rule.without_stack > 0)
         parts.push_back(
-            fmt::format("{} of {} without a stack, for want of room in the buffer (--buffer)",
+            fmt::format("{} of {} without a stack, because the buffer was full (--buffer)",
                         grouped(rule.without_stack), grouped(rule.received)));
     if (rule.no_group > 0) parts.push_back(plural(rule.no_group, "call") + " " + no_group());
     if (rule.sample > 1) parts.push_back(fmt::format("kept 1 call in {}", grouped(rule.sample)));

@@ -144,7 +144,8 @@ Result<void> BtfImage::read_header() {
         return broken("it ends too early");
     }
     // The first text of a vmlinux is "": an image without texts is not what a kernel gives.
-    if (texts_.empty() || texts_.back() != '\0') return broken("its names do not end");
+    if (texts_.empty() || texts_.back() != '\0')
+        return broken("its string table is not terminated");
     if (reinterpret_cast<uintptr_t>(types_.data()) % alignof(btf_type) != 0) {
         return broken("its types are not aligned");
     }

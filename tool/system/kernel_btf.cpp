@@ -75,7 +75,7 @@ Result<KernelField> KernelBtf::field(std::string_view path, const std::string& m
     const Result<Type> record = type(std::string(path.substr(0, end)), module);
     if (!record) return record.error();
     if (end == std::string_view::npos) {
-        return Error{fmt::format("`{}` names no field: `struct.field` does", path), 0, {}};
+        return Error{fmt::format("`{}` is not a field: write `struct.field`", path), 0, {}};
     }
     const BtfImage& image = *record->image;
     BtfMember place{"", record->id};

@@ -92,7 +92,7 @@ KernelHeaders tree_at(HeaderKind kind, const std::string& named, const HeaderPla
     tree.is_there = true;
     tree.roots = roots_of(fs::canonical(named, code).string(), named);
     if (tree.roots.empty()) {
-        tree.problem = "there is no include/linux/kconfig.h in it: it is no tree of kernel headers";
+        tree.problem = "it is not a tree of kernel headers: include/linux/kconfig.h is missing";
         return tree;
     }
     tree.version = version_of(tree.roots);
@@ -263,8 +263,8 @@ Result<std::string> link_headers(const std::string& folder, const HeaderPlaces& 
     const bool is_link = fs::is_symlink(link, code);
     if (is_link && fs::read_symlink(link, code) == target) return link + " leads there already";
     if (!is_link && fs::exists(link, code)) {
-        return Error{link + " is no link but a real folder: it stays as it is", 0,
-                     "move it away, if that is meant"};
+        return Error{link + " is a real folder, not a link: it is left as it is", 0,
+                     "move it away if you want the link"};
     }
     fs::create_directories(modules, code);
     if (is_link) fs::remove(link, code);

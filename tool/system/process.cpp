@@ -59,7 +59,7 @@ Error exec_error(const std::string& program, int code) {
     Error error{fmt::format("cannot run `{}`", program), code, {}};
     const bool is_path = program.find('/') != std::string::npos;
     if (code == ENOENT && !is_path) {
-        error.help = "it is in no folder of PATH: give its path";
+        error.help = "it was not found in PATH: give its path";
     } else if (code == ENOENT && access(program.c_str(), F_OK) == 0) {
         error.help = "the interpreter that the file asks for is missing: see its first line";
     } else if (code == EACCES) {

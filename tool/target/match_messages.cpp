@@ -226,7 +226,7 @@ void all_excepted(const rules::Rule& rule, const rules::FunctionTarget& target,
     if (rule.optional) {
         problem.note("the rule is `optional`: this target is left out");
     } else {
-        problem.help("let `except` name less, or remove this target");
+        problem.help("narrow `except`, or remove this target");
     }
 }
 

@@ -85,9 +85,9 @@ void library_not_found(const TracedLibrary& library, Diagnostics& diagnostics) {
 }
 
 void library_awaited(const TracedLibrary& library, Diagnostics& diagnostics) {
-    Diagnostic& problem =
-        diagnostics.note(library.span, fmt::format("library {} is not there yet: it is waited for",
-                                                   title_of(library.names)));
+    Diagnostic& problem = diagnostics.note(
+        library.span,
+        fmt::format("library {} is not there yet: mlbcc waits for it", title_of(library.names)));
     for (const std::string& place : library.search.searched) problem.note("searched " + place);
 }
 

@@ -63,7 +63,7 @@ void CostAccount::begin_to_measure(codegen::AttachMode mode, bool use_cache) {
 
 std::string CostAccount::measured() {
     Result<bpf::HitCost> cost = measuring_.get();
-    if (!cost) return "what a hit costs is not known: " + cost.error().message();
+    if (!cost) return "the cost of a probe hit could not be measured: " + cost.error().message();
     hit_ = *cost;
     return fmt::format("a hit costs {:.0f} to {:.0f} ns, with its end {:.0f} to {:.0f}; a record "
                        "{:.0f}; a system call's both ends {:.0f}; a single step {:.0f}",

@@ -114,8 +114,7 @@ Verdicts cookies(const Findings& found) {
     const bool any = found.rules.functions || found.rules.kernel_functions;
     return tried(found, found.abilities.cookies,
                  {any ? Need::needed : Need::none, "these rules probe no functions",
-                  "programs are told which probe was hit since Linux 5.15",
-                  "boot Linux 5.15 or later"});
+                  "probe cookies need Linux 5.15", "boot Linux 5.15 or later"});
 }
 
 Verdicts uprobe(const Findings& found) {

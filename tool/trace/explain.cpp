@@ -138,9 +138,9 @@ std::string describe_looks(const plan::ProbePlan& probe) {
     }
     double us = static_cast<double>(time_of_look(fields)) / 1000;
     return fmt::format(
-        "the tracer looks at each traced process every {}\n"
+        "the tracer samples each traced process every {}\n"
         "  reads   {}\n"
-        "  cost    {:.0f} us of the tracer's time a look at a process of one thread, "
+        "  cost    {:.0f} us of the tracer's time per sample of a process with one thread, "
         "{:.3f} % of a CPU",
         target::period_text(period), fmt::join(sources, ", "), us,
         100 * us * 1000 / static_cast<double>(period));

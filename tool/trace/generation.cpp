@@ -68,7 +68,7 @@ Result<void> Generation::take_rings() {
     if (!opened) return opened.error();
     stream.emplace(std::move(*opened));
     if (stream->bytes_per_cpu() < options_.reading.buffer_bytes) {
-        tell_note(options_.verbosity, fmt::format("the kernel gives only {} KiB of buffer a CPU",
+        tell_note(options_.verbosity, fmt::format("the kernel allows only {} KiB of buffer per CPU",
                                                   stream->bytes_per_cpu() / 1024));
     }
     steps_.done("open rings");
@@ -126,8 +126,8 @@ void Generation::take_late(const std::function<void()>& grown) {
     while (late) {
         std::optional<LateArrival> came = late->next(loaded);
         if (!came && !late->is_alive()) {
-            tell_note(options_.verbosity, "no library is waited for any more: the process that "
-                                          "does so has ended");
+            tell_note(options_.verbosity,
+                      "mlbcc no longer waits for libraries: its helper process has ended");
             late.reset();
         }
         if (!came) return;

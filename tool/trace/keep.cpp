@@ -188,7 +188,7 @@ void Keeping::keep_plan() {
 void Keeping::keep_outcome() {
     KeepFolder& to = folder_.front();
     if (loader_.features())
-        to.add("features.txt", "what the kernel can do", features_text(*loader_.features()));
+        to.add("features.txt", "what the kernel supports", features_text(*loader_.features()));
     const codegen::Program& program = loader_.program();
     if (program.source.empty()) return;
     to.add("program.bpf.c", "the generated C", program.source);

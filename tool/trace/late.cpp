@@ -150,10 +150,10 @@ void LateLibraries::take(const std::string& path, Loaded& loaded, LateArrival& a
         if (one.severity == Diagnostic::Severity::error) arrival.notes.push_back(one.message);
     }
     if (!growth->left_out.empty()) {
-        arrival.notes.push_back(fmt::format(
-            "{} of it are not traced, {} among them: give their prototypes, so that they can be "
-            "prepared for",
-            plural(growth->left_out.size(), "function"), growth->left_out.front()));
+        arrival.notes.push_back(
+            fmt::format("{} of {} ({}{}) are not traced: add their prototypes to the rules",
+                        plural(growth->left_out.size(), "function"), system::file_name(name),
+                        growth->left_out.front(), growth->left_out.size() > 1 ? ", ..." : ""));
     }
     if (attached->functions == 0) return;
     mark_as_come(*file);

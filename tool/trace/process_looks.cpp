@@ -104,9 +104,8 @@ std::optional<std::string> ProcessLooks::note() const {
     }
     if (missed * kManyOf <= done + missed) return std::nullopt;
     return fmt::format(
-        "of {} rounds of looks at the processes {} were not made in time and were left out: "
-        "take a longer interval",
-        done + missed, missed);
+        "{} of {} samples of the processes were not taken in time: use a longer interval", missed,
+        done + missed);
 }
 
 }  // namespace mlbcc::trace

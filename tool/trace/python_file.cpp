@@ -109,7 +109,7 @@ Result<std::optional<PythonFile>> read_python_file(const std::string& path, std:
     if (version->major != 3 || layout == kLayouts.end()) {
         return unsupported(*version, "is not supported (3.8 to 3.13 are)");
     }
-    if (!version->rest.empty()) return unsupported(*version, "is built in another way");
+    if (!version->rest.empty()) return unsupported(*version, "is built in an unsupported way");
     if (runtime == symbols.end()) return unsupported(*version, "has no symbol `_PyRuntime`");
     PythonFile file{layout->python, {}};
     file.python.state = runtime->second.st_value;

@@ -370,7 +370,7 @@ const char* Session::reason(End end) {
     case End::processes: return "the processes ended";
     case End::interrupted: return "interrupted";
     case End::duration: return "the duration was over";
-    case End::left: return "the live view was left";
+    case End::left: return "the live view was closed";
     case End::failed: return "failed";
     }
     return "";

@@ -12,7 +12,7 @@ Result<void> Session::open_exporter() {
         Result<std::unique_ptr<Exporter>> exporter = Exporter::open(options_.exports.prometheus);
         if (!exporter) return exporter.error();
         exporter_ = std::move(*exporter);
-        tell_note(options_.verbosity, "numbers for Prometheus are at " + exporter_->url());
+        tell_note(options_.verbosity, "Prometheus metrics are at " + exporter_->url());
     }
     if (!options_.exports.otlp.empty()) {
         Result<std::unique_ptr<OtlpExport>> otlp =
@@ -66,11 +66,10 @@ void Session::give_last() {
     if (auto note = otlp_->finish()) tell_note(options_.verbosity, *note);
     if (requests_ == nullptr) return;
     if (const uint64_t left_out = requests_->requests().finished().left_out(); left_out > 0) {
-        tell_note(
-            options_.verbosity,
-            fmt::format("{} requests were not sent to the collector: there were too many in a "
-                        "second; take some, as --sample 1/10 does",
-                        left_out));
+        tell_note(options_.verbosity,
+                  fmt::format("{} requests were not sent to the collector: there were too many in "
+                              "a second; send a sample of them: --sample 1/10",
+                              left_out));
     }
 }
 

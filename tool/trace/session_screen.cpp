@@ -66,7 +66,7 @@ int Session::status(End end) {
     if (screen_ != nullptr && command_ && !command_status_) {
         screen_->output().leave_file();
         tell_note(options_.verbosity,
-                  "what the command goes on writing is in " + screen_->output().path());
+                  "the command's further output goes to " + screen_->output().path());
     }
     if (command_status_) tell_signal(options_.verbosity, *command_status_, now_->loaded.probes > 0);
     if (failure_) return kExitFailure;

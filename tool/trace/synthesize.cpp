@@ -36,7 +36,7 @@ Result<std::string> bundled(const std::string& templates, const std::string& nam
     for (auto folder = folders->rbegin(); folder != folders->rend(); ++folder) {
         if (fs::exists(*folder + "/" + name)) return *folder + "/" + name;
     }
-    return Error{name + " is missing among the templates", 0, "install mlbcc as a whole"};
+    return Error{name + " is missing among the templates", 0, "install mlbcc again"};
 }
 
 Result<void> copy(const std::string& from, const std::string& to) {

@@ -81,7 +81,7 @@ void Packets::tell_cut() {
     auto& event = *packet.mutable_track_event();
     event.set_type(perfetto::protos::TrackEvent::TYPE_INSTANT);
     event.set_track_uuid(kNoticeTrack);
-    event.set_name("cut: what was earlier found no room");
+    event.set_name("cut: earlier events did not fit");
     auto& count = *event.add_debug_annotations();
     count.set_name("packets left out");
     count.set_uint_value(dropped_);

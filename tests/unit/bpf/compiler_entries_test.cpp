@@ -160,9 +160,9 @@ TEST_F(EntriesTest, WhatTheKernelRefuses) {
 TEST_F(EntriesTest, NoCode) {
     auto entry = choose(helper(), "");
     EXPECT_EQ(entry.offset, 0u);
-    EXPECT_EQ(entry.why, "+0: not an instruction that is known here");
+    EXPECT_EQ(entry.why, "+0: unknown instruction");
     EXPECT_EQ(entry.first_instruction, "");
-    EXPECT_EQ(choose(helper(), "0606").why, "+0: not an instruction that is known here");
+    EXPECT_EQ(choose(helper(), "0606").why, "+0: unknown instruction");
 }
 
 TEST_F(EntriesTest, Arm64) {

@@ -51,7 +51,7 @@ private:
 
 TEST(Grow, AnAbsentLibraryOfOptionalRulesIsExpected) {
     Late late("on optional cuda:cuInit, cuda:cuMystery { count }");
-    EXPECT_EQ(late.messages(), R"(note: library `libcuda.so.1` is not there yet: it is waited for
+    EXPECT_EQ(late.messages(), R"(note: library `libcuda.so.1` is not there yet: mlbcc waits for it
  --> libraries.rules:1:1
   |
 1 | library cuda = "libcuda.so.1" variants _v2

@@ -125,7 +125,7 @@ TEST(IntervalPlan, HasNoStackAndNoSample) {
   |                            ^^^^^^^^^^^^
 )" + help);
     EXPECT_EQ(said("event a.b sample 1/2"),
-              R"(error: `sample` keeps some calls of many, and an interval has none
+              R"(error: `sample` selects calls, and an interval has none
  --> a.rules:1:28
   |
 1 | on interval:1s { event a.b sample 1/2 }
@@ -158,7 +158,7 @@ TEST(KernelStackPlan, AFunctionOfAProgramHasNone) {
   |
 1 | on cuda:cuInit { event a.b stack kernel }
   |                            ^^^^^^^^^^^^
-  = note: while it runs, the kernel does nothing but to run the probe in it
+  = note: while it runs, the kernel runs only the probe in it
   = help: take `stack user`, or give what the kernel does for the program a rule of its own, as `syscall:`, `sched:` or `kernel:`
 )");
 }

@@ -189,7 +189,7 @@ const std::string kShown =
     "USERSPACE\n"
     "  slowest: cuInit 5.00 ms, cuMemAlloc 12.5 us (2 calls, 20.0 us)\n";
 const std::string kUnknown =
-    "   = note: shown is what its events tell; counts, sums and histograms are not known\n";
+    "   = note: only its events are shown; counts, sums and histograms are missing\n";
 const std::string kCut =
     "note: t.jsonl has no summary: it was cut after event 6, or is still being written\n" +
     kUnknown;

@@ -63,7 +63,7 @@ TEST(Largest, IsByOneValue) {
   |                    ^^^^
 )");
     EXPECT_EQ(messages("on c:f { largest 3 by args, size as \"S\" }"),
-              R"(error: `args` is many values, and what is largest is told by one
+              R"(error: `args` is several values; `largest` compares one
  --> a.rules:1:23
   |
 1 | on c:f { largest 3 by args, size as "S" }

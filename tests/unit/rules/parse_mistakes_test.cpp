@@ -180,7 +180,7 @@ TEST(Mistakes, APatternWithOtherCharacters) {
   |
 1 | on c:std:sort { count }
   |         ^
-  = help: a name with other characters stands in quotes: `LIBRARY:"NAME"`
+  = help: put a name with other characters in quotes: `LIBRARY:"NAME"`
 )");
     EXPECT_EQ(messages("on c:cu[A { count }"), R"(error: `[` is not closed in the pattern
  --> a.rules:1:8

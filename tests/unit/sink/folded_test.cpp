@@ -205,9 +205,8 @@ TEST_F(FoldedFile, OthersStandTogetherWhenItIsFull) {
     ASSERT_NE(other, std::string::npos);
     size_t lines = static_cast<size_t>(std::ranges::count(text, '\n')) - 1;
     EXPECT_EQ(text.substr(other), fmt::format("[other stacks] {}\n", 100 - lines));
-    EXPECT_EQ(notes, fmt::format("there was room for {} stacks only; others stand together as "
-                                 "`[other stacks]`",
-                                 lines));
+    EXPECT_EQ(notes,
+              fmt::format("only {} stacks fit; the others are counted as `[other stacks]`", lines));
 }
 
 TEST_F(FoldedFile, CannotBeCreatedNowhere) {

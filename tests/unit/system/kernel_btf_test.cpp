@@ -79,7 +79,7 @@ TEST_F(KernelBtfTest, BitFieldsAreReadAsTheirTypeOrFromTheirByte) {
 
 TEST_F(KernelBtfTest, FieldsThatThereAreNotAreErrors) {
     EXPECT_EQ(field("tasks.pid"), "the kernel has no type `tasks`");
-    EXPECT_EQ(field("task"), "`task` names no field: `struct.field` does");
+    EXPECT_EQ(field("task"), "`task` is not a field: write `struct.field`");
     EXPECT_EQ(field("task.tid"), "`task` of the kernel has no field `tid`");
     EXPECT_EQ(field("holder.task.tid"), "`holder.task` of the kernel has no field `tid`");
     EXPECT_EQ(field("holder.next.pid"), "`holder.next` of the kernel has no field `pid`");
@@ -170,7 +170,8 @@ TEST_F(KernelBtfTest, SaysWhyAFileIsNoBtf) {
               begin + path + " is broken: it ends too early");
     std::string text = whole;
     text.back() = 'x';
-    EXPECT_EQ(error_of(scratch_, text), begin + path + " is broken: its names do not end");
+    EXPECT_EQ(error_of(scratch_, text),
+              begin + path + " is broken: its string table is not terminated");
     MadeBtf newer = vmlinux_.btf;
     newer.add(30, "new", 0);
     EXPECT_EQ(error_of(scratch_, newer.bytes()),

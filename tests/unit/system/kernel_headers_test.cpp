@@ -83,9 +83,8 @@ TEST_F(KernelHeadersTest, WithoutAnyAllThatIsMissingIsSaid) {
 TEST_F(KernelHeadersTest, AFolderMustBeATreeOfKernelHeadersThatSaysWhoseItIs) {
     EXPECT_EQ(chosen(scratch_.path("none")), "error: --headers /none: it is not there");
     scratch_.write("some/file", "");
-    EXPECT_EQ(chosen(scratch_.path("some")),
-              "error: --headers /some: there is no include/linux/kconfig.h in it: it is no tree of "
-              "kernel headers");
+    EXPECT_EQ(chosen(scratch_.path("some")), "error: --headers /some: it is not a tree of kernel "
+                                             "headers: include/linux/kconfig.h is missing");
     scratch_.write("nameless/include/linux/kconfig.h", "");
     EXPECT_EQ(chosen(scratch_.path("nameless")),
               "error: --headers /nameless: it does not say which kernel's it is: "
@@ -135,7 +134,7 @@ TEST_F(KernelHeadersTest, LinksAreMadeAndFoldersStay) {
     std::filesystem::remove(scratch_.path(build_));
     tree(build_, "6.1-b");
     EXPECT_EQ(linked(scratch_.path("mine")),
-              "error: /lib/modules/6.9-a/build is no link but a real folder: it stays as it is");
+              "error: /lib/modules/6.9-a/build is a real folder, not a link: it is left as it is");
 }
 
 }  // namespace

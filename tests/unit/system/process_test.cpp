@@ -104,9 +104,8 @@ TEST(ChildProcess, SaysWhyAProgramCannotRun) {
         return std::to_string(exit_status(child->wait())) + ": " + released.error().message() +
                " / " + released.error().help;
     };
-    EXPECT_EQ(failure("no-such-program"),
-              "127: cannot run `no-such-program`: No such file or directory / it is in no folder "
-              "of PATH: give its path");
+    EXPECT_EQ(failure("no-such-program"), "127: cannot run `no-such-program`: No such file or "
+                                          "directory / it was not found in PATH: give its path");
     EXPECT_EQ(failure("/none/such"), "127: cannot run `/none/such`: No such file or directory / ");
     const std::string data = scratch.write("data", "hello");
     EXPECT_EQ(failure(data), "126: cannot run `" + data +

@@ -92,7 +92,7 @@ TEST(Messages, ExceptTakesEverythingOut) {
   |
 2 | on cuda:cuMem* except cu* { count }
   |         ^^^^^^
-  = help: let `except` name less, or remove this target
+  = help: narrow `except`, or remove this target
 )");
 }
 TEST(Messages, AnExceptWithATypo) {

@@ -107,8 +107,7 @@ TEST(ProcessLooks, ThatComeTooLateAreLeftOutAndSaid) {
     pipeline.finish();
     EXPECT_EQ(seen.all.size(), 1u);
     EXPECT_EQ(looks.note(),
-              "of 4 rounds of looks at the processes 3 were not made in time and were "
-              "left out: take a longer interval");
+              "3 of 4 samples of the processes were not taken in time: use a longer interval");
 }
 
 }  // namespace

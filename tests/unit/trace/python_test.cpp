@@ -106,7 +106,7 @@ TEST_F(Files, VersionsAreSupportedOneByOne) {
     EXPECT_EQ(why("libpython3.7m.so.1.0"), "Python 3.7 is not supported (3.8 to 3.13 are)");
     EXPECT_EQ(why("libpython3.14.so.1.0"), "Python 3.14 is not supported (3.8 to 3.13 are)");
     EXPECT_EQ(why("libpython2.7.so.1.0"), "Python 2.7 is not supported (3.8 to 3.13 are)");
-    EXPECT_EQ(why("libpython3.13t.so.1.0"), "Python 3.13t is built in another way");
+    EXPECT_EQ(why("libpython3.13t.so.1.0"), "Python 3.13t is built in an unsupported way");
 }
 
 TEST_F(Files, AreFoundWhereLinksLead) {
