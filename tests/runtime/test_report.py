@@ -148,7 +148,7 @@ class Report(InferenceCase):
                     self.assertEqual(f"\x1b[1m{heading}" in text, none == "", text)
 
     def test_mistakes(self):
-        for options, said in ((["--from", "soon"], "`soon` is no time"), (["--from", "2s", "--to", "1s"], "--from is not before --to"),
+        for options, said in ((["--from", "soon"], "`soon` is not a time"), (["--from", "2s", "--to", "1s"], "--from is not before --to"),
                               (["--top", "0"], "--top")):
             done = self.mlbcc("report", "x.jsonl", *options)
             self.assertEqual(done.returncode, 2)
