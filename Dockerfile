@@ -14,6 +14,8 @@ COPY CMakeLists.txt CMakePresets.json /src/
 COPY tool /src/tool
 COPY probe_templates /src/probe_templates
 COPY rules /src/rules
+COPY docs /src/docs
+COPY scripts/make_man.py /src/scripts/
 COPY examples /src/examples
 WORKDIR /src
 # Without debug information, which the image would not keep.

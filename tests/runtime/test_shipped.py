@@ -2,9 +2,10 @@
 
 import os
 import re
+import subprocess
 
 from harness import ROOT, Trace, TracerCase
-from harness.machine import CUDA_SIM
+from harness.machine import BUILD, CUDA_SIM
 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -18,6 +19,26 @@ def blocks(document, language):
 
 class Shipped(TracerCase):
     ENVIRONMENT = {**os.environ, "LD_LIBRARY_PATH": str(CUDA_SIM)}
+
+    def test_what_is_installed(self):
+        """Program, rules, manual page and documents, with whatever these link to; and it runs from there."""
+        prefix = self.dir / "prefix"
+        subprocess.run(["cmake", "--install", BUILD, "--prefix", prefix], check=True, capture_output=True)
+        page = (prefix / "share/man/man1/mlbcc.1").read_text()
+        commands = subprocess.run([prefix / "bin/mlbcc", "--help"], capture_output=True, text=True, check=True).stdout
+        for command in ("profile", "serve", "report", "doctor"):
+            self.assertIn(command, commands)
+            self.assertRegex(page, rf"(?m)^(\.B |\\fB)?{command}")
+        documents = prefix / "share/doc/mlbcc"
+        self.assertEqual({file.name for file in documents.glob("*.md")}, {file.name for file in (ROOT / "docs").glob("*.md")})
+        for file in documents.glob("*.md"):
+            for link in re.findall(r"\]\(([\w./-]+)(?:#[\w-]*)?\)", file.read_text()):
+                if not link.startswith(("../", "decisions/")):  # of the source tree
+                    self.assertTrue((documents / link).exists(), (file.name, link))
+        rules = subprocess.run([prefix / "bin/mlbcc", "rules"], capture_output=True, text=True, check=True)
+        self.assertIn(str(prefix / "share/mlbcc/rules"), rules.stderr)
+        done = subprocess.run([prefix / "bin/mlbcc", "--rules", "io", "-o", self.out, "--", "true"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_each_rule_file_runs(self):
         files = sorted((ROOT / "rules").glob("*.rules"))
