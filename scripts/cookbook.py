@@ -48,6 +48,7 @@ def shape(line):
     """A line without what differs from run to run."""
     line = re.sub(r"\b0x[0-9a-f]+|\d[\d.]*(?: \d{3})*", "0", line)
     line = re.sub(r"0 (?:ns|us|ms|s|B|KiB|MiB|GiB)\b", "0", line)
+    line = re.sub(r"\b0 (value|call|event|time|request|thread|process)(?:es|s)\b", r"0 \1", line)
     line = re.sub(r"#+", "#", line)
     line = re.sub(r"--+", "-", line)
     return re.sub(r"\s+", " ", line).strip()

@@ -55,7 +55,7 @@ class ByStack(TracerCase):
         rules = RULES + 'on c:malloc { where size == 10 || size == 4000  sum size by stack as "Bytes" }'
         folded = self.dir / "live.folded"
         self.trace(rules, self.program, options=("--folded", folded))
-        rows = re.findall(r"^    calls:(\w+) +([\d.]+ KiB) in (\d+) calls\n      calls:(\w+)\+0x", self.last.stderr, re.MULTILINE)
+        rows = re.findall(r"^    calls:(\w+)\+0x[0-9a-f]+ +([\d.]+ KiB) in (\d+) calls\n      calls:(\w+)\+0x", self.last.stderr, re.MULTILINE)
         self.assertEqual(sorted(rows), [("often", "2.93 KiB", "300", "outer"), ("seldom", "27.34 KiB", "7", "main"), ("seldom", "27.34 KiB", "7", "outer")])
         saved = self.dir / "saved.folded"
         self.assertEqual(self.mlbcc("convert", self.out, "--to", "folded", "-o", saved).returncode, 0)

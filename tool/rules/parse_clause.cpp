@@ -250,8 +250,14 @@ std::vector<std::string> clause_words() {
 struct Translation {
     std::string_view word, meaning;
 };
-constexpr auto kOtherLanguages =
-    std::to_array<Translation>({{"and", "&&"}, {"or", "||"}, {"AND", "&&"}, {"OR", "||"}});
+constexpr auto kOtherLanguages = std::to_array<Translation>({{"and", "&&"},
+                                                             {"or", "||"},
+                                                             {"AND", "&&"},
+                                                             {"OR", "||"},
+                                                             {"if", "where"},
+                                                             {"when", "where"},
+                                                             {"print", "event"},
+                                                             {"printf", "event"}});
 
 // A name where a clause should begin.
 void unknown_clause(Cursor& cursor) {

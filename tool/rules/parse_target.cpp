@@ -99,10 +99,22 @@ bool is_group(std::string_view name, const RuleSet& rules) {
 
 // ---- functions of libraries
 
+// "libc.so.6" of `libc.so.6:malloc`, where its first name was taken.
+std::string_view word_begun(const Cursor& cursor) {
+    const Span& begun = cursor.last().span;
+    const std::string_view text = begun.file->text().substr(begun.begin);
+    return text.substr(0, text.find_first_of(": \t\r\n,{"));
+}
+
 bool expect_colon(Cursor& cursor, std::string_view library) {
     if (cursor.accept(TokenKind::colon)) return true;
-    cursor.unexpected(fmt::format("`:` after `{}`", library))
-        .help("a target is a library and its functions: `LIBRARY:FUNCTION`");
+    const std::string_view word = word_begun(cursor);
+    auto& error = cursor.unexpected(fmt::format("`:` after `{}`", library));
+    if (word.size() > library.size()) {
+        error.help(fmt::format("put the name of a file in quotes: `\"{}\":FUNCTION`", word));
+    } else {
+        error.help("a target is a library and its functions: `LIBRARY:FUNCTION`");
+    }
     return false;
 }
 

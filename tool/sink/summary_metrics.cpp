@@ -170,7 +170,9 @@ std::string group_label(const Group& by) {
     for (const auto& [name, value] : by) {
         if (!label.empty()) label += ", ";
         const std::vector<std::string> frames = frames_of(value);
-        label += frames.empty() ? plain_text(value) : fmt::format("{}", fmt::join(frames, " < "));
+        label += value == "[]"    ? "(no stack)"
+                 : frames.empty() ? plain_text(value)
+                                  : fmt::format("{}", fmt::join(frames, " < "));
     }
     return label.empty() ? "\"\"" : label;
 }
@@ -185,8 +187,7 @@ void add_group(Rows& rows, const Group& by, Number number, const std::string& be
     }
     if (frames.empty()) return rows.add(4, group_label(by), std::move(number), behind);
     const size_t own = own_frame(frames).value_or(0);
-    std::string place = short_frame(frames[own]);
-    place.resize(std::min(place.size(), place.rfind("+0x")));  // the frame's, if there is one
+    const std::string place = short_frame(frames[own]);
     if (own == 0) frames.erase(frames.begin());
     rows.add(4, others.empty() ? place : group_label(others) + ", " + place, std::move(number),
              behind);

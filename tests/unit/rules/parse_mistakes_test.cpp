@@ -20,6 +20,7 @@ TEST(Mistakes, AnUnknownClause) {
   |
 1 | on c:f { print size }
   |          ^^^^^
+  = help: write `event`
   = note: the clauses are `where`, `let`, `span`, `event`, `count`, `sum`, `hist`, `largest`, `gauge`, `learn`, `forget`, `trace`, `stack`, `sample`, `each`
 )");
 }

@@ -311,6 +311,9 @@ TEST(Targets, HaveASyntax) {
     EXPECT_EQ(mistake("interval:5"), "expected a time, such as `1s`, found `5`");
     EXPECT_EQ(mistake("interval:4KiB"), "expected a time, such as `1s`, found `4KiB`");
     EXPECT_EQ(mistake("sched off_cpu"), "expected `:` after `sched`, found `off_cpu`");
+    EXPECT_NE(messages("on libc.so.6:malloc { count }")
+                  .find("put the name of a file in quotes: `\"libc.so.6\":FUNCTION`"),
+              std::string::npos);
 }
 
 TEST(Targets, AnIntervalHasItsLimits) {
