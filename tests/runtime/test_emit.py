@@ -106,10 +106,10 @@ class CheckCompile(EmitCase):
     def test_says_what_there_is_to_load(self):
         first, second = self.ok("check", "--compile", "--rules", self.file).splitlines()
         self.assertEqual(first, "2 rules, 2 functions, 3 programs: no mistakes found")
-        found = re.fullmatch(r"(\d+) programs of (\d+) instructions: compiled and loaded in \d+ ms", second)
+        found = re.fullmatch(r"([\d ]+) programs of ([\d ]+) instructions: compiled and loaded in \d+ ms", second)
         listed = self.ok("emit", "--asm", "--rules", self.file)
         counts = [int(n) for n in re.findall(r"^\w+: (\d+) instructions$", listed, re.M)]
-        self.assertEqual([int(n) for n in found.groups()], [len(counts), sum(counts)])
+        self.assertEqual([int(n.replace(" ", "")) for n in found.groups()], [len(counts), sum(counts)])
 
     def test_the_same_from_what_was_kept(self):
         run = {"env": {**os.environ, "MLBCC_CACHE": str(self.dir / "cache")}}

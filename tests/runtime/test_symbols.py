@@ -100,3 +100,23 @@ class Symbols(TracerCase):
         self.assertEqual([stack[0] for stack in stacks],
                          ["libplugin_a.so:plugin_a", "libplugin_b.so:plugin_b"] * 3)
         self.assertIn("same place", self.last.stdout)
+
+
+CALLBACKS = """
+int own(int a) { return a + 1; }
+#include <stdlib.h>
+int call(int (*compare)(int)) { __asm__ volatile("" ::: "memory"); return compare(-3); }
+int main(void) { return (call(own) + call(abs) + call(own)) * 0; }
+"""
+
+
+class FunctionAt(TracerCase):
+    def test_of_the_program_and_of_a_library(self):
+        """What a pointer to a function leads to, by its name: `abs` is the C library's."""
+        program = self.dir / "callbacks"
+        subprocess.run(["cc", "-O0", "-fno-builtin", "-o", program, self.write("callbacks.c", CALLBACKS)], check=True)
+        rules = f'int call(int (*compare)(int));\non entry "{program}":call {{ event f.call(who = function_at[compare]) }}'
+        trace = self.trace(rules, program)
+        called = [event["args"]["who"] for event in trace.named("call")]
+        self.assertEqual(called, ["own", "abs", "own"])
+

@@ -37,8 +37,9 @@ int try_to_load(const TraceOptions& options, Frontend& frontend, Loader& loader)
     const auto begin = std::chrono::steady_clock::now();
     if (auto done = rehearse(options, frontend, loader); !done) return tell(done.error());
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-    fmt::print("{} programs of {} instructions: compiled and loaded in {:.0f} ms\n",
-               loader.programs(), loader.instructions(), took.count());
+    fmt::print("{} of {}: compiled and loaded in {:.0f} ms\n",
+               sink::plural(loader.programs(), "program"),
+               sink::plural(loader.instructions(), "instruction"), took.count());
     return 0;
 }
 
@@ -134,7 +135,7 @@ int run_list(const RuleOptions& options, Verbosity verbosity, const std::string&
         print_function(frontend, probe);
         ++shown;
     }
-    fmt::print(stderr, "{} of {} functions\n", shown, frontend.plan.probes.size());
+    fmt::print(stderr, "{} of {}\n", shown, sink::plural(frontend.plan.probes.size(), "function"));
     return shown > 0 ? 0 : kExitFailure;
 }
 

@@ -50,9 +50,8 @@ private:
     }
     static void tell_lost(uint64_t lost) {
         tell_note(Verbosity::normal,
-                  fmt::format("{} events were lost: requests are missing, or cut; give --buffer a "
-                              "larger size",
-                              lost));
+                  fmt::format("{} lost: requests are missing, or cut; give --buffer a larger size",
+                              sink::plural(lost, "event")));
     }
 
     report::Requests requests_;

@@ -312,8 +312,8 @@ int Session::run() {
         }
         steps_.done("release the command");
     } else if (options_.targets.everyone || !options_.targets.pids.empty()) {
-        tell_note(options_.verbosity,
-                  fmt::format("tracing {} functions; Ctrl-C ends the trace", now_->loaded.probes));
+        tell_note(options_.verbosity, fmt::format("tracing {}; Ctrl-C ends the trace",
+                                                  sink::plural(now_->loaded.probes, "function")));
     }
     now_->looks->start(monotonic_ns(), !command_);
     now_->sums.start(start_ns_);

@@ -67,9 +67,9 @@ void Session::give_last() {
     if (requests_ == nullptr) return;
     if (const uint64_t left_out = requests_->requests().finished().left_out(); left_out > 0) {
         tell_note(options_.verbosity,
-                  fmt::format("{} requests were not sent to the collector: there were too many in "
+                  fmt::format("{} not sent to the collector: there were too many in "
                               "a second; send a sample of them: --sample 1/10",
-                              left_out));
+                              sink::plural(left_out, "request")));
     }
 }
 

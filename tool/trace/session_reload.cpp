@@ -131,8 +131,8 @@ void Session::change_over() {
     now_->sums.start(change.since_ns);
     tell_refused(options_.verbosity, now_->loaded.refused, plan);
     tell_leaving(options_.verbosity, now_->loaded.leaving, plan);
-    tell_note(options_.verbosity, fmt::format("{}: the rules have changed; {} functions are traced",
-                                              reload.why, now_->loaded.probes));
+    tell_note(options_.verbosity, fmt::format("{}: the rules have changed; {} traced", reload.why,
+                                              sink::plural(now_->loaded.probes, "function")));
     old.reset();
     ::malloc_trim(0);
 }
