@@ -52,7 +52,7 @@ class Processes(ProfileCase):
         self.assertLessEqual(sum(p["duration_ns"] for p in same), profile["duration_ns"])
         self.assertEqual(profile["time"]["shared_numbers"], 3)
         self.assertEqual(list(profile["time"]["processes"]), [str(first["pid"])])
-        self.assertIn("3 threads left out: they had the numbers of others", self.text)
+        self.assertIn("3 threads left out: their thread ids were reused", self.text)
 
     def test_no_value_of_the_environment_is_kept(self):
         os.environ["KEY_OF_MINE"] = "a-secret-value"

@@ -146,8 +146,8 @@ class Probes(TracerCase):
                 self.assertEqual(sold, [("apple", 3, 1), ("pear", -3, -5000000000),
                                         ("apple", 40, 1), ("pear", -40, -5000000000)])
                 returned = [e["args"] for e in trace.events if e["name"] == "returned"]
-                self.assertEqual(returned, [{"arg0": -7, "arg1": 203, "arg2": "0x2a"},
-                                            {"arg0": -7, "arg1": 240, "arg2": "0x2a"}])
+                self.assertEqual(returned, [{"arg0": -7, "arg1": 203, "arg2": "0x2a", "arg3": None},
+                                            {"arg0": -7, "arg1": 240, "arg2": "0x2a", "arg3": None}])
                 self.assertEqual(trace.stats("sold"), {("apple",): 43, ("pear",): -43})
 
     def test_memory_that_nobody_has_touched(self):

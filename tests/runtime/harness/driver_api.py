@@ -10,8 +10,8 @@ writes OUT/client.c and OUT/calls.json: a list, in the order of the calls, of
      "left_out": {"location": "a structure by value"}, ...}
 
 "args" is what a trace shows: integers as numbers (text above 2^53), enumerations by the constants of
-that value (and the number itself), text as text, pointers in hexadecimal. "is_32_bit" says that the
-form has device pointers of CUDA 1 and 2.
+that value (and the number itself), text as text, pointers in hexadecimal, null for what is left out.
+"is_32_bit" says that the form has device pointers of CUDA 1 and 2.
 
 And OUT/memory.c, OUT/memory.json for the functions with pointers: what is behind them is known, too.
 "fields" are expressions of the rule language ("*dptr", "config->hStream") with the values there.
@@ -231,9 +231,8 @@ def call(name, cursor, seed):
     for at, parameter in enumerate(cursor.get_arguments()):
         text, value, why_not = argument(parameter.type, seed + at)
         texts.append(text)
-        if why_not is None:
-            shown[parameter.spelling] = value
-        else:
+        shown[parameter.spelling] = value if why_not is None else None
+        if why_not is not None:
             left_out[parameter.spelling] = why_not
     old = any("CUdeviceptr_v1" in p.type.spelling for p in cursor.get_arguments())
     said = {"symbol": name, "args": shown, "left_out": left_out, "is_32_bit": old}
