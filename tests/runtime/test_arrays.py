@@ -71,3 +71,12 @@ class Arrays(TracerCase):
         self.assertEqual([event["args"] for event in trace.named("known")], [{"first": 1, "fourth": 4, "fifth": 9}] * 2)
         done = self.mlbcc("check", "-e", rules)
         self.assertIn("2 rules, 1 function", done.stdout)
+
+    def test_more_values_than_one_call_records(self):
+        header = "struct wide { long " + ", ".join(f"{name}[16]" for name in "abcde") + "; };\nvoid configure(const struct wide *c, double lr);\n"
+        for fields, status in (("abc", 0), ("abcde", 2)):
+            rule = f'on "{self.program}":configure {{ event job.wide({", ".join(f"c->{name}" for name in fields)}) }}'
+            done = self.mlbcc("check", "--compile", "-e", header + rule)
+            self.assertEqual(done.returncode, status, done.stderr)
+        self.assertIn("error: more than 64 values of one call of `configure`: the rules on it ask for 80", done.stderr)
+        self.assertIn("of an array each element is a value", done.stderr)

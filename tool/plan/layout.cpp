@@ -100,6 +100,19 @@ uint32_t stored_size(const rules::Typed& value) {
     return value.show == rules::Show::comm ? kCommBytes : 8;
 }
 
+// Of each value one bit says whether it could be read.
+void ProbePlanner::check_values(size_t count, const std::vector<Span>& spans) {
+    constexpr size_t kMost = 64;
+    if (count <= kMost) return;
+    Diagnostics found;
+    found
+        .error(spans.empty() ? Span() : spans.back(),
+               "more than " + std::to_string(kMost) + " values of one call of `" + probe_.symbol +
+                   "`: the rules on it ask for " + std::to_string(count))
+        .help("record fewer; of an array each element is a value");
+    builder_.report(found);
+}
+
 void ProbePlanner::lay_out(RecordPlan& record, bool is_return) {
     if (is_return && probe_.ret_type && probe_.ret_type->kind == ValueType::Kind::text) {
         record.ret_field = capture(record, ret_);
@@ -107,6 +120,7 @@ void ProbePlanner::lay_out(RecordPlan& record, bool is_return) {
         record.ret_field = static_cast<uint32_t>(record.layout.fields.size());
         record.layout.fields.push_back({.type = *probe_.ret_type});
     }
+    check_values(record.layout.fields.size(), record.spans);
     uint32_t offset = sizeof(RecordHeader) + (is_return ? sizeof(ReturnHeader) : 0);
     const bool may_be_unknown = std::ranges::any_of(record.captures, [&](const Capture& capture) {
         return reads_memory(*capture.value) ||

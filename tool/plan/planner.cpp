@@ -150,6 +150,7 @@ bool ProbePlanner::plan() {
     if (ret_) probe_.ret_type = value_type(*ret_);
     if (probe_.kind == ProbeKind::syscall) probe_.ends = ends_of_syscall();
     save_for_return();
+    if (probe_.ret) check_values(probe_.saved.size(), probe_.ret->spans);
     if (probe_.entry) lay_out(*probe_.entry, false);
     if (probe_.ret) lay_out(*probe_.ret, true);
     if (probe_.kind == ProbeKind::interval) return true;

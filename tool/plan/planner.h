@@ -137,6 +137,7 @@ private:
     void save(const rules::TypedPtr& value);
     void save_argument(uint32_t param);
 
+    void check_values(size_t count, const std::vector<Span>& spans);
     void lay_out(RecordPlan& record, bool is_return);
     std::optional<uint32_t> argument_word(const rules::Typed& value) const;
     void find_text_words();

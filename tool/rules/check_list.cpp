@@ -6,7 +6,7 @@
 namespace mlbcc::rules {
 namespace {
 
-constexpr uint64_t kMaxShown = 16;  // elements, of all dimensions together
+constexpr uint64_t kMaxShown = 16;  // elements
 
 }  // namespace
 
@@ -20,20 +20,20 @@ std::optional<Lvalue> Checker::array_param(const Typed& value) const {
     return Lvalue{.pointer = std::make_shared<const Typed>(value), .type = *value.type};
 }
 
-// Of all dimensions together.
-uint64_t Checker::elements_to_show(const Lvalue& place) const {
+// Of few enough elements, in all dimensions together, each of which can be shown.
+bool Checker::is_list(const Lvalue& place) const {
     uint64_t count = 1;
     TypeId of = place.type;
     while (const auto* array = std::get_if<ArrayType>(&type(of).kind)) {
         count *= std::min(array->count, kMaxShown + 1);
-        if (count > kMaxShown) return 0;
+        if (count > kMaxShown) return false;
         of = array->of;
     }
     const bool is_structure = std::holds_alternative<RecordType>(type(of).kind);
-    return is_structure || size_of(of) == 0 || size_of(of) > 8 ? 0 : count;
+    return count > 0 && !is_structure && size_of(of) > 0 && size_of(of) <= 8;
 }
 
-TypedPtr Checker::list(const Lvalue& place, uint64_t count, const Expr& expr) {
+TypedPtr Checker::list(const Lvalue& place, const Expr& expr) {
     ListNode node;
     const auto& array = std::get<ArrayType>(type(place.type).kind);
     const auto size = static_cast<uint32_t>(size_of(array.of));
@@ -43,7 +43,7 @@ TypedPtr Checker::list(const Lvalue& place, uint64_t count, const Expr& expr) {
         element.type = array.of;
         element.offset += i * size;
         TypedPtr one = std::holds_alternative<ArrayType>(type(array.of).kind)
-                           ? list(element, count / array.count, expr)
+                           ? list(element, expr)
                            : decay_to_text(load(element, expr));
         if (!one) return fail();
         stage = later(stage, one->stage);
@@ -59,8 +59,7 @@ TypedPtr Checker::list(const Lvalue& place, uint64_t count, const Expr& expr) {
 // A parameter that is an array is a list where lists may be.
 TypedPtr Checker::list_of(const TypedPtr& param, const Expr& expr) {
     const auto place = array_param(*param);
-    const uint64_t count = place ? elements_to_show(*place) : 0;
-    return count > 0 ? list(*place, count, expr) : param;
+    return place && is_list(*place) ? list(*place, expr) : param;
 }
 
 TypedPtr Checker::whole_param(uint32_t index) {

@@ -201,8 +201,7 @@ TypedPtr Checker::load(const Lvalue& place, const Expr& expr) {
         const auto* element = std::get_if<IntType>(&type(array->of).kind);
         TypedPtr where = address(place, expr.span);
         if (element == nullptr || !element->is_char) {
-            const uint64_t count = &expr == shown_ ? elements_to_show(place) : 0;
-            return count > 0 ? list(place, count, expr) : where;
+            return &expr == shown_ && is_list(place) ? list(place, expr) : where;
         }
         auto length = static_cast<uint32_t>(std::clamp<uint64_t>(array->count, 2, kMaxText));
         node.node = TextNode{where, length};

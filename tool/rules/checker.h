@@ -68,8 +68,8 @@ private:
     std::optional<Lvalue> struct_param(const Expr& expr);
     TypedPtr load(const Lvalue& place, const Expr& expr);
     TypedPtr address(const Lvalue& place, const Span& span);
-    uint64_t elements_to_show(const Lvalue& place) const;  // 0: it is no list
-    TypedPtr list(const Lvalue& place, uint64_t count, const Expr& expr);
+    bool is_list(const Lvalue& place) const;
+    TypedPtr list(const Lvalue& place, const Expr& expr);
     const TextNode* unbounded_text(const Typed& value) const;
     TypedPtr str(const StrExpr& node, const Expr& expr);
     TypedPtr file_name(const FileNameExpr& node, const Expr& expr);

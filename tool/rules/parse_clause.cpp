@@ -61,13 +61,9 @@ bool parse_let(Cursor& cursor, Rule& rule, uint32_t begin) {
     const Span at = cursor.token().span;
     auto name = cursor.expect_name("a name for the expression");
     if (!name || !cursor.expect(TokenKind::assign, "`=`")) return false;
-    const auto same = std::ranges::find(rule.lets, *name, &Let::name);
-    if (same != rule.lets.end()) {
-        cursor.error(at, given_already(*name)).at("here", same->span.where());
-    }
     ExprPtr value = parse_expr(cursor);
     if (!value) return false;
-    rule.lets.push_back({std::move(*name), std::move(value), cursor.since(begin)});
+    add_let(cursor, rule, {std::move(*name), std::move(value), cursor.since(begin)}, at);
     return true;
 }
 
@@ -303,8 +299,12 @@ bool may_begin_clause(Cursor& cursor) {
 
 }  // namespace
 
-std::string given_already(std::string_view name) {
-    return fmt::format("`{}` has been given a meaning already", name);
+void add_let(Cursor& cursor, Rule& rule, Let let, const Span& name) {
+    const auto same = std::ranges::find(rule.lets, let.name, &Let::name);
+    if (same != rule.lets.end())
+        cursor.error(name, fmt::format("`{}` has been given a meaning already", let.name))
+            .at("here", same->span.where());
+    rule.lets.push_back(std::move(let));
 }
 
 bool is_clause_word(std::string_view word) {

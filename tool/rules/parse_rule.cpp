@@ -116,14 +116,14 @@ void unclosed(Cursor& cursor, const Rule& rule) {
     error.at("the next statement begins before it ends", cursor.token().span.where());
 }
 
-// True behind its `}`.
-bool parse_clauses(Cursor& cursor, Rule& rule) {
+// Up to the `}`, which is taken; `one` reads what stands between. False where there is none.
+template <class One> bool parse_braces(Cursor& cursor, const Rule& rule, const One& one) {
     while (!cursor.accept(TokenKind::right_brace) && !cursor.is_rubbish()) {
         if (cursor.at(TokenKind::end) || begins_statement(cursor)) {
             unclosed(cursor, rule);
             return false;
         }
-        if (!parse_clause(cursor, rule)) skip_clause(cursor);
+        one();
     }
     return true;
 }
@@ -153,13 +153,12 @@ bool parse_each(Cursor& cursor, Rule& rule, const Reading& reading, std::vector<
         return true;
     }
     cursor.take();
-    const auto same = std::ranges::find(rule.lets, all.back().name, &Let::name);
-    if (same != rule.lets.end())
-        cursor.error(all.back().span, given_already(all.back().name))
-            .at("here", same->span.where());
-    rule.lets.push_back(let_of(all.back(), reading.number));
+    add_let(cursor, rule, let_of(all.back(), reading.number), all.back().span);
     const size_t before = rule.clauses.size();
-    if (!parse_clauses(cursor, rule)) return false;
+    const bool is_closed = parse_braces(cursor, rule, [&] {
+        if (!parse_clause(cursor, rule)) skip_clause(cursor);
+    });
+    if (!is_closed) return false;
     for (size_t i = before; i < rule.clauses.size(); ++i) {
         const Clause& clause = rule.clauses[i];
         if (may_be_in_each(clause)) continue;
@@ -175,21 +174,15 @@ bool parse_each(Cursor& cursor, Rule& rule, const Reading& reading, std::vector<
 // Gives the blocks that it has met.
 std::vector<Each> parse_body(Cursor& cursor, Rule& rule, const Reading& reading) {
     std::vector<Each> all;
-    while (!cursor.accept(TokenKind::right_brace) && !cursor.is_rubbish()) {
-        if (cursor.at(TokenKind::end) || begins_statement(cursor)) {
-            unclosed(cursor, rule);
-            break;
-        }
+    (void)parse_braces(cursor, rule, [&] {
         const size_t before = rule.clauses.size();
-        if (cursor.at_word(kEach)) {
-            if (!parse_each(cursor, rule, reading, all)) skip_clause(cursor);
-            continue;
-        }
-        if (!parse_clause(cursor, rule)) skip_clause(cursor);
-        const bool is_left_out = reading.each && rule.clauses.size() > before &&
+        const bool is_each = cursor.at_word(kEach);
+        if (!(is_each ? parse_each(cursor, rule, reading, all) : parse_clause(cursor, rule)))
+            skip_clause(cursor);
+        const bool is_left_out = !is_each && reading.each && rule.clauses.size() > before &&
                                  !std::holds_alternative<StackClause>(rule.clauses.back().node);
         if (is_left_out) rule.clauses.pop_back();
-    }
+    });
     return all;
 }
 

@@ -93,6 +93,8 @@ bool is_target_kind(std::string_view name, const RuleSet& rules);
 // ---- clauses (parse_clause.cpp)
 
 bool is_clause_word(std::string_view word);
+// `name` is where its name stands: each has one of its own.
+void add_let(Cursor& cursor, Rule& rule, Let let, const Span& name);
 bool parse_clause(Cursor& cursor, Rule& rule);
 // To the next clause, or the end of the rule.
 void skip_clause(Cursor& cursor);
@@ -106,7 +108,6 @@ struct Each {
     Span span;  // of the name
     uint64_t first = 0, end = 0;
 };
-std::string given_already(std::string_view name);  // a message
 // To before the `{`.
 std::optional<Each> parse_each_head(Cursor& cursor);
 Let let_of(const Each& each, uint64_t number);
