@@ -56,7 +56,10 @@ class Doctor(TracerCase):
             self.assertIn("fault  " + text, done.stdout)
         last = done.stdout.splitlines()[-1]
         names = " ".join(answer["rules"])
-        if faults and all(row["id"] in ("library", "rules") for row in faults):
+        is_missing = any(row["id"] == "rules" and row["state"] == "note" for row in answer["checks"])
+        if not faults and is_missing:
+            self.assertTrue(last.startswith(f"tracing works here; for {names}, "), last)
+        elif faults and all(row["id"] in ("library", "rules") for row in faults):
             self.assertTrue(last.startswith(f"tracing works here, but not with {names}: "), last)
         else:
             self.assertEqual(last, f"a trace with {names} works here" if not faults else
@@ -93,6 +96,21 @@ class GoodPlaces(Doctor):
         self.assertEqual(answer["rules"], ["cuda"])
         self.assertEqual(self.row(answer, "library", "libcuda.so.1")["found"],
                          str((CUDA_SIM / "libcuda.so.1").resolve()))
+
+    def test_without_a_gpu(self):
+        """Tracing works where there is no CUDA driver; what needs one does not."""
+        self.environment["LD_LIBRARY_PATH"] = str(self.dir)
+        answer = self.doctor()
+        if self.row(answer, "library", "libcuda.so.1")["found"] != "not found":
+            self.skipTest("this machine has libcuda.so.1")
+        self.assertEqual(self.faults(answer), {})
+        self.assertTrue(answer["works"])
+        done = self.mlbcc("doctor", env=self.environment)
+        self.assertEqual(done.returncode, 0)
+        self.assertTrue(done.stdout.endswith("tracing works here; for cuda, libcuda.so.1 was not found\n"), done.stdout[-200:])
+        done = self.mlbcc("doctor", "--rules", "cuda", env=self.environment)
+        self.assertEqual(done.returncode, 1)
+        self.assertTrue(done.stdout.endswith("tracing works here, but not with cuda: libcuda.so.1 was not found\n"), done.stdout[-200:])
 
     def test_a_real_probe_is_hit_each_time(self):
         answer = self.doctor("--rules", "syscalls")

@@ -39,6 +39,12 @@ std::string_view without_version(std::string_view soname) {
     return at == std::string_view::npos ? soname : soname.substr(0, at + 3);
 }
 
+// "libcuda.so.1" -> "cuda"
+std::string_view stem_of(std::string_view soname) {
+    if (soname.starts_with("lib")) soname.remove_prefix(3);
+    return soname.substr(0, soname.find(".so"));
+}
+
 }  // namespace
 
 LibrarySearcher::LibrarySearcher(ProcessView view, std::string machine)
@@ -230,7 +236,13 @@ void LibrarySearcher::add_similar(std::string_view name, Found& found) {
         }
     }
     if (!found.similar.empty()) return;
-    if (auto closest = closest_name(name, sonames)) found.similar.push_back(std::move(*closest));
+    // By what is a name in it: of all else sonames have most in common.
+    std::vector<std::string> stems;
+    for (const std::string& soname : sonames) stems.emplace_back(stem_of(soname));
+    const auto closest = closest_name(std::string(stem_of(name)), stems);
+    if (!closest) return;
+    const auto at = std::ranges::find(stems, *closest);
+    found.similar.push_back(sonames[static_cast<size_t>(at - stems.begin())]);
 }
 
 const std::vector<CachedLibrary>& LibrarySearcher::cache() {

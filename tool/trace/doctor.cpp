@@ -20,7 +20,9 @@ constexpr const char* kUsualRules = "cuda";
 int run_doctor(const TraceOptions& options, bool json) {
     TraceOptions asked = options;
     if (asked.rules.rules.empty()) asked.rules.rules = {kUsualRules};
+    const bool were_named = !options.rules.rules.empty();
     Findings found = examine_machine(asked.targets.pids, asked.output.trace);
+    found.rules.were_named = were_named;
     examine_rules(asked, found);
     const std::vector<Row> rows = judge(found);
     fmt::print("{}", json ? doctor_json(found, rows)

@@ -27,6 +27,7 @@ struct LibraryFinding {
 // What became of the rules on their way into the kernel, without attaching anything.
 struct RulesFinding {
     std::vector<std::string> names;
+    bool were_named = true;  // else they are the usual ones, and tracing works without them
     size_t rules = 0, probes = 0;
     bool works = false;
     Error error;          // why not

@@ -129,12 +129,17 @@ Verdicts gpus(const Findings& found) {
              run_with(found, "--gpus all", "sudo nvidia-modprobe -u -c 0")}};
 }
 
+// What is missing of rules that nobody named keeps no other trace from working.
+State without(const Findings& found) {
+    return found.rules.were_named ? State::fault : State::note;
+}
+
 Verdicts libraries(const Findings& found) {
     Verdicts verdicts;
     for (const LibraryFinding& one : found.libraries) {
         Verdict verdict = ok(fmt::format("{}", fmt::join(one.files, " ")));
         if (one.files.empty() && one.needed) {
-            verdict = {State::fault, "not found",
+            verdict = {without(found), "not found",
                        "it is in no folder of LD_LIBRARY_PATH, nor in the loader's cache",
                        library_repair(found)};
         } else if (one.files.empty()) {
@@ -205,7 +210,8 @@ Verdicts rules(const Findings& found) {
         found.libraries, [](const LibraryFinding& one) { return one.needed && one.files.empty(); });
     if (lacks_library) repair.clear();  // the help is names that are similar
     if (rules.mistakes > 1) why += fmt::format(" (and {} more)", rules.mistakes - 1);
-    return {{State::fault, names + ": would not work", std::move(why), std::move(repair)}};
+    return {{lacks_library ? without(found) : State::fault, names + ": would not work",
+             std::move(why), std::move(repair)}};
 }
 
 }  // namespace mlbcc::trace::checks

@@ -57,7 +57,9 @@ std::string closing(const Findings& found, const std::vector<Row>& rows) {
         return is_fault(row) && row.id != "library" && row.id != "rules";
     };
     const auto faults = std::ranges::count_if(rows, is_fault);
-    if (faults == 0) return fmt::format("a trace with {} works here\n", names);
+    if (faults == 0 && found.rules.works) return fmt::format("a trace with {} works here\n", names);
+    if (faults == 0)
+        return fmt::format("tracing works here; for {}, {}\n", names, missing_of_rules(found));
     if (std::ranges::none_of(rows, is_of_machine))
         return fmt::format("tracing works here, but not with {}: {}\n", names,
                            missing_of_rules(found));

@@ -13,8 +13,10 @@ namespace {
 
 using Paths = std::vector<std::string>;
 using testing::Contains;
+using testing::Each;
 using testing::EndsWith;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 constexpr const char* kText = "int probe_me(int x) { return x + 1; }";
 constexpr const char* kNamed = "-shared -fPIC -Wl,-soname,libprobe.so.1";
@@ -153,6 +155,8 @@ TEST(FindLibrary, KnowsSimilarNames) {
     EXPECT_THAT(host.find_library("stdc++", ".").similar, Contains("libstdc++.so.6"));
     EXPECT_THAT(host.find_library("libsdtc++.so.6", ".").similar, Contains("libstdc++.so.6"));
     EXPECT_THAT(host.find_library("libc.so.6", ".").similar, IsEmpty());
+    // libnuma.so.1 differs in two letters, which of `cuda` is half.
+    EXPECT_THAT(host.find_library("libcuda.so.987", ".").similar, Each(StartsWith("libcuda")));
 }
 
 TEST(FindLibrary, APathIsRelativeToTheRuleFilesFolder) {
