@@ -109,7 +109,7 @@ std::string PythonFrames::file(const std::string& path) {
     const bool says_nothing = whole.substr(slash + 1).starts_with("__");  // __init__.py
     if (says_nothing && slash != whole.npos && slash > 0) slash = whole.rfind('/', slash - 1);
     for (;; slash = whole.rfind('/', slash - 1)) {
-        const std::string label(slash == whole.npos ? whole : whole.substr(slash + 1));
+        std::string label(slash == whole.npos ? whole : whole.substr(slash + 1));
         if (files_.size() >= kMostFiles && !files_.contains(label)) return label;
         const std::string& named = files_.try_emplace(label, path).first->second;
         if (named == path || slash == whole.npos || slash == 0) return label;
