@@ -157,6 +157,7 @@ class Shown(PageCase, ServeCase):
         self.assertLess(seen["sections"].index("requests-part"), seen["sections"].index("timeline-part"))
 
 
+@quiet
 class OwnParts(ServeCase):
     """Parts of a request that are functions of libraries: those of a GPU's driver, and what other rules name."""
 
