@@ -100,6 +100,12 @@ void Endpoints::request(const Request& one, RequestEnd end) {
     found->second.add(one, end);
 }
 
+uint64_t Endpoints::requests() const {
+    uint64_t requests = 0;
+    for (const auto& [name, use] : by_name_) requests += use.requests;
+    return requests;
+}
+
 std::vector<const EndpointUse*> Endpoints::all() const {
     std::vector<const EndpointUse*> all;
     for (const auto& [name, use] : by_name_) all.push_back(&use);

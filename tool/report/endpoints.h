@@ -64,6 +64,7 @@ public:
 
     // The most frequent first.
     std::vector<const EndpointUse*> all() const;
+    uint64_t requests() const;  // of all of them
     uint64_t shorter() const { return shorter_; }
 
 private:

@@ -26,9 +26,9 @@ constexpr int kDeepest = 32;
 
 // Numbers that are text, as those above 2^53, stay so.
 void write(sink::Buffer& out, const Json& value, int depth) {
-    std::string_view before = "";
     if (depth == kDeepest) return out.append("null");
     if (value.IsObject()) {
+        std::string_view before = "";
         out.append('{');
         for (const auto& one : value.GetObject()) {
             out.append(before);
@@ -40,13 +40,9 @@ void write(sink::Buffer& out, const Json& value, int depth) {
         return out.append('}');
     }
     if (value.IsArray()) {
-        out.append('[');
-        for (const Json& one : value.GetArray()) {
-            out.append(before);
-            before = ",";
-            write(out, one, depth + 1);
-        }
-        return out.append(']');
+        return sink::write_array(out, value.GetArray(), [&](sink::Buffer& to, const Json& one) {
+            write(to, one, depth + 1);
+        });
     }
     if (value.IsString()) return sink::write_text(out, as_text(value));
     if (value.IsBool()) return out.append(value.GetBool() ? "true" : "false");

@@ -42,11 +42,10 @@ public:
     }
 
     // For a terminal; `time_ns`, since the trace began, is when it is.
-    uint64_t count() const;  // of requests, so far
     // Those since a moment, beside those of the whole trace.
     struct Since {
-        uint64_t time_ns = 0;  // after the trace began
-        uint64_t count = 0;    // count() then
+        uint64_t time_ns = 0;   // after the trace began
+        uint64_t requests = 0;  // until then
     };
     std::string text(uint64_t time_ns, std::optional<Since> since = {}) const;
     std::string json(uint64_t time_ns,

@@ -105,16 +105,10 @@ std::string calls_of(const EndpointUse& use, size_t width) {
 
 }  // namespace
 
-uint64_t Requests::count() const {
-    uint64_t requests = 0;
-    for (const EndpointUse* use : endpoints_.all()) requests += use->requests;
-    return requests;
-}
-
 std::string Requests::text(uint64_t time_ns, std::optional<Since> since) const {
     std::vector<const EndpointUse*> all = endpoints_.all();
     double seconds = static_cast<double>(time_ns) / 1e9;
-    const uint64_t requests = count();
+    const uint64_t requests = endpoints_.requests();
     uint64_t unanswered = 0;
     for (const EndpointUse* use : all) unanswered += use->unanswered;
     OpenRequests open = connections_.open(time_ns, options_.overdue_ns);
@@ -124,7 +118,7 @@ std::string Requests::text(uint64_t time_ns, std::optional<Since> since) const {
     if (since && time_ns > since->time_ns) {
         const double last = static_cast<double>(time_ns - since->time_ns) / 1e9;
         text += fmt::format(" ({:.1f} in the last {:.2f} s)",
-                            static_cast<double>(requests - since->count) / last, last);
+                            static_cast<double>(requests - since->requests) / last, last);
     }
     if (unanswered + open.overdue > 0)
         text += fmt::format(", {} never answered", unanswered + open.overdue);

@@ -12,12 +12,12 @@ constexpr uint64_t kMaxShown = 16;  // elements
 
 // An array that is the parameter itself, as in a tracepoint's record: what is passed to a function
 // has a pointer's type.
-std::optional<Lvalue> Checker::array_param(const Typed& value) const {
-    const auto* leaf = std::get_if<ParamLeaf>(&value.node);
-    if (leaf == nullptr || !value.type) return std::nullopt;
-    const auto* array = std::get_if<ArrayType>(&type(*value.type).kind);
+std::optional<Lvalue> Checker::array_param(const TypedPtr& value) const {
+    const auto* leaf = std::get_if<ParamLeaf>(&value->node);
+    if (leaf == nullptr || !value->type) return std::nullopt;
+    const auto* array = std::get_if<ArrayType>(&type(*value->type).kind);
     if (array == nullptr || array->count == 0) return std::nullopt;
-    return Lvalue{.pointer = std::make_shared<const Typed>(value), .type = *value.type};
+    return Lvalue{.pointer = value, .type = *value->type};
 }
 
 // Of few enough elements, in all dimensions together, each of which can be shown.
@@ -58,7 +58,7 @@ TypedPtr Checker::list(const Lvalue& place, const Expr& expr) {
 
 // A parameter that is an array is a list where lists may be.
 TypedPtr Checker::list_of(const TypedPtr& param, const Expr& expr) {
-    const auto place = array_param(*param);
+    const auto place = array_param(param);
     return place && is_list(*place) ? list(*place, expr) : param;
 }
 

@@ -59,7 +59,7 @@ Stage Checker::read_stage(const TypedPtr& pointer, bool to_const) const {
 
 std::optional<Lvalue> Checker::pointee(const TypedPtr& pointer, const Expr& expr) {
     if (!in_kernel(pointer)) return std::nullopt;
-    if (auto place = array_param(*pointer)) {
+    if (auto place = array_param(pointer)) {
         place->type = std::get<ArrayType>(type(place->type).kind).of;
         return place;
     }

@@ -62,7 +62,7 @@ private:
     // memory (check_memory.cpp)
     std::optional<Lvalue> lvalue(const Expr& expr);
     std::optional<Lvalue> pointee(const TypedPtr& pointer, const Expr& expr);
-    std::optional<Lvalue> array_param(const Typed& value) const;
+    std::optional<Lvalue> array_param(const TypedPtr& value) const;
     std::optional<Lvalue> member(const MemberExpr& node, const Expr& expr);
     std::optional<Lvalue> element(const IndexExpr& node, const Expr& expr);
     std::optional<Lvalue> struct_param(const Expr& expr);

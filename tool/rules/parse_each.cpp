@@ -14,8 +14,8 @@ std::optional<uint64_t> parse_end(Cursor& cursor) {
         cursor.at(TokenKind::number) && cursor.token().number().unit == Unit::none;
     if (is_plain) return cursor.take().number().value;
     cursor.unexpected("a number")
-        .help("how many there are at most stands here, as `0..8`; which of them there are, in a "
-              "`where` between the braces");
+        .help("write the most that there can be, as `0..8`, and limit it by a `where` inside the "
+              "braces");
     return std::nullopt;
 }
 
@@ -38,7 +38,7 @@ std::optional<Each> parse_each_head(Cursor& cursor) {
     const Span range = cursor.since(begin);
     if (each.end <= each.first) {
         cursor.error(range, fmt::format("there is no number in {}", range.text()))
-            .help("the end is not one of them: `0..8` is 0 to 7");
+            .help("the end is excluded: `0..8` is 0 to 7");
         return std::nullopt;
     }
     if (each.end - each.first > kMost) {

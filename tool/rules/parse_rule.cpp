@@ -166,7 +166,7 @@ bool parse_each(Cursor& cursor, Rule& rule, const Reading& reading, std::vector<
             .error(clause.span,
                    fmt::format("`{}` cannot stand in `each`",
                                clause.span.text().substr(0, clause.span.text().find(' '))))
-            .help("write it behind the block; an array is a value as it is: event x(a = p->a)");
+            .help("put it after the block; an event shows a whole array: event x(a = p->a)");
     }
     return true;
 }

@@ -154,7 +154,7 @@ std::string right_aligned(std::string_view text, size_t width) {
 namespace {
 
 // The bytes of the first `characters` of `text`; all where there are fewer.
-size_t bytes_of(std::string_view text, size_t characters) {
+size_t prefix_bytes(std::string_view text, size_t characters) {
     size_t end = 0;
     for (; end < text.size(); ++end) {
         if ((text[end] & 0xc0) == 0x80) continue;
@@ -167,15 +167,15 @@ size_t bytes_of(std::string_view text, size_t characters) {
 
 std::string shortened(std::string_view text, size_t width) {
     if (width_of(text) <= width || width < 4) return std::string(text);
-    return std::string(text.substr(0, bytes_of(text, width - 3))) + "...";
+    return std::string(text.substr(0, prefix_bytes(text, width - 3))) + "...";
 }
 
 std::string shortened_within(std::string_view text, size_t width) {
     const size_t characters = width_of(text);
     if (characters <= width || width < 8) return shortened(text, width);
     const size_t kept = width - 3, before = kept / 3;
-    return std::string(text.substr(0, bytes_of(text, before))) + "..." +
-           std::string(text.substr(bytes_of(text, characters - (kept - before))));
+    return std::string(text.substr(0, prefix_bytes(text, before))) + "..." +
+           std::string(text.substr(prefix_bytes(text, characters - (kept - before))));
 }
 
 }  // namespace mlbcc::sink

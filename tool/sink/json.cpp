@@ -88,15 +88,6 @@ void write_floating(Buffer& out, uint64_t bits, uint8_t size) {
     is_finite ? out.append(digits) : write_text(out, digits);
 }
 
-void write_list(Buffer& out, std::span<const event::Value> values) {
-    out.append('[');
-    for (const event::Value& one : values) {
-        if (&one != values.data()) out.append(',');
-        write_value(out, one);
-    }
-    out.append(']');
-}
-
 void write_number(Buffer& out, const event::Value& value) {
     using Kind = plan::ValueType::Kind;
     switch (value.type->kind) {
@@ -124,7 +115,7 @@ void write_number(Buffer& out, const event::Value& value) {
     case Kind::comm:
     case Kind::function:
     case Kind::symbol: return write_text(out, value.text);
-    case Kind::list: return write_list(out, value.list);
+    case Kind::list: return write_array(out, value.list, write_value);
     }
 }
 
@@ -160,22 +151,9 @@ void write_signed(Buffer& out, int64_t value) {
     if (!exact) out.append('"');
 }
 
-namespace {
-
-void write_frames(Buffer& out, const event::Stack& stack) {
-    out.append('[');
-    for (size_t i = 0; i < stack.frames.size(); ++i) {
-        if (i > 0) out.append(',');
-        write_text(out, stack.frames[i]);
-    }
-    out.append(']');
-}
-
-}  // namespace
-
 void write_value(Buffer& out, const event::Value& value) {
     if (value.unread) return out.append("null");
-    if (value.stack != nullptr) return write_frames(out, *value.stack);
+    if (value.stack != nullptr) return write_array(out, value.stack->frames, write_text);
     if (value.learnt) return write_text(out, value.text);
     write_number(out, value);
 }

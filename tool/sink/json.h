@@ -20,6 +20,19 @@ void write_value(Buffer& out, const event::Value& value);
 void write_unsigned(Buffer& out, uint64_t value);
 void write_signed(Buffer& out, int64_t value);
 
+// "[1,2]": each element as `write` writes it.
+template <class Range, class Write>
+void write_array(Buffer& out, const Range& all, const Write& write) {
+    bool is_first = true;
+    out.append('[');
+    for (const auto& one : all) {
+        if (!is_first) out.append(',');
+        is_first = false;
+        write(out, one);
+    }
+    out.append(']');
+}
+
 std::string quoted(std::string_view text);  // write_text into a string
 // A JSON string as it stands between its quotes; any other value whole.
 std::string_view without_quotes(std::string_view json);

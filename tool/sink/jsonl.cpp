@@ -129,13 +129,8 @@ void Jsonl::write_args(const ClauseText& clause, std::span<const event::NamedVal
 }
 
 void Jsonl::write_stack(std::span<const std::string_view> stack) {
-    std::string_view before = R"(,"stack":[)";
-    for (std::string_view frame : stack) {
-        out_.append(before);
-        write_text(out_, frame);
-        before = ",";
-    }
-    out_.append(']');
+    out_.append(R"(,"stack":)");
+    write_array(out_, stack, write_text);
 }
 
 // {"event_id":6,"ts":0.009000000,"type":"lost","cpu":1,"count":17,"rules":["cuda.rules:12"]}
@@ -145,12 +140,8 @@ void Jsonl::lost(const event::Loss& loss, uint64_t event_id) {
     out_.number(loss.cpu);
     out_.append(R"(,"count":)");
     write_unsigned(out_, loss.count);
-    out_.append(R"(,"rules":[)");
-    for (size_t i = 0; i < loss.rules.size(); ++i) {
-        if (i > 0) out_.append(',');
-        write_text(out_, loss.rules[i]);
-    }
-    out_.append(']');
+    out_.append(R"(,"rules":)");
+    write_array(out_, loss.rules, write_text);
     end_line();
 }
 

@@ -30,7 +30,7 @@ public:
         if (interval_ns_ == 0 || is_quiet_ || now < shown_ns_ + interval_ns_) return {};
         const report::Requests::Since since{shown_ns_ - start_ns_, shown_};
         shown_ns_ = now;
-        shown_ = requests_.count();
+        shown_ = requests_.endpoints().requests();
         return show(now - start_ns_, since);
     }
 

@@ -27,12 +27,7 @@ std::string_view text_of(Missing missing) {
 }
 
 void write_list(sink::Buffer& out, std::span<const std::string_view> texts) {
-    out.append('[');
-    for (size_t i = 0; i < texts.size(); ++i) {
-        if (i > 0) out.append(',');
-        sink::write_text(out, texts[i]);
-    }
-    out.append(']');
+    sink::write_array(out, texts, sink::write_text);
 }
 
 void write_json(sink::Buffer& out, const Value& value) {
@@ -44,14 +39,7 @@ void write_json(sink::Buffer& out, const Value& value) {
         void operator()(uint64_t number) const { sink::write_unsigned(out, number); }
         void operator()(std::string_view text) const { sink::write_text(out, text); }
         void operator()(double number) const { out.append(fmt::format("{}", number)); }
-        void operator()(const List& list) const {
-            out.append('[');
-            for (const Value& one : list) {
-                if (&one != list.data()) out.append(',');
-                write_json(out, one);
-            }
-            out.append(']');
-        }
+        void operator()(const List& list) const { sink::write_array(out, list, write_json); }
     };
     std::visit(Write{out}, value);
 }

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include "describe.h"
 #include "parse_text.h"
 
@@ -67,6 +69,12 @@ TEST(Rule, WhatTheTracerKeeps) {
 }
 
 TEST(Rule, EachIsARuleForEachNumber) {
+    const auto of_first_block = [](int rule, int number) {
+        return fmt::format("rule {} at a.rules:1:\n  on c:f\n  let i = {}\n  let b = a\n"
+                           "  where a\n  where (i < n)\n  stack user\n"
+                           "  learn t[(v[i])] = i\n  count by (v[i])\n",
+                           rule, number);
+    };
     EXPECT_EQ(tree("on c:f {\n where a\n count\n stack user\n"
                    " each i in 0..2 { where i < n  learn t[v[i]] = i  count by v[i] }\n"
                    " let b = a\n each j in 7..8 { sum b * j }\n}"),
@@ -76,25 +84,9 @@ TEST(Rule, EachIsARuleForEachNumber) {
   where a
   count
   stack user
-rule 1 at a.rules:1:
-  on c:f
-  let i = 0
-  let b = a
-  where a
-  where (i < n)
-  stack user
-  learn t[(v[i])] = i
-  count by (v[i])
-rule 2 at a.rules:1:
-  on c:f
-  let i = 1
-  let b = a
-  where a
-  where (i < n)
-  stack user
-  learn t[(v[i])] = i
-  count by (v[i])
-rule 3 at a.rules:1:
+)" + of_first_block(1, 0) +
+                  of_first_block(2, 1) +
+                  R"(rule 3 at a.rules:1:
   on c:f
   let b = a
   let j = 7
