@@ -111,9 +111,9 @@ class Rule:
     def each(self):
         """Clauses for several numbers: not the same texts as outside, since they are counted by themselves."""
         count = self.dice.randint(1, 4)
-        clause = self.dice.choice((f'count by k = {self.number_leaf()} + i as "count {self.number}.each"',
-                                   f'sum {self.number_leaf()} + i as "sum {self.number}.each"'))
-        return f"each i in 0..{count} {{ where i < {self.number_leaf()}   {clause} }}"
+        clause = self.dice.choice((f'count by k = {self.number_leaf()} + nth as "count {self.number}.each"',
+                                   f'sum {self.number_leaf()} + nth as "sum {self.number}.each"'))
+        return f"each nth in 0..{count} {{ where nth < {self.number_leaf()}   {clause} }}"
 
     def groups(self):
         if self.dice.random() < 0.3:
