@@ -89,6 +89,16 @@ class Interval(TracerCase):
         self.assertEqual(trace.stats("Looks"), {(): len(trace.named("sample"))})
         self.assertEqual(trace.loss("received"), len(trace.named("sample")))
 
+    def test_a_process_that_ends_is_not_looked_at(self):
+        """A gigabyte takes the kernel tens of milliseconds to take back: meanwhile it reads as 0."""
+        trace = self.trace("on interval:1ms { event process.sample(resident)   gauge held = resident }", "/usr/bin/python3", "-S", "-c",
+                           "import os, time\nblock = bytearray(b'x') * (1 << 30)\ntime.sleep(0.1)\nos._exit(0)")
+        resident = [e["args"]["resident"] for e in self.samples(trace)]
+        held, = trace.summary["gauges"]
+        self.assertGreater(resident[-1], 1 << 30)
+        self.assertEqual(held["value"], resident[-1])
+        self.assertNotIn(0, resident)
+
     def test_changes_since_the_last_look(self):
         trace = self.trace("""
             on interval:50ms {

@@ -20,8 +20,9 @@ using target::kProcessFields;
 using target::ProcessSource;
 using target::ProcessUnit;
 
-constexpr uint64_t kKernelThread = 0x00200000;  // PF_KTHREAD, include/linux/sched.h
-constexpr size_t kColumns = 52;                 // of /proc/PID/stat
+// Of a task's flags, include/linux/sched.h: PF_KTHREAD, PF_EXITING.
+constexpr uint64_t kKernelThread = 0x00200000, kExiting = 0x4;
+constexpr size_t kColumns = 52;  // of /proc/PID/stat
 
 // The fields of one source that are wanted, as bits.
 uint64_t fields_of(ProcessSource source, uint64_t wanted) {
@@ -126,7 +127,7 @@ bool ProcessReader::read_stat(int pid, uint64_t wanted, ProcessState& state) {
     const Columns columns = columns_of(text->substr(std::min(close + 2, text->size())));
     auto number = [&](size_t column) { return to_number(columns.at(column)).value_or(0); };
     bool has_ended = columns[3] == "Z" || columns[3] == "X" || columns[3].empty();
-    if (has_ended || (number(9) & kKernelThread) != 0) return false;
+    if (has_ended || (number(9) & (kKernelThread | kExiting)) != 0) return false;
     state.parent = static_cast<uint32_t>(number(4));
     state.started = number(22);
     state.cpu = static_cast<uint32_t>(number(39));

@@ -29,8 +29,9 @@ struct ProcessState {
 class ProcessReader {
 public:
     explicit ProcessReader(std::string proc = "/proc");
-    // Bit i of `wanted`: field i is. None where there is no such process any more, or where it is
-    // one of the kernel's own, which have no memory and no files.
+    // Bit i of `wanted`: field i is. None where there is no such process any more, where it is
+    // ending (its memory reads as 0 then), or where it is one of the kernel's own, which have no
+    // memory and no files.
     std::optional<ProcessState> read(int pid, uint64_t wanted);
     // What was kept of other processes goes. `pids` are sorted.
     void keep_only(const std::vector<int>& pids) { counters_.keep_only(pids); }

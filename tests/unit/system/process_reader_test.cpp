@@ -111,6 +111,8 @@ TEST(ProcessReader, ThereIsNothingOfProcessesThatEndedAndOfTheKernels) {
     EXPECT_FALSE(fake.read(kAll));
     fake.write_stat("S", "2097152");
     EXPECT_FALSE(fake.read(kAll));
+    fake.write_stat("R", "4194308");
+    EXPECT_FALSE(fake.read(kAll)) << "it is ending";
     fake.proc.write("70/stat", "70 (cut");
     EXPECT_FALSE(fake.read(kAll));
 }
