@@ -1,8 +1,13 @@
 #include "trace/generation.h"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "system/proc.h"
+#include "trace/detach.h"
 #include "trace/messages.h"
 #include "trace/self_check.h"
 #include "trace/threads.h"
@@ -162,9 +167,12 @@ void Generation::tell_going_on() {
 }
 
 void Generation::detach() {
-    learning.detach();
-    loaded.detach();
-    pythons.detach();
+    learning.stop();
+    std::vector<bpf::Attachment> all = pythons.take_attachments();
+    for (std::vector<bpf::Attachment>* more : {&loaded.attachments, &loaded.learning}) {
+        std::ranges::move(std::exchange(*more, {}), std::back_inserter(all));
+    }
+    trace::detach(std::move(all));
 }
 
 sink::MetricSnapshot Generation::metrics_of(const event::Pipeline& pipeline) {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "trace/detach.h"
 #include "trace/threads.h"
 
 namespace mlbcc::trace {
@@ -57,8 +58,8 @@ void LearningProbes::take_off(uint64_t now_ns, const event::Pipeline::Learning& 
     attached_ = false;
     before_ = learnt;
     taken_off_ns_ = now_ns;
-    leaving_ =
-        on_a_thread([gone = std::exchange(loaded_.learning, {})]() mutable { gone.clear(); });
+    leaving_ = on_a_thread(
+        [gone = std::exchange(loaded_.learning, {})]() mutable { trace::detach(std::move(gone)); });
 }
 
 void LearningProbes::bring_back(uint64_t now_ns, const event::Pipeline::Learning& learnt) {
@@ -71,9 +72,8 @@ void LearningProbes::bring_back(uint64_t now_ns, const event::Pipeline::Learning
     }
 }
 
-void LearningProbes::detach() {
+void LearningProbes::stop() {
     if (leaving_.valid()) leaving_.get();
-    loaded_.learning.clear();
     started_ = attached_ = false;
 }
 

@@ -26,7 +26,7 @@ public:
     Result<void> start();
     bool may_attach() const { return started_; }
     void work(uint64_t now_ns, const event::Pipeline::Learning& learnt);
-    void detach();
+    void stop();  // what is attached is still to be detached
 
 private:
     Result<void> attach();

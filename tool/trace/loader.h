@@ -41,10 +41,6 @@ struct Loaded {
     bool steps_returns = false;
     std::vector<plan::ProbeId> leaving;  // whose calls end where they jump to other functions
 
-    void detach() {
-        attachments.clear();
-        learning.clear();
-    }
     // Hits of probes, by any process, for which the kernel ran no program.
     uint64_t missed() const;
     codegen::AttachMode mode_of(codegen::Side side) const;

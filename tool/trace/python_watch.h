@@ -45,7 +45,7 @@ public:
     void mapped(uint32_t pid, uint64_t start, uint64_t offset, const std::string& path);
     // "app.py:main": of a frame that a record has; nullopt where nothing is known of it.
     std::optional<std::string> name(uint64_t frame);
-    void detach() { attachments_.clear(); }
+    std::vector<bpf::Attachment> take_attachments() { return std::exchange(attachments_, {}); }
 
 private:
     void found(uint32_t pid, uint64_t start, uint64_t offset, const std::string& path);
