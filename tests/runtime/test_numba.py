@@ -60,6 +60,8 @@ class Numba(TracerCase):
         self.assertEqual(books["device"]["frees"], 3)
         gauge, = self.read.gauge("gpu_bytes")
         self.assertEqual((gauge["value"], gauge["peak"], gauge["held"]), (0, 3 * BYTES, []))
+        python = [frame for frame in gauge["peak_stack"] if ".py:" in frame]
+        self.assertEqual((python[0], python[-2:]), ("driver.py:safe_cuda_api_call", ["numba_calls.py:main", "numba_calls.py:<module>"]))
         copies = books["bytes_copied"]
         self.assertEqual(copies, {"host_to_device": 2 * BYTES, "device_to_host": BYTES,
                                   "device_to_device": BYTES})

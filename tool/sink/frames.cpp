@@ -30,15 +30,14 @@ std::optional<size_t> own_frame(const std::vector<std::string>& stack) {
 
 void add_frames(Rows& rows, const std::vector<std::string>& stack, size_t most, size_t indent_by) {
     const std::string indent(indent_by, ' ');
-    const std::optional<size_t> own = own_frame(stack);
+    const size_t innermost = most > 4 ? 2 : 1;
+    const size_t own = stack.size() > most ? own_frame(stack).value_or(0) : 0;
     size_t shown = 0;
-    if (own && *own >= most) {
-        rows.line(indent + short_frame(stack[*own]));
-        ++shown;
-    }
-    for (size_t i = 0; i < stack.size() && shown < most; ++i, ++shown) {
-        const bool is_last = shown + 1 == most && i + 1 < stack.size();
-        rows.line(indent + short_frame(stack[i]) + (is_last ? " < ..." : ""));
+    for (size_t i = 0; i < stack.size() && shown < most; ++shown) {
+        const size_t next = i + 1 == innermost ? std::max(own, innermost) : i + 1;
+        const bool goes_on = next > i + 1 || (shown + 1 == most && next < stack.size());
+        rows.line(indent + short_frame(stack[i]) + (goes_on ? " < ..." : ""));
+        i = next;
     }
 }
 

@@ -16,7 +16,8 @@ std::string short_frame(const std::string& frame);
 // The innermost frame of Python's, or else of the program's: the place that its author knows.
 std::optional<size_t> own_frame(const std::vector<std::string>& stack);
 
-// At most `most` lines: the own frame first where it is further out, then the innermost.
+// At most `most` lines, "..." for what is left out: the innermost one or two, and then from the own
+// frame on where the whole has no room.
 void add_frames(Rows& rows, const std::vector<std::string>& stack, size_t most, size_t indent);
 
 // The frames of a group's value, `["a","b"]`; empty of any other value.

@@ -163,7 +163,8 @@ TEST(Summary, ShowsGroupsLeaksLossesAndNotes) {
     expect_golden("summary/all.txt", text_of(end));
 }
 
-// The program's own function first, or Python's; names without what nobody reads; 20 lines at most.
+// The program's own function is there, or Python's; names without what nobody reads; 20 lines at
+// most.
 TEST(Summary, SixHoldersAreTwentyLines) {
     TraceEnd end;
     Gauge gauge{"a.rules:1", "gpu_bytes", rules::Unit::bytes, 71, 600, 600, {}, 6};
@@ -179,12 +180,35 @@ TEST(Summary, SixHoldersAreTwentyLines) {
     end.metrics.gauges = {gauge};
     const std::string text = text_of(end);
     EXPECT_EQ(std::ranges::count(text.substr(text.find("    peak")), '\n'), 20);
-    EXPECT_NE(text.find("0x0\n                  train.py:step\n"
-                        "                  libtorch.so:at::f<...>(...)+0x6f < ...\n"),
+    const std::string innermost = "                  libtorch.so:at::f<...>(...)+0x6f < ...\n";
+    EXPECT_NE(text.find("0x0\n" + innermost + "                  train.py:step < ...\n"),
               std::string::npos)
         << text;
-    EXPECT_NE(text.find("0x5\n                  app:main+0x10\n"), std::string::npos);
+    EXPECT_NE(text.find("0x5\n" + innermost + "                  app:main+0x10 < ...\n"),
+              std::string::npos);
     EXPECT_NE(text.find("    and 1 more\n"), std::string::npos);
+}
+
+// The two innermost frames, and Python's from its innermost on: what is between has no room.
+TEST(Summary, AStackOfPythonShowsItsLines) {
+    TraceEnd end;
+    Gauge gauge{"a.rules:1", "gpu_bytes", rules::Unit::bytes, 71, 600, 600, {}, 1};
+    gauge.held = {
+        {"\"0x0\"",
+         600,
+         {"libffi.so:ffi_call+0x1", "_ctypes.so+0x2", "_ctypes.so+0x3", "python3:PyObject_Call+0x4",
+          "app.py:leak", "app.py:infer", "app.py:main", "app.py:<module>", "runpy.py:run"}}};
+    end.metrics.gauges = {gauge};
+    const std::string text = text_of(end);
+    EXPECT_NE(text.find("                  libffi.so:ffi_call+0x1\n"
+                        "                  _ctypes.so+0x2 < ...\n"
+                        "                  app.py:leak\n"
+                        "                  app.py:infer\n"
+                        "                  app.py:main\n"
+                        "                  app.py:<module>\n"
+                        "                  runpy.py:run\n"),
+              std::string::npos)
+        << text;
 }
 
 TEST(Summary, SaysWhatShareEachGroupOfACountHas) {
