@@ -28,12 +28,41 @@ static __always_inline struct call_frame *mlbcc_frame(struct thread_state *threa
     return &thread->frames[index & (MLBCC_FRAMES - 1)];
 }
 
+// What is added to a thread's own time of an aggregate while a call is open is that of calls within it.
+#ifdef MLBCC_OWN
+static __always_inline void mlbcc_begin_own(struct call *call) {
+    struct thread_state *thread = call->thread;
+    struct call_frame *frame = call->frame;
+    if (!thread || !frame) return;
+#pragma unroll
+    for (int i = 0; i < MLBCC_OWN; i++) frame->own[i] = thread->own[i];
+}
+static __always_inline u64 mlbcc_end_own(struct call *call, u32 index, u64 took) {
+    struct thread_state *thread = call->thread;
+    struct call_frame *frame = call->frame;
+    if (!thread || !frame) return took;
+    u64 within = thread->own[index] - frame->own[index];
+    u64 own = within < took ? took - within : 0;
+    thread->own[index] += own;
+    return own;
+}
+#else
+#define mlbcc_begin_own(call)
+#endif
+
 // A frame for this call, in call->frame; 0 where all are in use. Drops a few frames of calls that
 // longjmp left, if there are any: more than one push adds.
 MLBCC_COMMON u64 common_push(struct call *call) {
     u64 sp = call->sp;
 #ifdef MLBCC_MOVING
-    if (MLBCC_MOVES(call)) return mlbcc_push_moving(call);
+    if (MLBCC_MOVES(call)) {
+#ifdef MLBCC_OWN
+        if (!mlbcc_find_thread(call) || !mlbcc_push_moving(call)) return 0;
+        mlbcc_begin_own(call);
+        return 1;
+#endif
+        return mlbcc_push_moving(call);
+    }
 #endif
     mlbcc_await_end(call);
 #if MLBCC_SESSION
@@ -68,6 +97,7 @@ MLBCC_COMMON u64 common_push(struct call *call) {
     frame->unread = 0;
     MLBCC_TAKE_REGISTERS(call->ctx, frame->saved);
     call->frame = frame;
+    mlbcc_begin_own(call);
     return 1;
 }
 

@@ -211,6 +211,9 @@ struct call_frame {
     u64 sp, start;
     u32 probe, hits;
     u64 unread;                        // of the values below: a bit set for one that is none
+#ifdef MLBCC_OWN
+    u64 own[MLBCC_OWN];  // what the thread's were when it began
+#endif
     u64 saved[MLBCC_SAVED_BYTES / 8];  // values known at entry and wanted at return
 };
 #endif
@@ -235,6 +238,9 @@ struct thread_state {
 #define MLBCC_HELD (1ULL << 35)         // with its number + 1: it is one of held_calls
 #endif
 #if MLBCC_USES_FRAMES
+#ifdef MLBCC_OWN
+    u64 own[MLBCC_OWN];  // ns, of an aggregate's calls that have ended: each without those within it
+#endif
     struct call_frame frames[MLBCC_FRAMES];
 #ifdef MLBCC_MOVING
     struct call_frame ended;  // of a call that was on no thread's stack (moving.bpf.c)

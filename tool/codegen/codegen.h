@@ -274,6 +274,7 @@ struct PythonCode {
 };
 struct AggregateValue {  // of each kind the first fields; per CPU
     uint64_t count, sum;
+    uint64_t own, own_unknown;  // ns, without calls within; of how many calls that is not known
     uint64_t inverse_min, max;  // ordered()
     buckets::Counts buckets;    // of unsigned values the first buckets::kUnsigned
 };

@@ -30,19 +30,21 @@ uint32_t saved_bytes(const plan::Plan& plan) {  // of a frame
 
 std::string sizes(const plan::Plan& plan, const Options& options, bool uses_frames) {
     uint32_t saved = saved_bytes(plan);
-    uint32_t frame = 32 + saved, frames = kMaxFrames;
+    uint32_t frame = 32 + saved + 8 * plan.owns(), frames = kMaxFrames;
     while (frames > 8 && frames * frame > kThreadBytes) frames /= 2;
+    std::string own = plan.owns() ? fmt::format("#define MLBCC_OWN {}\n", plan.owns()) : "";
     size_t rules = plan.rules.size();
     const size_t probes = std::max<size_t>(1, plan.probes.size() + options.spare_probes);
-    return fmt::format("#define MLBCC_SAVED_BYTES {}\n#define MLBCC_FRAMES {}\n"
-                       "#define MLBCC_SCRATCH_BYTES {}\n#define MLBCC_SLOTS {}\n"
-                       "#define MLBCC_ACCOUNTS {}\n#define MLBCC_SHARED {}\n"
-                       "#define MLBCC_PROCESS_RECORDS {}\n"
-                       "#define MLBCC_RULES {}\n#define MLBCC_RECORDS {}\n"
-                       "#define MLBCC_WORK_PARTS {}\n",
-                       saved, frames, (std::max(8u, plan.record_bytes) + 7) / 8 * 8,
-                       uses_frames ? kSlotsOfFrames : kSlots, accounts(plan), rules, rules + 1,
-                       most_rules(plan), 2 * probes, work_parts(probes, options.cpus));
+    return own + fmt::format("#define MLBCC_SAVED_BYTES {}\n#define MLBCC_FRAMES {}\n"
+                             "#define MLBCC_SCRATCH_BYTES {}\n#define MLBCC_SLOTS {}\n"
+                             "#define MLBCC_ACCOUNTS {}\n#define MLBCC_SHARED {}\n"
+                             "#define MLBCC_PROCESS_RECORDS {}\n"
+                             "#define MLBCC_RULES {}\n#define MLBCC_RECORDS {}\n"
+                             "#define MLBCC_WORK_PARTS {}\n",
+                             saved, frames, (std::max(8u, plan.record_bytes) + 7) / 8 * 8,
+                             uses_frames ? kSlotsOfFrames : kSlots, accounts(plan), rules,
+                             rules + 1, most_rules(plan), 2 * probes,
+                             work_parts(probes, options.cpus));
 }
 
 // In the middle of the kernel's own work there may be no memory to be had for a new group.
@@ -213,7 +215,7 @@ std::string settings(const plan::Plan& plan, const Options& options, bool frames
 std::string aggregate_map(const plan::Plan& plan, const plan::Aggregate& aggregate) {
     std::string map = maps::aggregate(aggregate.id);
     std::string out = fmt::format("struct {}_value {{\n    u64 count;\n", map);
-    if (aggregate.kind != plan::AggregateKind::count) out += "    u64 sum;\n";
+    if (aggregate.kind != plan::AggregateKind::count) out += "    u64 sum, own, own_unknown;\n";
     if (aggregate.kind == plan::AggregateKind::hist) {
         out += fmt::format("    u64 inverse_min, max;\n    u64 buckets[{}];\n",
                            aggregate.is_signed ? buckets::kSigned : buckets::kUnsigned);

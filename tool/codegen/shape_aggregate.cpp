@@ -46,6 +46,12 @@ void ShapeWriter::aggregate(Writer& w, const plan::AggregateUse& use) {
     w.open_block("if (group) {");
     w.line("__sync_fetch_and_add(&group->count, 1);");
     if (use.value) w.line("__sync_fetch_and_add(&group->sum, value);");
+    if (use.is_own_known) {
+        w.line(fmt::format("__sync_fetch_and_add(&group->own, mlbcc_end_own(&call, {}, value));",
+                           *shared.own));
+    } else if (shared.own) {
+        w.line("__sync_fetch_and_add(&group->own_unknown, 1);");
+    }
     if (is_hist) {
         // Not atomic: two threads of one CPU, one preempting the other right here, may lose an
         // extreme.

@@ -16,6 +16,11 @@ bool is_taken_stack(const rules::TypedPtr& value) {
     return leaf != nullptr && leaf->which == rules::Builtin::stack;
 }
 
+bool is_duration(const AggregateUse& use) {
+    const auto* leaf = use.value ? std::get_if<rules::BuiltinLeaf>(&use.value->node) : nullptr;
+    return leaf != nullptr && leaf->which == rules::Builtin::duration;
+}
+
 // A learnt name is known to the tracer alone: what its key is called changes while programs run.
 bool in_kernel(const AggregateUse& use) {
     return std::ranges::all_of(use.by, is_for_kernel) && (!use.value || is_for_kernel(use.value));
@@ -92,8 +97,14 @@ void ProbePlanner::aggregate(RuleContext& context, const Aggregation& wanted) {
     (in_tracer ? shared.in_tracer : shared.in_kernel) = true;
     if (in_tracer) return tally(context, use, over);
     if (!fits(wanted, use)) return;
+    use.is_own_known = shared.own && calls_nest();
     (context.at_entry() ? context.part.at_entry : context.part.at_return) = true;
     probe_.aggregates.push_back(std::move(use));
+}
+
+// Whether each call of a thread lies within another or beside it.
+bool ProbePlanner::calls_nest() const {
+    return is_function(probe_.kind) && !probe_.acts_at_end() && !probe_.moves();
 }
 
 void ProbePlanner::tally(RuleContext& context, const AggregateUse& use,
@@ -154,6 +165,8 @@ AggregateId ProbePlanner::aggregate_id(RuleContext& context, const Aggregation& 
         made.by.push_back({wanted.kept.by[i].name, std::move(field)});
     }
     made.key_size = offset;
+    if (is_duration(use) && calls_nest() && builder_.plan.owns() < kMostOwn)
+        made.own = builder_.plan.owns();
     builder_.plan.aggregates.push_back(std::move(made));
     return next;
 }

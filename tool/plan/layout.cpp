@@ -335,7 +335,8 @@ std::string ProbePlanner::aggregates_key(bool at_entry) const {
     std::string key;
     for (const AggregateUse& use : probe_.aggregates) {
         if (use.at_entry != at_entry) continue;
-        key += fmt::format("|aggregate {} {:x}", static_cast<uint32_t>(use.aggregate), use.hit);
+        key += fmt::format("|aggregate {} {:x}{}", static_cast<uint32_t>(use.aggregate), use.hit,
+                           use.is_own_known ? " own" : "");
         for (const auto& one : use.by) key += " " + value_key(one, places(), false);
         if (use.value) key += " " + value_key(use.value, places(), false);
     }

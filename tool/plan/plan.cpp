@@ -127,6 +127,10 @@ bool ProbePlan::is_for_all() const {
     return std::ranges::any_of(parts, [](const RulePart& part) { return part.all; });
 }
 
+bool ProbePlan::knows_own() const {
+    return std::ranges::any_of(aggregates, &AggregateUse::is_own_known);
+}
+
 uint32_t ProbePlan::return_parts() const {
     uint32_t bits = 0;
     for (size_t i = 0; i < parts.size(); ++i) {
@@ -152,6 +156,11 @@ bool ProbePlan::hits_vary() const {
         if (part.conditional()) ++conditional;
     }
     return active > 1 && conditional > 0;
+}
+
+uint32_t Plan::owns() const {
+    return static_cast<uint32_t>(std::ranges::count_if(
+        aggregates, [](const Aggregate& one) { return one.own.has_value(); }));
 }
 
 bool Plan::takes_stacks() const {

@@ -223,14 +223,19 @@ struct Aggregate {  // one clause of one rule; all its probes share it (and its 
     // `function` and `symbol` are stored as the ProbeId. Groups that show alike are one.
     std::vector<Key> by;
     uint32_t key_size = 0;  // bytes, 0: a single group
+    // Of a sum or hist of durations: where each thread and frame keeps what tells the time of calls
+    // that are in calls of the same clause.
+    std::optional<uint32_t> own;
     // Without groups, a count or a sum needs no map of its own.
-    bool is_total() const { return key_size == 0 && kind != AggregateKind::hist; }
+    bool is_total() const { return key_size == 0 && kind != AggregateKind::hist && !own; }
 };
+inline constexpr uint32_t kMostOwn = 8;  // of a plan's aggregates
 // One probe's part in an aggregate.
 struct AggregateUse {
     AggregateId aggregate{};
     uint32_t hit = 0;  // bit of the rule among the shape's rules
     bool at_entry = false;
+    bool is_own_known = false;        // how much of the duration is that of calls within it
     std::vector<rules::TypedPtr> by;  // values of the key, in order
     rules::TypedPtr value;            // sum and hist
     Span span;                        // of the clause
@@ -315,7 +320,10 @@ struct ProbePlan {
     uint64_t asked_parameters() const;
     // Which parts act at return differs from call to call, so it is kept from entry to return.
     bool hits_vary() const;
-    bool needs_frame() const { return saved_words > 0 || !saved.empty() || hits_vary(); }
+    bool knows_own() const;  // of an aggregate
+    bool needs_frame() const {
+        return saved_words > 0 || !saved.empty() || hits_vary() || knows_own();
+    }
     // Whether a frame goes from its beginning to its end; `session`: the kernel keeps 8 bytes for
     // each.
     bool is_framed(bool session) const { return !acts_at_end() && (!session || needs_frame()); }
@@ -351,6 +359,7 @@ struct Plan {
     Arch arch = Arch::x86_64;
     uint32_t frame_save_bytes = 0;  // largest save area
     uint32_t record_bytes = 0;      // largest record, stack included
+    uint32_t owns() const;          // how many aggregates have Aggregate::own
     bool takes_stacks() const;      // whether a record of any probe may have a user stack
     bool takes_python() const;      // likewise, Python functions
     bool knows_pythons() const { return takes_python() || asks_for_python; }

@@ -99,6 +99,7 @@ private:
     AggregateId aggregate_id(RuleContext& context, const Aggregation& wanted,
                              const AggregateUse& use);
     bool fits(const Aggregation& wanted, const AggregateUse& use);
+    bool calls_nest() const;
     void tally(RuleContext& context, const AggregateUse& use, const rules::TypedPtr& over);
     struct Named {
         std::string name;

@@ -39,6 +39,10 @@ sink::Lost lost_of(const Json& json) {
     return {false, unsigned_of(json, "lost"), unsigned_of(json, "submitted")};
 }
 
+std::optional<uint64_t> own_of(const Json& json) {
+    return json.HasMember("own") ? std::optional(unsigned_of(json, "own")) : std::nullopt;
+}
+
 void read(const Json& json, sink::Stat& stat) {
     bool is_sum = text_of(json, "kind") == "sum";
     stat.rule = string_of(json, "rule");
@@ -51,6 +55,7 @@ void read(const Json& json, sink::Stat& stat) {
     stat.value = stat.is_signed ? static_cast<uint64_t>(value) : unsigned_of(json, "value");
     stat.calls = is_sum ? unsigned_of(json, "calls") : stat.value;
     stat.over_ns = unsigned_of(json, "over_ns");
+    stat.own = own_of(json);
     stat.is_named = is_true(json, "named");
     stat.lost = lost_of(json);
 }
@@ -70,6 +75,7 @@ void read(const Json& json, sink::Hist& hist) {
     hist.sum = bits("sum");
     hist.min = bits("min");
     hist.max = bits("max");
+    hist.own = own_of(json);
     hist.lost = lost_of(json);
     const Json* buckets = list_of(json, "buckets");
     if (buckets == nullptr) return;

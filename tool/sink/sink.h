@@ -46,7 +46,9 @@ struct Stat {
     bool is_signed = false;
     uint64_t over_ns = 0;   // the time that the sum took, where its rule says it: else 0
     bool is_named = false;  // the label is the rule's own: with others of this label it is one
-    Lost lost;              // of its clause
+    // Of a sum of durations, ns: without that of calls of the same clause within; null: not known.
+    std::optional<uint64_t> own = std::nullopt;
+    Lost lost = {};  // of its clause
 };
 struct Hist {
     std::string rule, label;
@@ -59,6 +61,7 @@ struct Hist {
     };
     std::vector<Bucket> buckets;  // in the order of the values
     bool is_signed = false;
+    std::optional<uint64_t> own;  // as Stat::own
     Lost lost;
 };
 struct Gauge {

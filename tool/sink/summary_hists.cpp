@@ -17,6 +17,7 @@ std::string whole(const Hist& hist) {
     std::string text = hist.count == 1 ? " value" : " values";
     if (hist.unit != rules::Unit::none)
         text += ", sum " + short_amount(hist.sum, hist.unit, hist.is_signed);
+    text += own_text(hist.own, hist.sum);
     return text;
 }
 
@@ -131,6 +132,7 @@ void add_hist(Rows& rows, const std::vector<const Hist*>& groups) {
     for (size_t i = 1; i < groups.size(); ++i) {
         all.count += groups[i]->count;
         all.sum += groups[i]->sum;
+        add_own(all.own, groups[i]->own);
         all.min = order(std::min(order(all.min), order(groups[i]->min)));
         all.max = order(std::max(order(all.max), order(groups[i]->max)));
     }

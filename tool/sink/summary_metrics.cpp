@@ -48,7 +48,7 @@ Number number_of(const Stat& stat, uint64_t value) {
 // " in 128 calls, 11.2 GiB/s"
 std::string calls_of(const Stat& stat) {
     if (stat.kind != plan::AggregateKind::sum) return "";
-    std::string text = " in " + plural(stat.calls, "call");
+    std::string text = " in " + plural(stat.calls, "call") + own_text(stat.own, stat.value);
     if (stat.over_ns == 0) return text;
     auto rate = static_cast<uint64_t>(static_cast<double>(stat.value) * 1e9 /
                                       static_cast<double>(stat.over_ns));
@@ -59,6 +59,8 @@ void add_to(Stat& sum, const Stat& one) {
     sum.value += one.value;
     sum.calls += one.calls;
     sum.over_ns += one.over_ns;
+    // Of calls that another rule counts nothing is known: one may be within the other.
+    add_own(sum.own, sum.rule == one.rule ? one.own : std::nullopt);
 }
 
 // " (48.5 %)": of a count that is told apart.
@@ -73,6 +75,7 @@ std::vector<Stat> summed(const std::vector<const Stat*>& groups) {
     std::vector<Stat> out{*groups[0]};
     out[0].by.clear();
     out[0].value = out[0].calls = out[0].over_ns = 0;
+    out[0].own = 0;
     for (const Stat* group : groups) {
         add_to(out[0], *group);
         if (group->by.empty()) continue;
@@ -95,6 +98,23 @@ bool larger(const Stat& a, const Stat& b) {
 std::string held_text(const Gauge& gauge) {
     return fmt::format(" still held, peak {}", short_amount(gauge.peak, gauge.unit));
 }
+
+}  // namespace
+
+std::string own_text(const std::optional<uint64_t>& own, uint64_t whole) {
+    if (!own || *own >= whole) return "";
+    return ", own " + short_amount(*own, rules::Unit::nanoseconds);
+}
+
+void add_own(std::optional<uint64_t>& sum, const std::optional<uint64_t>& one) {
+    if (sum && one) {
+        *sum += *one;
+    } else {
+        sum.reset();
+    }
+}
+
+namespace {
 
 void add_stat(Rows& rows, const ClauseOf<Stat>& clause, const std::string& behind) {
     std::vector<Stat> all = summed(clause.groups);

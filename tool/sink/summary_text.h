@@ -45,6 +45,11 @@ void add_held(Rows& rows, const std::vector<const Gauge*>& gauges);
 
 // "; 16 % of its records were lost", or "".
 std::string lost_text(const Lost& lost);
+// ", own 1.20 ms": of durations that have others of their clause within them. Empty of all else.
+std::string own_text(const std::optional<uint64_t>& own, uint64_t whole);
+// What is not known of one is not known of both.
+void add_own(std::optional<uint64_t>& sum, const std::optional<uint64_t>& one);
+
 // A row of a group; below it, of a stack, the frames.
 void add_group(Rows& rows, const Group& by, Number number, const std::string& behind);
 std::string group_label(const Group& by);  // {"function": "\"cuInit\"", "cpu": "1"} -> "cuInit, 1"

@@ -12,6 +12,8 @@ void add_to(codegen::AggregateValue& total, const std::vector<std::byte>& bytes)
     std::memcpy(&one, bytes.data(), std::min(bytes.size(), sizeof one));
     total.count += one.count;
     total.sum += one.sum;
+    total.own += one.own;
+    total.own_unknown += one.own_unknown;
     total.inverse_min = std::max(total.inverse_min, one.inverse_min);
     total.max = std::max(total.max, one.max);
     for (size_t i = 0; i < one.buckets.size(); ++i) total.buckets[i] += one.buckets[i];
@@ -23,11 +25,17 @@ void add_to(codegen::AggregateValue& total, const codegen::AggregateValue& other
     add_to(total, bytes);
 }
 
+std::optional<uint64_t> own_of(const plan::Aggregate& aggregate, const codegen::AggregateValue& v) {
+    const bool is_known = aggregate.own && v.own_unknown == 0 && v.count > 0;
+    return is_known ? std::optional(v.own) : std::nullopt;
+}
+
 sink::Hist hist_of(const plan::Aggregate& aggregate, const std::string& rule,
                    Metrics::Group group) {
     const codegen::AggregateValue& v = group.value;
     sink::Hist hist{rule, aggregate.label, aggregate.unit, std::move(group.by), v.count, v.sum};
     hist.is_signed = aggregate.is_signed;
+    hist.own = own_of(aggregate, v);
     hist.lost.by_records = aggregate.in_tracer;
     if (v.count > 0) {
         hist.min = buckets::ordered(~v.inverse_min, aggregate.is_signed);
@@ -94,6 +102,7 @@ std::vector<Metrics::Group> Metrics::tallied(const plan::Aggregate& aggregate,
         }
         group.value.count = tallied.count;
         group.value.sum = tallied.sum;
+        group.value.own_unknown = tallied.count;
         group.value.inverse_min = ~buckets::ordered(tallied.min, aggregate.is_signed);
         group.value.max = buckets::ordered(tallied.max, aggregate.is_signed);
         group.value.buckets = tallied.buckets;
@@ -130,6 +139,7 @@ void Metrics::show(const plan::Aggregate& aggregate, std::vector<Group> groups,
             stats.push_back({rule, aggregate.kind, aggregate.label, aggregate.unit,
                              std::move(group.by), count ? v.count : v.sum, v.count,
                              aggregate.is_signed, group.over_ns, aggregate.is_named});
+            stats.back().own = own_of(aggregate, v);
             stats.back().lost.by_records = aggregate.in_tracer;
         } else {
             hists.push_back(hist_of(aggregate, rule, std::move(group)));

@@ -225,6 +225,37 @@ TEST(Summary, SaysWhatShareEachGroupOfACountHas) {
         "    graph                       1 (25.0 %)\n");
 }
 
+// Beside the whole where calls lay within calls; of what two rules call by one name it is not
+// known.
+TEST(Summary, SaysHowMuchOfDurationsIsOwnTime) {
+    TraceEnd end;
+    Stat outer{"x.rules:1",
+               AggregateKind::sum,
+               "time",
+               rules::Unit::nanoseconds,
+               {{"function", "\"outer\""}},
+               40'000'000,
+               10};
+    outer.own = 20'000'000;
+    Stat leaf = outer;
+    leaf.by[0].second = "\"leaf\"";
+    leaf.value = leaf.own.emplace(20'000'000);
+    end.metrics.stats = {outer, leaf};
+    EXPECT_NE(
+        text_of(end).find("  time                         60.000 ms in 20 calls, own 40.0 ms\n"
+                          "    outer                      40.000 ms in 10 calls, own 20.0 ms\n"
+                          "    leaf                       20.000 ms in 10 calls\n"),
+        std::string::npos)
+        << text_of(end);
+    end.metrics.stats[1].rule = "x.rules:2";
+    end.metrics.stats[0].is_named = end.metrics.stats[1].is_named = true;
+    EXPECT_NE(
+        text_of(end).find("  time                         60.000 ms in 20 calls\n"
+                          "    outer                      40.000 ms in 10 calls, own 20.0 ms\n"),
+        std::string::npos)
+        << text_of(end);
+}
+
 TEST(Summary, SaysWhichFunctionsOfLargeLibrariesWereCalled) {
     TraceEnd end;
     end.metrics.coverage = {{"libcuda.so.1", 347, {"cuInit", "cuMemAlloc_v2"}, false},

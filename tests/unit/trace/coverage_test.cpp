@@ -94,7 +94,7 @@ TEST_F(Covered, ByCountsOfFunctions) {
     for (plan::ProbeId id : {alloc, init}) {
         auto& planned = t.plan.probes[static_cast<uint32_t>(id)];
         planned.parts.push_back({plan::RuleId{}});
-        planned.aggregates.push_back({plan::AggregateId{0}, 1, false, {}, nullptr});
+        planned.aggregates.push_back({plan::AggregateId{0}, 1});
     }
     Coverage coverage(t.plan);
     uint64_t key[2] = {70, static_cast<uint64_t>(init)};

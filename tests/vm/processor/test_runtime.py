@@ -12,6 +12,7 @@ CHOSEN = (
     "test_clauses.Clauses.test_stack",
     "test_order.Tree.test_every_call_every_pair_every_parent",
     "test_order.Jumps",
+    "test_own_time.OwnTime",
     "test_entry.Ways",
     "test_kernel.Syscalls",
     "test_kernel.Tracepoints.test_text_fields",
