@@ -126,7 +126,7 @@ class Words(TracerCase):
 
     def test_a_command_without_dashes(self):
         self.assertEqual(self.said("--rules", "io", "python3", "app.py", "--epochs", "3"),
-                         "error: `python3` is no option, rule file or command of mlbcc\n"
+                         "error: `python3` is not an option, a rule file or a command of mlbcc\n"
                          "   = help: a program to trace goes behind `--`: mlbcc --rules io -- python3 app.py --epochs 3\n")
         self.assertIn("mlbcc profile -- python3 'a b.py'", self.said("profile", "python3", "a b.py"))
         self.assertIn("`more` is one word too many for `mlbcc report`", self.said("report", "trace.jsonl", "more"))

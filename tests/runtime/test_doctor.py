@@ -167,7 +167,7 @@ class BadRules(Doctor):
                            'on "libc.so.6":malloc { count }\n')
         answer = self.doctor("--rules", rules)
         self.assertEqual(self.row(answer, "library", "libgone.so.7")["found"],
-                         "not found; these rules do without")
+                         "not found; these rules do not need it")
 
     def test_mistakes(self):
         rules = self.rules('void *malloc(size_t size);\non "libc.so.6":malloc { sum sise }\n')

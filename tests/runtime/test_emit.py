@@ -145,7 +145,7 @@ class Refused(EmitCase):
         self.assertIn(f"; {UNCHECKED}", [step.strip() for step in steps])
         self.assertRegex(said, r"\n +\d+: \([0-9a-f]{2}\) r\d+ = \*\(u32 \*\)\(r\d+ \+0\).*\n +R\d+ invalid mem access")
         self.assertIn("error: the kernel refuses the program `family_ask`: what is wrong is in a template of "
-                      "--templates\n   = help: mend the template where the message says\n", said)
+                      "--templates\n   = help: correct the template at the place that the message names\n", said)
 
     def test_a_loop_without_end(self):
         loop = "while (at->args[1]) asm volatile(\"\" ::: \"memory\");"

@@ -100,10 +100,11 @@ int unexpected(const CLI::App& app, std::span<const std::string> strays,
     }
     if (!has_dashes)
         return usage_error(
-            fmt::format("`{}` is no option, rule file or command of mlbcc", stray),
+            fmt::format("`{}` is not an option, a rule file or a command of mlbcc", stray),
             fmt::format("a program to trace goes behind `--`: {}", with_dashes(arguments, stray)));
-    return usage_error(fmt::format("`{}` is no option, rule file or command of mlbcc", stray),
-                       "mlbcc --help lists them");
+    return usage_error(
+        fmt::format("`{}` is not an option, a rule file or a command of mlbcc", stray),
+        "mlbcc --help lists them");
 }
 
 }  // namespace mlbcc

@@ -138,7 +138,7 @@ void add_subcommands(CLI::App& app, CommandLine& line, Texts& texts) {
                    "The part that is made from the rules, with their text above it");
     emit->add_flag("--asm", line.emit.assembly,
                    "The BPF instructions, with their lines of C and of the rules");
-    add("top", "Trace with a live view: --live, of rules cuda unless others are given",
+    add("top", "Trace with a live view: --live; its rules are cuda, unless others are given",
         Command::top);
     CLI::App* report = add("report", "Summarise a saved trace", Command::report);
     add_report_options(*report, line, texts.saved);

@@ -84,7 +84,8 @@ private:
         } else if (what == "offset" && words.size() == 2) {
             made_.offsets.emplace_back(words[1]);
         } else {
-            error_ = fmt::format("`{}` is no line of a probe's definition", fmt::join(words, " "));
+            error_ =
+                fmt::format("`{}` is not a line of a probe's definition", fmt::join(words, " "));
         }
         return nullptr;
     }
@@ -107,7 +108,7 @@ private:
         if (made_.group.empty()) {
             error_ = "there is no line `//= probe GROUP:NAME completion`";
         } else if (made_.fields.find("struct " + made_.structure()) == std::string::npos) {
-            error_ = fmt::format("its fields are no `struct {}`", made_.structure());
+            error_ = fmt::format("its fields are not a `struct {}`", made_.structure());
         } else if (made_.programs.empty()) {
             error_ = "it has no program";
         } else if (!made_.goes_on.finds.empty() && made_.goes_on.table.empty()) {

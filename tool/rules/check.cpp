@@ -230,7 +230,7 @@ bool Checker::is_out_of_reach(const Expr& expr, const char* note) {
 }
 
 TypedPtr Checker::arg(const ArgExpr& node, const Expr& expr) {
-    if (is_out_of_reach(expr, "it looks at processes, and is no call with arguments"))
+    if (is_out_of_reach(expr, "it looks at processes; it is not a call with arguments"))
         return fail();
     if (scope_.signature != nullptr && node.index < scope_.signature->params.size()) {
         return param(node.index, expr.span, false);

@@ -28,7 +28,7 @@ public:
     // The member, or null if it is absent.
     const Json* find(const Json& object, const char* name) {
         if (!object.IsObject()) {
-            fail(fmt::format("what should have `{}` is no object", name));
+            fail(fmt::format("what should have `{}` is not an object", name));
             return nullptr;
         }
         auto member = object.FindMember(name);
@@ -38,7 +38,7 @@ public:
     // Empty where it is absent.
     Json::ConstArray array(const Json& object, const char* name) {
         const Json* value = find(object, name);
-        if (value != nullptr && !value->IsArray()) fail(fmt::format("`{}` is no array", name));
+        if (value != nullptr && !value->IsArray()) fail(fmt::format("`{}` is not an array", name));
         return value != nullptr && value->IsArray() ? value->GetArray() : empty_.GetArray();
     }
 
@@ -50,7 +50,7 @@ public:
 
     std::string string(const Json& value, const char* name) {
         if (!value.IsString()) {
-            fail(fmt::format("`{}` is no string", name));
+            fail(fmt::format("`{}` is not a string", name));
             return {};
         }
         return {value.GetString(), value.GetStringLength()};
@@ -123,7 +123,7 @@ EnumType TypesReader::enumeration(const Json& json) {
         bool right = pair.IsArray() && pair.Size() == 2 && pair[0].IsString() &&
                      (pair[1].IsInt64() || pair[1].IsUint64());
         if (!right) {
-            json_.fail("a constant of an enum is no pair of name and value");
+            json_.fail("a constant of an enum is not a pair of name and value");
             return type;
         }
         auto value =
@@ -174,7 +174,7 @@ CType TypesReader::type(const Json& json) {
     } else if (kind == "function") {
         type.kind = FunctionType{};
     } else {
-        json_.fail(fmt::format("`{}` is no kind of type", kind));
+        json_.fail(fmt::format("`{}` is not a kind of type", kind));
     }
     return type;
 }

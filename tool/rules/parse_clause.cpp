@@ -134,7 +134,7 @@ bool parse_release(Cursor& cursor, Rule& rule, uint32_t begin, GaugeClause claus
     if (!clause.owner || !cursor.expect(TokenKind::assign, "`= 0`")) return false;
     bool zero = cursor.at(TokenKind::number) && cursor.token().number().value == 0;
     if (!zero) {
-        cursor.unexpected("`0`").note("of an owner all is released at once");
+        cursor.unexpected("`0`").note("all that an owner holds is released at once");
         return false;
     }
     cursor.take();
@@ -302,7 +302,7 @@ bool may_begin_clause(Cursor& cursor) {
 void add_let(Cursor& cursor, Rule& rule, Let let, const Span& name) {
     const auto same = std::ranges::find(rule.lets, let.name, &Let::name);
     if (same != rule.lets.end())
-        cursor.error(name, fmt::format("`{}` has been given a meaning already", let.name))
+        cursor.error(name, fmt::format("`{}` is already defined", let.name))
             .at("here", same->span.where());
     rule.lets.push_back(std::move(let));
 }
@@ -325,7 +325,7 @@ bool parse_clause(Cursor& cursor, Rule& rule) {
     cursor.reset_nesting();
     uint32_t begin = cursor.begin();
     if (cursor.at(TokenKind::semicolon)) {
-        cursor.unexpected("a clause").help("remove it: clauses need no end");
+        cursor.unexpected("a clause").help("remove it: clauses need no `;`");
         cursor.take();
         return true;
     }

@@ -32,7 +32,7 @@ bool parse_measure(Cursor& cursor, Field& by) {
 
 bool parse_title(Cursor& cursor, LargestClause& clause) {
     if (!cursor.accept_word("as")) {
-        cursor.error(clause.by.span, "a list of the largest has a title, and here is none")
+        cursor.error(clause.by.span, "a list of the largest needs a title")
             .help(fmt::format("write `by {} as \"TITLE\"`", clause.by.span.text()));
         return true;
     }

@@ -195,7 +195,7 @@ void warn_of_repeats(Cursor& cursor, const Rule& rule) {
         if (is_new) continue;
         cursor.diagnostics()
             .warning(clause.span, fmt::format("`{}` stands twice in one rule", first->first))
-            .at("it is here for the first time", first->second.where())
+            .at("the first one is here", first->second.where())
             .help("remove one of them");
     }
 }

@@ -209,7 +209,7 @@ bool FileParser::functions(Cursor& cursor, uint32_t begin) {
         list.patterns.push_back({glob->characters(), glob->span, std::nullopt});
     } while (cursor.accept(TokenKind::comma));
     if (cursor.accept_word("as")) {
-        auto said = cursor.expect_string("what is said of these functions in quotes");
+        auto said = cursor.expect_string("a description of these functions in quotes");
         if (!said) return false;
         list.said = std::move(*said);
     }

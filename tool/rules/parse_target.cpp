@@ -165,7 +165,7 @@ bool parse_set(Cursor& cursor, const RuleSet& rules, Rule& rule) {
         return true;
     }
     auto& error =
-        cursor.error(cursor.last().span, fmt::format("`{}` is no `set`, nor a target", name));
+        cursor.error(cursor.last().span, fmt::format("`{}` is neither a `set` nor a target", name));
     std::vector<std::string> names;
     for (const TargetSet& known : rules.sets) names.push_back(known.name);
     if (auto close = closest_name(name, names))

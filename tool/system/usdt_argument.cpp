@@ -137,7 +137,7 @@ std::optional<std::string> x86_register(std::string_view text) {
 Place x86_memory(std::string_view text, const DistanceOf& distance) {
     const size_t open = text.find('(');
     const auto moved = displacement(text.substr(0, open));
-    if (!moved || text.starts_with('%')) return unknown(text, "no place that is understood");
+    if (!moved || text.starts_with('%')) return unknown(text, "of a form that mlbcc does not know");
     if (open == text.npos && moved->symbol.empty()) return unknown(text, "a fixed address");
     if (open == text.npos) return at_symbol(text, *moved, distance);
     if (!text.ends_with(')')) return unknown(text, "cut off");
@@ -154,7 +154,7 @@ Place x86_memory(std::string_view text, const DistanceOf& distance) {
     const bool right_scale = scale && (*scale == 1 || *scale == 2 || *scale == 4 || *scale == 8);
     if (parts.size() > 3 || (has_base && !base) || (parts.size() > 1 && !index) || !right_scale ||
         (!base && !index)) {
-        return unknown(text, "no place that is understood");
+        return unknown(text, "of a form that mlbcc does not know");
     }
     memory.base = base.value_or("");
     memory.index = index.value_or("");
@@ -202,7 +202,7 @@ std::optional<uint8_t> arm_scale(std::string_view text) {
 
 // "[x0]", "[sp, 12]", "[x0, x1]", "[x0, x1, lsl 3]"
 Place arm_memory(std::string_view text) {
-    const UsdtUnknown other = unknown(text, "no place that is understood");
+    const UsdtUnknown other = unknown(text, "of a form that mlbcc does not know");
     if (!text.ends_with(']')) return other;
     const auto parts = split(text.substr(1, text.size() - 2), ',');
     const auto base = whole_arm(parts[0]);

@@ -21,7 +21,7 @@ void note_where_looked(const TracedLibrary& library, Diagnostic& problem) {
         const LibraryFile& file = *library.files[i];
         const size_t count = file.index.size();
         if (count == 0) {
-            problem.note(fmt::format("{} has no symbols of functions: it is stripped", file.path));
+            problem.note(fmt::format("{} has no function symbols: it is stripped", file.path));
         } else if (count == 1) {
             problem.note(fmt::format("searched the 1 function of {}", file.path));
         } else {
@@ -125,7 +125,7 @@ void help_with_cxx_name(const NamePattern& pattern, const TracedLibrary& library
     }
     const std::vector<std::string> names(all.begin(), all.end());
     if (names.empty()) {
-        problem.note("it has no functions of C++");
+        problem.note("it has no C++ functions");
     } else if (auto name = closest_name(pattern.text(), names)) {
         problem.help(fmt::format("a function with a similar name exists: {}", quoted(*name)));
     } else {

@@ -62,7 +62,7 @@ Verdicts kernel(const Findings& found) {
         return {{State::note, std::move(text), "mlbcc is made for Linux 5.15 and later", ""}};
     if (!(system::kNewestTried < release)) return {ok(std::move(text))};
     return {{State::note, std::move(text),
-             fmt::format("newer than any that mlbcc was tried on: the last is {}.{}",
+             fmt::format("newer than any that mlbcc was tested on: the last is {}.{}",
                          system::kNewestTried.major, system::kNewestTried.minor),
              ""}};
 }
@@ -70,7 +70,7 @@ Verdicts kernel(const Findings& found) {
 // A program that is preempted lets another thread of the same CPU into the same probe.
 Verdicts preemption(const Findings& found) {
     const system::Preemption& how = found.preemption;
-    const std::string text = how.how.empty() ? "chosen at boot, not to be read here" : how.how;
+    const std::string text = how.how.empty() ? "chosen at boot; it cannot be read here" : how.how;
     if (!how.possible) return {ok(text)};
     const std::string held = text + "; programs of probes are protected from it";
     if (!found.preempts_points) return {ok(held)};
@@ -96,7 +96,7 @@ Verdicts bpf(const Findings& found) {
 
 Verdicts ring_buffer(const Findings& found) {
     return tried(found, found.abilities.ring_buffer,
-                 {Need::needed, "", "events travel in ring buffers, which Linux has since 5.8",
+                 {Need::needed, "", "events travel in ring buffers, which Linux has had since 5.8",
                   "boot Linux 5.15 or later"});
 }
 
@@ -106,7 +106,7 @@ Verdicts stack_map(const Findings& found) {
 
 Verdicts kernel_memory(const Findings& found) {
     return tried(found, found.abilities.kernel_memory,
-                 {found.rules.works ? Need::none : Need::needed, "these rules do without",
+                 {found.rules.works ? Need::none : Need::needed, "these rules do not need it",
                   "programs may not read it"});
 }
 
@@ -143,7 +143,7 @@ Verdicts uprobe_multi(const Findings& found) {
     return tried(found, found.abilities.uprobe_multi,
                  {Need::helps,
                   "functions are attached one by one, and the end of a trace takes 0.1 s for each",
-                  "Linux has it since 6.6"});
+                  "Linux has had it since 6.6"});
 }
 
 Verdicts uprobe_session(const Findings& found) {
@@ -159,7 +159,7 @@ Verdicts ends_by_ret(const Findings& found) {
     return {ok("single-stepped, which costs more than a return probe")};
 }
 
-constexpr const char* kNoKernelFunctions = "these rules want no functions of the kernel";
+constexpr const char* kNoKernelFunctions = "these rules probe no functions of the kernel";
 
 Verdicts kprobe(const Findings& found) {
     const Need need = kernel_use(found, found.abilities.kprobe_multi.works);

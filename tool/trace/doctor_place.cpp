@@ -64,7 +64,7 @@ Verdicts tracefs(const Findings& found) {
     const system::MountState& state = found.tracefs;
     // System calls and tracepoints are described there, and without BTF what is followed.
     const bool asked = found.rules.tracepoints || found.btf;
-    if (!asked && !found.tracefs_readable) return {ok("none; these rules do without")};
+    if (!asked && !found.tracefs_readable) return {ok("none; these rules do not need it")};
     const State bad = found.rules.works ? State::note : State::fault;
     if (!state.folder.empty()) {
         if (found.tracefs_readable) return {ok(state.folder)};
@@ -79,8 +79,8 @@ Verdicts tracefs(const Findings& found) {
 
 Verdicts debugfs(const Findings& found) {
     if (!found.debugfs.folder.empty()) return {ok(found.debugfs.folder)};
-    if (found.debugfs.code == 0) return {ok("not mounted, but can be; mlbcc does without")};
-    return {ok(fmt::format("not mounted, and mounting it is refused: {}; mlbcc does without",
+    if (found.debugfs.code == 0) return {ok("not mounted, but can be; mlbcc does not need it")};
+    return {ok(fmt::format("not mounted, and mounting it is refused: {}; mlbcc does not need it",
                            std::strerror(found.debugfs.code)))};
 }
 
@@ -143,7 +143,7 @@ Verdicts libraries(const Findings& found) {
                        "it is in no folder of LD_LIBRARY_PATH, nor in the loader's cache",
                        library_repair(found)};
         } else if (one.files.empty()) {
-            verdict = ok("not found; these rules do without");
+            verdict = ok("not found; these rules do not need it");
         }
         verdict.subject = one.name;
         verdicts.push_back(std::move(verdict));

@@ -87,7 +87,7 @@ public:
         if (!is_ours_) {
             return Error{
                 fmt::format("{}: what is wrong is in a template of --templates", error_.what), 0,
-                "mend the template where the message says"};
+                "correct the template at the place that the message names"};
         }
         return defect_of_ours(error_.what, error_.stage == Stage::load ? system::read_release()
                                                                        : system::KernelRelease{});
@@ -220,7 +220,7 @@ Error defect_of_ours(const std::string& what, const system::KernelRelease& refus
         "please report it, with all that `--keep DIR` keeps when you run this again";
     if (!(system::kNewestTried < refused_by))
         return {what + ": this is a defect of mlbcc, not of your rules", 0, kReport};
-    return {fmt::format("{}: Linux {}.{} is newer than any that mlbcc was tried on, up to {}.{}",
+    return {fmt::format("{}: Linux {}.{} is newer than any that mlbcc was tested on, up to {}.{}",
                         what, refused_by.major, refused_by.minor, system::kNewestTried.major,
                         system::kNewestTried.minor),
             0, fmt::format("try `--attach multi`; and {}", kReport)};

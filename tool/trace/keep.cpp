@@ -171,7 +171,7 @@ void Keeping::keep_inputs() {
                "template: " + frontend_.template_path(name), text);
     }
     if (!frontend_.diagnostics.all().empty()) {
-        to.add("messages.txt", "what is wrong with the rules, and what is to be noted of them",
+        to.add("messages.txt", "errors and warnings about the rules",
                frontend_.diagnostics.render());
     }
 }

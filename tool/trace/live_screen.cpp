@@ -80,7 +80,7 @@ Result<std::unique_ptr<LiveScreen>> LiveScreen::open(const ScreenOptions& option
     if (!options.live) return std::unique_ptr<LiveScreen>();
     UniqueFd terminal(::open("/dev/tty", O_RDWR | O_CLOEXEC));
     if (!terminal || ::isatty(STDERR_FILENO) != 1) {
-        return Error{"a live view needs a terminal, and standard error is none", 0,
+        return Error{"a live view needs a terminal, and standard error is not one", 0,
                      "run it in a terminal (ssh -t, docker run -it), or leave --live out"};
     }
     if (::tcgetpgrp(terminal.get()) != ::getpgrp())

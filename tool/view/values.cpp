@@ -19,7 +19,7 @@ bool has_mark(const Record& record) {
 std::string_view text_of(Missing missing) {
     switch (missing) {
     case Missing::nothing: return {};
-    case Missing::begin: return "its begin was not recorded";
+    case Missing::begin: return "its beginning was not recorded";
     case Missing::end: return "its end was not recorded";
     case Missing::still_open: return "it had not ended";
     }

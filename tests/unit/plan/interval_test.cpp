@@ -63,7 +63,7 @@ TEST(IntervalPlan, IsNoCall) {
   |
 1 | on interval:1s { count by arg(0) }
   |                           ^^^^^^
-  = note: it looks at processes, and is no call with arguments
+  = note: it looks at processes; it is not a call with arguments
   = help: `mlbcc list` shows the fields that there are
 )");
     EXPECT_EQ(said("span a"), R"(error: a `span` needs a call; a look at a process has no duration

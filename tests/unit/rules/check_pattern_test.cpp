@@ -98,7 +98,7 @@ TEST(CheckLet, MeansOnlyWhatStandsBefore) {
 
 TEST(CheckLet, IsGivenOnce) {
     EXPECT_EQ(Checked(prototypes(), "mixed", "a let a = u let a = ret").messages(),
-              "error: `a` has been given a meaning already\n"
+              "error: `a` is already defined\n"
               "  --> a.rules:14:17\n"
               "   |\n"
               "14 | a let a = u let a = ret\n"

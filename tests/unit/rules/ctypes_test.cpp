@@ -160,11 +160,11 @@ TEST(ReadTypes, BrokenJson) {
     const std::string kBroken = "the C types from mlbcc-bcc are broken: ";
     EXPECT_EQ(broken(""), kBroken + "The document is empty. (byte 0)");
     EXPECT_EQ(broken("{\"types\":["), kBroken + "Invalid value. (byte 10)");
-    EXPECT_EQ(broken("[]"), kBroken + "what should have `types` is no object");
-    EXPECT_EQ(broken(R"({"types":{}})"), kBroken + "`types` is no array");
-    EXPECT_EQ(broken(R"({"types":[5]})"), kBroken + "what should have `kind` is no object");
-    EXPECT_EQ(broken(R"({"types":[{"kind":"thing"}]})"), kBroken + "`thing` is no kind of type");
-    EXPECT_EQ(broken(R"({"types":[{"kind":5}]})"), kBroken + "`kind` is no string");
+    EXPECT_EQ(broken("[]"), kBroken + "what should have `types` is not an object");
+    EXPECT_EQ(broken(R"({"types":{}})"), kBroken + "`types` is not an array");
+    EXPECT_EQ(broken(R"({"types":[5]})"), kBroken + "what should have `kind` is not an object");
+    EXPECT_EQ(broken(R"({"types":[{"kind":"thing"}]})"), kBroken + "`thing` is not a kind of type");
+    EXPECT_EQ(broken(R"({"types":[{"kind":5}]})"), kBroken + "`kind` is not a string");
     EXPECT_EQ(broken(R"({"types":[{"kind":"int","size":256}]})"),
               kBroken + "`size` is out of range");
     EXPECT_EQ(broken(R"({"types":[{"kind":"int","size":-1}]})"),
@@ -174,10 +174,10 @@ TEST(ReadTypes, BrokenJson) {
     EXPECT_EQ(broken(R"({"types":[{"kind":"pointer","to":1}]})"), kBroken + "`to` names no type");
     EXPECT_EQ(broken(R"({"types":[{"kind":"pointer"}]})"), kBroken + "`to` names no type");
     EXPECT_EQ(broken(R"({"types":[{"kind":"enum","constants":[["A"]]}]})"),
-              kBroken + "a constant of an enum is no pair of name and value");
+              kBroken + "a constant of an enum is not a pair of name and value");
     EXPECT_EQ(broken(R"({"functions":[{"name":"f","ret":0}]})"), kBroken + "`ret` names no type");
     EXPECT_EQ(broken(R"({"diagnostics":["x"]})"),
-              kBroken + "what should have `severity` is no object");
+              kBroken + "what should have `severity` is not an object");
     EXPECT_EQ(broken(std::string(100'000, '[')), kBroken + "Invalid value. (byte 100000)");
 }
 
@@ -235,7 +235,7 @@ TEST(ReadFiles, AreThoseOfTheReply) {
     EXPECT_EQ(*files, (std::vector<std::string>{"/a/cuda.h", "/a/dim3.h"}));
     EXPECT_EQ(read_files("{}")->size(), 0u);
     EXPECT_EQ(read_files(R"({"files":[1]})").error().message(),
-              "the C types from mlbcc-bcc are broken: `files` is no string");
+              "the C types from mlbcc-bcc are broken: `files` is not a string");
     EXPECT_FALSE(read_files("{"));
 }
 

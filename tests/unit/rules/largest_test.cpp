@@ -74,7 +74,7 @@ TEST(Largest, IsByOneValue) {
 
 TEST(Largest, HasATitle) {
     EXPECT_EQ(messages("on c:f { largest 3 by gap = g[tid] (a) }"),
-              R"(error: a list of the largest has a title, and here is none
+              R"(error: a list of the largest needs a title
  --> a.rules:1:23
   |
 1 | on c:f { largest 3 by gap = g[tid] (a) }

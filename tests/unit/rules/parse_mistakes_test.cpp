@@ -38,8 +38,7 @@ TEST(Mistakes, OfEach) {
               "error: `each` cannot stand in `each`");
     EXPECT_EQ(said("each i in 0..2 { event a.b(i) }"), "error: `event` cannot stand in `each`");
     EXPECT_EQ(said("each i in 0..2 { count by j"), "error: the rule is not closed");
-    EXPECT_EQ(said("let i = 1 each i in 0..2 { count by i }"),
-              "error: `i` has been given a meaning already");
+    EXPECT_EQ(said("let i = 1 each i in 0..2 { count by i }"), "error: `i` is already defined");
     EXPECT_EQ(said("sample 1/2 each i in 0..2 { count by i }"),
               "error: `sample` cannot stand in a rule with `each`");
     EXPECT_EQ(messages("on c:f { each i in 0..2 { sum x + } }"),
@@ -67,7 +66,7 @@ TEST(Mistakes, ASemicolon) {
   |
 1 | on c:f { count; }
   |               ^
-  = help: remove it: clauses need no end
+  = help: remove it: clauses need no `;`
 )");
 }
 
@@ -159,7 +158,7 @@ TEST(Mistakes, AnUnknownLibrary) {
 }
 
 TEST(Mistakes, ATargetWithoutALibrary) {
-    EXPECT_EQ(messages("on cuInit { count }"), R"(error: `cuInit` is no `set`, nor a target
+    EXPECT_EQ(messages("on cuInit { count }"), R"(error: `cuInit` is neither a `set` nor a target
  --> a.rules:1:4
   |
 1 | on cuInit { count }

@@ -212,7 +212,7 @@ TEST(Rule, AClauseThatStandsTwice) {
   |
 4 |   stack user
   |   ^^^^^^^^^^
-note: it is here for the first time
+note: the first one is here
  --> a.rules:3:3
   = help: remove one of them
 )");

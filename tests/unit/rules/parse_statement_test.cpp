@@ -28,7 +28,7 @@ TEST(Set, StandsForItsTargets) {
 
 TEST(Set, Mistakes) {
     EXPECT_EQ(parse_text("set moves = syscall:open\non move { count }").messages(),
-              "error: `move` is no `set`, nor a target\n"
+              "error: `move` is neither a `set` nor a target\n"
               " --> a.rules:2:4\n"
               "  |\n"
               "2 | on move { count }\n"
@@ -110,7 +110,7 @@ TEST(Functions, Mistakes) {
   |           ^
 )");
     EXPECT_EQ(messages("functions a = f as g"),
-              R"(error: expected what is said of these functions in quotes, found `g`
+              R"(error: expected a description of these functions in quotes, found `g`
  --> a.rules:1:20
   |
 1 | functions a = f as g

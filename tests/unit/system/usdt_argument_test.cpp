@@ -86,19 +86,21 @@ TEST(UsdtArguments, ThatAreNotUnderstoodSayWhy) {
     EXPECT_EQ(x86("@%rdi"), "u0 ? `` is no size of an argument");
     EXPECT_EQ(x86("8@"), "u64 ? `` is a fixed address");
     EXPECT_EQ(x86("8@4096"), "u64 ? `4096` is a fixed address");
-    EXPECT_EQ(x86("8@%fs:16(%rax)"), "u64 ? `%fs:16(%rax)` is no place that is understood");
-    EXPECT_EQ(x86("8@8(%rax,%rbx,3)"), "u64 ? `8(%rax,%rbx,3)` is no place that is understood");
-    EXPECT_EQ(x86("8@8(%rip)"), "u64 ? `8(%rip)` is no place that is understood");
-    EXPECT_EQ(x86("8@()"), "u64 ? `()` is no place that is understood");
+    EXPECT_EQ(x86("8@%fs:16(%rax)"), "u64 ? `%fs:16(%rax)` is of a form that mlbcc does not know");
+    EXPECT_EQ(x86("8@8(%rax,%rbx,3)"),
+              "u64 ? `8(%rax,%rbx,3)` is of a form that mlbcc does not know");
+    EXPECT_EQ(x86("8@8(%rip)"), "u64 ? `8(%rip)` is of a form that mlbcc does not know");
+    EXPECT_EQ(x86("8@()"), "u64 ? `()` is of a form that mlbcc does not know");
     EXPECT_EQ(x86("8@8(%rax"), "u64 ? `8(%rax` is cut off");
     EXPECT_EQ(x86("8@counter(,%rax,8)"),
               "u64 ? `counter(,%rax,8)` is an element of what is at a fixed address");
-    EXPECT_EQ(x86("8@a-b(%rip)"), "u64 ? `a-b(%rip)` is no place that is understood");
+    EXPECT_EQ(x86("8@a-b(%rip)"), "u64 ? `a-b(%rip)` is of a form that mlbcc does not know");
     EXPECT_EQ(x86("8@$counter"), "u64 ? `$counter` is no number");
     EXPECT_EQ(arm("8@d0"), "u64 ? `d0` is no general register");
-    EXPECT_EQ(arm("8@[x0, w1, sxtw 2]"), "u64 ? `[x0, w1, sxtw 2]` is no place that is understood");
-    EXPECT_EQ(arm("8@[x0, 16"), "u64 ? `[x0, 16` is no place that is understood");
-    EXPECT_EQ(arm("8@[x31]"), "u64 ? `[x31]` is no place that is understood");
+    EXPECT_EQ(arm("8@[x0, w1, sxtw 2]"),
+              "u64 ? `[x0, w1, sxtw 2]` is of a form that mlbcc does not know");
+    EXPECT_EQ(arm("8@[x0, 16"), "u64 ? `[x0, 16` is of a form that mlbcc does not know");
+    EXPECT_EQ(arm("8@[x31]"), "u64 ? `[x31]` is of a form that mlbcc does not know");
     EXPECT_EQ(parsed("8@r3", "ppc64"), "u64 ? `r3` is of another machine");
 }
 
@@ -109,7 +111,7 @@ TEST(UsdtArguments, OfAnySizeAreSafe) {
     EXPECT_EQ(x86("8@" + most + "+counter"), "u64 [pc-9223372036854771809]");
     EXPECT_EQ(x86(least + "@%rax"), "s0 ? `" + least + "` is no size of an argument");
     EXPECT_EQ(x86("8@99999999999999999999(%rax)"),
-              "u64 ? `99999999999999999999(%rax)` is no place that is understood");
+              "u64 ? `99999999999999999999(%rax)` is of a form that mlbcc does not know");
 }
 
 TEST(UsdtArguments, KeepTheirTextAndTheirPlaceAmongTheOthers) {

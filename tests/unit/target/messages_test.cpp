@@ -178,7 +178,7 @@ TEST(Messages, AStrippedProgram) {
   |
 1 | on "app":main { count }
   |          ^^^^
-  = note: /lib/app has no symbols of functions: it is stripped
+  = note: /lib/app has no function symbols: it is stripped
 )");
 }
 

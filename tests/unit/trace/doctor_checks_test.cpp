@@ -79,7 +79,7 @@ TEST(Doctor, AKernelNewerThanAnyThatWasTriedIsANote) {
     found.release = "8.1.0-rc2";
     EXPECT_EQ(remarks(found),
               Lines{"note kernel: Linux 8.1.0-rc2 x86_64 | newer than any that mlbcc "
-                    "was tried on: the last is 7.3 | "});
+                    "was tested on: the last is 7.3 | "});
     EXPECT_TRUE(would_work(judge(found)));
 }
 
@@ -92,7 +92,7 @@ TEST(Doctor, SaysHowTheKernelPreempts) {
     EXPECT_EQ(said(), "full; programs of probes are protected from it");
     found.preemption = {true, ""};
     EXPECT_EQ(said(),
-              "chosen at boot, not to be read here; programs of probes are protected from it");
+              "chosen at boot; it cannot be read here; programs of probes are protected from it");
     found.preemption = {true, "lazy"};
     found.preempts_points = true;
     EXPECT_EQ(said(),

@@ -16,7 +16,7 @@ TEST(Failures, OnAKernelThatWasTriedItIsADefect) {
 TEST(Failures, OnANewerKernelThatIsSaid) {
     const Error error = defect_of_ours("cannot load on_call", {8, 1});
     EXPECT_EQ(error.what,
-              "cannot load on_call: Linux 8.1 is newer than any that mlbcc was tried on, "
+              "cannot load on_call: Linux 8.1 is newer than any that mlbcc was tested on, "
               "up to 7.3");
     EXPECT_EQ(error.help, "try `--attach multi`; and please report it, with all that `--keep DIR` "
                           "keeps when you run this again");

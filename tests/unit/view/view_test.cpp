@@ -244,7 +244,7 @@ TEST(Chrome, IncompleteCallsAreShownSo) {
     shown(R"("ts":2000.000,"dur":1000.000,"cat":"t","name":"b","cname":"terrible","args":{)"
           R"("[event]":2,"[cpu]":1,"[incomplete]":"its end was not recorded"}})");
     shown(R"("ts":3500.000,"dur":500.000,"cat":"t","name":"d","cname":"terrible","args":{)"
-          R"("[event]":4,"[cpu]":1,"[incomplete]":"its begin was not recorded"}})");
+          R"("[event]":4,"[cpu]":1,"[incomplete]":"its beginning was not recorded"}})");
     shown(R"({"ph":"B","pid":70,"tid":70,"ts":1000.000,"cat":"t","name":"a","cname":"terrible",)"
           R"("args":{"[event]":1,"[cpu]":1,"[incomplete]":"it had not ended"}})");
     shown(R"("lost":0,"complete":false}})");
