@@ -59,6 +59,25 @@ bool read_all(int fd, void* to, size_t size) {
     return true;
 }
 
+// "0123456789abcdef0123456789abcdef", or ".4711" behind it: of a process that has not finished it.
+bool is_file_name(std::string_view name) {
+    constexpr size_t kDigits = 2 * 16;
+    const size_t end = name.find_first_not_of("0123456789abcdef");
+    if (end == name.npos) return name.size() == kDigits;
+    return end == kDigits && name[end] == '.' && name.size() > end + 1 &&
+           name.find_first_not_of("0123456789", end + 1) == name.npos;
+}
+
+// The folder may have others: it is whatever MLBCC_CACHE names.
+bool is_kept(int folder, const char* name, struct stat& status) {
+    if (!is_file_name(name)) return false;
+    UniqueFd file(::openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    char magic[sizeof kMagic];
+    return file && is_own(file.get(), S_IFREG, status) &&
+           read_all(file.get(), magic, sizeof magic) &&
+           std::memcmp(magic, kMagic, sizeof magic) == 0;
+}
+
 struct Kept {
     std::string name;
     timespec used;
@@ -72,9 +91,7 @@ std::vector<Kept> all_kept(int folder) {
     if (!files) return all;
     while (const dirent* entry = ::readdir(files.get())) {
         struct stat status {};
-        bool is_file = ::fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-                       S_ISREG(status.st_mode);
-        if (!is_file) continue;
+        if (!is_kept(folder, entry->d_name, status)) continue;
         all.push_back({entry->d_name, status.st_mtim, static_cast<size_t>(status.st_size)});
     }
     return all;

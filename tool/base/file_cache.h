@@ -20,7 +20,8 @@ public:
     static constexpr size_t kMaxBytes = size_t{64} << 20;  // of all files; the oldest go
 
     FileCache() = default;  // keeps nothing
-    // The folder is made if it is missing; one that others may write to keeps nothing.
+    // The folder is made if it is missing; one that others may write to keeps nothing. Other files
+    // in it are left alone.
     explicit FileCache(const std::string& folder);
 
     bool is_used() const { return static_cast<bool>(folder_); }

@@ -6,6 +6,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <vector>
 
 namespace mlbcc {
 namespace {
@@ -75,6 +77,36 @@ TEST_F(Cache, BelievesNothingThatIsBroken) {
     cache.put("two", "2");
     fs::rename(root_ / "other", files().at(0));  // an own file under another's name
     EXPECT_EQ(cache.get("two"), std::nullopt);
+}
+
+// The folder is whatever the user has named: it may be full of files of his own.
+TEST_F(Cache, RemovesItsOwnFilesOnly) {
+    const FileCache cache(folder());
+    const std::string digits = "0123456789abcdef0123456789abcdef";
+    std::vector<std::string> own;
+    for (int i = 0; i < 100; ++i) own.push_back("chapter" + std::to_string(i) + ".txt");
+    for (const char* behind : {"", ".1", ".part", "."}) own.push_back(digits + behind);
+    own.push_back(digits.substr(1));
+    for (const std::string& name : own) std::ofstream(folder() + "/" + name) << "a chapter\n";
+    for (size_t i = 0; i < 2 * FileCache::kMaxFiles; ++i)
+        cache.put(std::to_string(i), std::string(1000, 'x'));
+    for (const std::string& name : own) EXPECT_TRUE(fs::exists(folder() + "/" + name)) << name;
+    EXPECT_EQ(files().size(), own.size() + FileCache::kMaxFiles);
+}
+
+// So do files that are not finished; links, pipes and folders with such names stay.
+TEST_F(Cache, APartOfAProcessThatEndedGoes) {
+    const FileCache cache(folder());
+    cache.put("one", "1");
+    const fs::path part = files().at(0).string() + ".4711";
+    fs::copy_file(files().at(0), part);
+    const std::string digits = folder() + "/0123456789abcdef0123456789abcde";
+    fs::create_symlink(files().at(0), digits + "0");
+    fs::create_directory(digits + "1");
+    ASSERT_EQ(::mkfifo((digits + "2").c_str(), 0600), 0);
+    for (size_t i = 0; i < 2 * FileCache::kMaxFiles; ++i) cache.put(std::to_string(i), "x");
+    EXPECT_FALSE(fs::exists(part));
+    EXPECT_EQ(files().size(), 3 + FileCache::kMaxFiles);
 }
 
 TEST_F(Cache, BelievesNobodyElse) {
