@@ -44,7 +44,7 @@ PUBLIC = {
     "sink": {"sink.h", "cost_text.h", "layers.h", "summary_text.h", "json.h", "buffer.h", "format.h", "output_file.h", "folded.h", "live_text.h"},
     "report": {"saved_trace.h", "json_line.h", "live_view.h", "profile.h", "progress.h", "requests.h"},
     "system": None,
-    "trace": {"trace.h", "commands.h", "doctor.h", "headers.h", "report.h", "profile.h", "serve.h",
+    "trace": {"trace.h", "messages.h", "commands.h", "doctor.h", "headers.h", "report.h", "profile.h", "serve.h",
               "convert.h", "timeline.h", "options.h"},
     "cli": {"command_line.h"},
 }

@@ -1,21 +1,26 @@
 // Which part of the pipeline each subcommand needs; nothing else.
+#include <exception>
+
+#include "base/output.h"
 #include "cli/command_line.h"
+#include "system/inherited.h"
 #include "trace/commands.h"
 #include "trace/convert.h"
 #include "trace/doctor.h"
 #include "trace/headers.h"
+#include "trace/messages.h"
 #include "trace/profile.h"
 #include "trace/report.h"
 #include "trace/serve.h"
 #include "trace/timeline.h"
 #include "trace/trace.h"
 
-int main(int argc, char** argv) {
-    using mlbcc::Command;
-    namespace trace = mlbcc::trace;
-    const mlbcc::Parsed parsed = mlbcc::parse_command_line(argc, argv);
-    if (!parsed.line) return parsed.status;
-    const mlbcc::CommandLine& line = *parsed.line;
+namespace {
+
+using mlbcc::Command;
+namespace trace = mlbcc::trace;
+
+int run(const mlbcc::CommandLine& line) {
     const trace::TraceOptions& options = line.options;
     const trace::Verbosity verbosity = options.verbosity;
     switch (line.command) {
@@ -36,4 +41,30 @@ int main(int argc, char** argv) {
     case Command::doctor: return trace::run_doctor(options, line.json);
     }
     return trace::kExitUsage;
+}
+
+// What no part of the pipeline has an answer to: there is no memory, or no folder to be in.
+int run_guarded(const mlbcc::CommandLine& line) {
+    try {
+        return run(line);
+    } catch (const std::exception& error) {
+        return trace::tell(error);
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const mlbcc::system::Inherited inherited = mlbcc::system::set_right();
+    mlbcc::Parsed parsed = mlbcc::parse_command_line(argc, argv);
+    int status = parsed.status;
+    if (parsed.line) {
+        parsed.line->options.targets.ignores_children = inherited.children_are_ignored;
+        status = run_guarded(*parsed.line);
+    }
+    if (auto done = mlbcc::finish_output(); !done) {
+        trace::tell(done.error());
+        if (status == 0) status = trace::kExitFailure;
+    }
+    return status;
 }

@@ -23,6 +23,8 @@ public:
         ::posix_spawn_file_actions_init(&actions_);
         ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
         ::posix_spawn_file_actions_adddup2(&actions_, STDERR_FILENO, STDOUT_FILENO);
+        // Where it stands for a closed one, it would be closed again.
+        ::posix_spawn_file_actions_adddup2(&actions_, STDERR_FILENO, STDERR_FILENO);
         ::posix_spawn_file_actions_adddup2(&actions_, socket, kHelperSocket);
     }
     FileActions(const FileActions&) = delete;

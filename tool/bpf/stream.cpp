@@ -158,9 +158,9 @@ Result<Stream> Stream::open(const Map& table, size_t bytes, OnRecord on_record) 
         opened = state->open(*cpus, size);
     }
     if (!opened || !state->listen() || !state->enter_into(table.fd())) {
-        return system_error("cannot open the event buffers",
-                            errno == EPERM ? "run as root, or with CAP_BPF and CAP_PERFMON"
-                                           : "give a smaller --buffer");
+        const char* help = errno == EPERM ? "run as root, or with CAP_BPF and CAP_PERFMON"
+                                          : "give a smaller --buffer";
+        return system_error("cannot open the event buffers", errno == EMFILE ? "" : help);
     }
     return Stream(std::move(state));
 }

@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "base/output.h"
 #include "cli/commands.h"
 #include "cli/mistakes.h"
 #include "cli/options.h"
@@ -286,10 +287,10 @@ Parsed parse_command_line(int argc, char** argv) {
     try {
         app.parse(static_cast<int>(dashes - argv), argv);
     } catch (const CLI::CallForHelp&) {
-        fmt::print("{}", app.help());
+        print_output("{}", app.help());
         return {};
     } catch (const CLI::CallForVersion&) {
-        fmt::print("mlbcc {}\n", MLBCC_VERSION);
+        print_output("mlbcc {}\n", MLBCC_VERSION);
         return {};
     } catch (const CLI::ParseError& e) {
         return {

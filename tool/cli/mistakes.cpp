@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/diagnostic.h"
+#include "base/output.h"
 #include "trace/options.h"
 
 namespace mlbcc {
@@ -65,8 +66,8 @@ std::string with_dashes(std::span<const std::string> arguments, const std::strin
 }  // namespace
 
 int usage_error(const std::string& message, const std::string& help) {
-    fmt::print(stderr, "error: {}\n", message);
-    if (!help.empty()) fmt::print(stderr, "   = help: {}\n", help);
+    print_error("error: {}\n", message);
+    if (!help.empty()) print_error("   = help: {}\n", help);
     return trace::kExitUsage;
 }
 

@@ -24,9 +24,9 @@ public:
     Result<void> finish(const TraceEnd& end, uint64_t /*event_id*/) override {
         const std::string text =
             summary_text(end, start_ns_, layers_of(*plan_), terminal_width(fd_));
-        if (!write_all(fd_, as_shown_on(fd_, text)))
-            return system_error("cannot write the summary");
-        return {};
+        // Nobody could be told that standard error takes nothing.
+        if (write_all(fd_, as_shown_on(fd_, text)) || fd_ == STDERR_FILENO) return {};
+        return system_error("cannot write the summary");
     }
     void reload(const Reload& change, uint64_t /*event_id*/) override { plan_ = change.plan; }
 

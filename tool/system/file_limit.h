@@ -2,10 +2,13 @@
 // one for as long as the trace lasts: NVIDIA's driver library on Linux 6.1 is 944 of them.
 #pragma once
 
+#include "base/result.h"
+
 namespace mlbcc::system {
 
 // As many as this user may ask for (the hard limit of RLIMIT_NOFILE, see getrlimit(2)). What is
 // started before keeps the limit that it had.
-void allow_all_files();
+// Errors: these are too few even for the compiler.
+Result<void> allow_all_files();
 
 }  // namespace mlbcc::system

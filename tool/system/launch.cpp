@@ -46,14 +46,14 @@ void send_report(int socket, Step step, int code) {
 
 // What the tracer does with signals is no business of the command. What our caller has ignored
 // stays so (nohup); SIGPIPE and SIGXFSZ are ignored by tracers, not by callers.
-void reset_signals() {
+void reset_signals(bool ignores_children) {
     for (int number = 1; number < NSIG; number++) {
         struct sigaction action {};
         if (sigaction(number, nullptr, &action) != 0) continue;
         const bool is_ours = number == SIGPIPE || number == SIGXFSZ;
         if (action.sa_handler == SIG_IGN && !is_ours) continue;
         struct sigaction standard {};
-        standard.sa_handler = SIG_DFL;
+        standard.sa_handler = number == SIGCHLD && ignores_children ? SIG_IGN : SIG_DFL;
         sigaction(number, &standard, nullptr);
     }
     sigset_t none;
@@ -167,6 +167,7 @@ Result<Launch> prepare_launch(const LaunchOptions& options) {
     Launch launch;
     launch.identity = *identity;
     launch.working_directory = options.working_directory;
+    launch.ignores_children = options.ignores_children;
     launch.arguments = options.argv;
     launch.environment = environment_of(caller, *identity);
     launch.programs = places_of(options.argv[0], launch.environment);
@@ -181,7 +182,7 @@ void set_pointers(Launch& launch) {
 }
 
 void run_launched(Launch& launch, int socket) {
-    reset_signals();
+    reset_signals(launch.ignores_children);
     const Report report = become(launch);
     find_program(launch);
     send_report(socket, report.step, report.code);

@@ -31,6 +31,7 @@ using SharedGate = std::atomic<Gate>;
 struct Launch {
     std::optional<Identity> identity;
     std::string working_directory;  // "": the caller's
+    bool ignores_children = false;
     std::vector<std::string> arguments, environment;
     std::vector<std::string> programs;  // where the program may be
     size_t likely = 0;                  // the first of them that is there

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 #include <utility>
 
@@ -82,9 +81,8 @@ std::vector<Place> LibrarySearcher::places_of_path(std::string_view path,
                                                    std::string_view directory) const {
     const bool is_absolute = path.starts_with('/');
     while (path.starts_with("./")) path.remove_prefix(2);
-    std::error_code ignored;
-    const std::string here = std::filesystem::current_path(ignored).string();
-    const std::string folder = join_path(here, directory), plain = join_path(folder, path);
+    const std::string folder = join_path(working_folder(), directory);
+    const std::string plain = join_path(folder, path);
     // Folders and files may be called what would be a pattern.
     const auto pattern_in = [&](const std::string& root) {
         if (is_glob(plain) && canonical_path(root, plain)) return escaped_glob(plain);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 
 #include "base/glob.h"
@@ -75,6 +76,11 @@ std::string join_path(std::string_view directory, std::string_view name) {
     std::string path(directory);
     if (!path.ends_with('/')) path += '/';
     return path.append(name);
+}
+
+std::string working_folder() {
+    std::error_code code;
+    return std::filesystem::current_path(code).string();
 }
 
 std::string_view file_name(std::string_view path) {

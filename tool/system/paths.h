@@ -16,6 +16,7 @@ namespace mlbcc::system {
 // `name` as seen from `directory`: itself where it is absolute.
 std::string join_path(std::string_view directory, std::string_view name);
 std::string_view file_name(std::string_view path);
+std::string working_folder();  // our own; "" where it has been removed
 
 // `root` and what `path` (absolute) comes to below it, without links and dots; nullopt if there is
 // no such file. `root` is "" for our own.

@@ -28,6 +28,7 @@ struct LaunchOptions {
     std::optional<std::string> user;  // a name or a number; else, under sudo, who called sudo
     bool keep_root = false;           // under sudo: stay root
     std::string working_directory;    // "": the caller's
+    bool ignores_children = false;    // SIGCHLD is ignored, as by the caller (inherited.h)
 };
 
 // What the command's environment will be, "NAME=value". Errors: as of start().

@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "base/read_file.h"
+#include "base/trimmed.h"
 
 namespace mlbcc::system {
 
@@ -17,12 +18,6 @@ constexpr size_t kMaxSettingBytes = 64 << 10;
 std::string text_of(const std::string& path) {
     Result<std::string> text = read_file(path, kMaxSettingBytes);
     return text ? std::move(*text) : std::string();
-}
-
-std::string_view trimmed(std::string_view text) {
-    const size_t first = text.find_first_not_of(" \t\n");
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
 }
 
 // "CapEff:\t000001ffffffffff" -> "000001ffffffffff"

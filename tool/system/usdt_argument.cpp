@@ -7,17 +7,13 @@
 #include <cctype>
 #include <charconv>
 
+#include "base/trimmed.h"
+
 namespace mlbcc::system {
 
 namespace {
 
 using Place = decltype(UsdtArgument::place);
-
-std::string_view trimmed(std::string_view text) {
-    while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
-    while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
-    return text;
-}
 
 // "8", "-0x10": all of the text.
 std::optional<int64_t> number(std::string_view text) {

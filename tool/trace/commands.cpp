@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/glob.h"
+#include "base/output.h"
 #include "sink/format.h"
 #include "system/install_paths.h"
 #include "system/paths.h"
@@ -37,9 +38,9 @@ int try_to_load(const TraceOptions& options, Frontend& frontend, Loader& loader)
     const auto begin = std::chrono::steady_clock::now();
     if (auto done = rehearse(options, frontend, loader); !done) return tell(done.error());
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-    fmt::print("{} of {}: compiled and loaded in {:.0f} ms\n",
-               sink::plural(loader.programs(), "program"),
-               sink::plural(loader.instructions(), "instruction"), took.count());
+    print_output("{} of {}: compiled and loaded in {:.0f} ms\n",
+                 sink::plural(loader.programs(), "program"),
+                 sink::plural(loader.instructions(), "instruction"), took.count());
     return 0;
 }
 
@@ -55,24 +56,24 @@ std::string prototype(const rules::Signature& signature, const rules::TypeTable&
 }
 
 void print_function(const Frontend& frontend, const plan::ProbePlan& probe) {
-    fmt::print("{}", full_name(probe));
+    print_output("{}", full_name(probe));
     if (const auto* function = std::get_if<target::UserFunction>(&probe.probe->at)) {
-        for (const std::string& alias : function->aliases) fmt::print(" = {}", alias);
+        for (const std::string& alias : function->aliases) print_output(" = {}", alias);
     }
     const auto* usdt = std::get_if<target::Usdt>(&probe.probe->at);
     if (usdt != nullptr && usdt->places > 1) {
-        fmt::print(" (place {} of {})", usdt->place + 1, usdt->places);
+        print_output(" (place {} of {})", usdt->place + 1, usdt->places);
     }
     if (probe.signature != nullptr) {
-        fmt::print("  {}", prototype(*probe.signature, frontend.types));
+        print_output("  {}", prototype(*probe.signature, frontend.types));
     } else {
-        fmt::print("  (no prototype)");
+        print_output("  (no prototype)");
     }
     std::set<std::string> places;
     for (const plan::RulePart& part : probe.parts) {
         places.insert(frontend.plan.rules[static_cast<uint32_t>(part.rule)].place);
     }
-    fmt::print("  [{}]\n", fmt::join(places, ", "));
+    print_output("  [{}]\n", fmt::join(places, ", "));
 }
 
 bool selected(const plan::ProbePlan& probe, const std::string& pattern) {
@@ -102,8 +103,8 @@ int run_rules(const RuleOptions& options) {
             files.emplace(std::filesystem::path(file).stem().string(), file);
     }
     if (files.empty()) return tell(Error{"there are no bundled rules", 0, "install mlbcc again"});
-    for (const auto& [name, file] : files) fmt::print("{:<18} {}\n", name, purpose_of(file));
-    fmt::print(stderr, "{} files in {}\n", files.size(), fmt::join(folders, ", "));
+    for (const auto& [name, file] : files) print_output("{:<18} {}\n", name, purpose_of(file));
+    print_error("{} files in {}\n", files.size(), fmt::join(folders, ", "));
     return 0;
 }
 
@@ -115,9 +116,9 @@ int run_check(const TraceOptions& options, bool compile) {
     if (int status = keeping.begin(); status != 0) return status;
     if (int status = prepare(frontend, options.verbosity); status != 0) return status;
     size_t rules = rules::written_rules(frontend.rules);
-    fmt::print("{}, {}, {}: no mistakes found\n", sink::plural(rules, "rule"),
-               sink::plural(frontend.plan.probes.size(), "function"),
-               sink::plural(frontend.plan.shapes.size(), "program"));
+    print_output("{}, {}, {}: no mistakes found\n", sink::plural(rules, "rule"),
+                 sink::plural(frontend.plan.probes.size(), "function"),
+                 sink::plural(frontend.plan.shapes.size(), "program"));
     return compile ? try_to_load(options, frontend, loader) : 0;
 }
 
@@ -135,7 +136,7 @@ int run_list(const RuleOptions& options, Verbosity verbosity, const std::string&
         print_function(frontend, probe);
         ++shown;
     }
-    fmt::print(stderr, "{} of {}\n", shown, sink::plural(frontend.plan.probes.size(), "function"));
+    print_error("{} of {}\n", shown, sink::plural(frontend.plan.probes.size(), "function"));
     return shown > 0 ? 0 : kExitFailure;
 }
 
@@ -146,9 +147,9 @@ int run_explain(const RuleOptions& options, Verbosity verbosity, const std::stri
     if (auto done = frontend.choose_entries(); !done) return tell(done.error());
     std::string names = pattern.substr(pattern.rfind(':') + 1);
     for (const plan::ProbePlan& probe : frontend.plan.probes) {
-        if (selected(probe, names)) fmt::print("{}", explain(frontend, probe));
+        if (selected(probe, names)) print_output("{}", explain(frontend, probe));
     }
-    fmt::print("{}", explain_plan(frontend));
+    print_output("{}", explain_plan(frontend));
     return 0;
 }
 
@@ -165,13 +166,13 @@ int run_emit(const TraceOptions& options, const EmitOptions& emit) {
     if (auto done = loader.generate(options); !done) return tell(done.error());
     if (!emit.assembly) {
         const codegen::Program& program = loader.program();
-        fmt::print("{}", emit.annotate ? codegen::annotated(program, codegen::Annotated::own)
-                                       : program.source);
+        print_output("{}", emit.annotate ? codegen::annotated(program, codegen::Annotated::own)
+                                         : program.source);
         return 0;
     }
     Result<std::vector<bpf::CompiledProgram>> programs = loader.list();
     if (!programs) return tell(programs.error());
-    fmt::print("{}", assembly(frontend, loader.program(), *programs));
+    print_output("{}", assembly(frontend, loader.program(), *programs));
     return 0;
 }
 

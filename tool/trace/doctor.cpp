@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/output.h"
 #include "sink/summary_text.h"
 #include "trace/doctor_checks.h"
 #include "trace/doctor_text.h"
@@ -25,8 +26,8 @@ int run_doctor(const TraceOptions& options, bool json) {
     found.rules.were_named = were_named;
     examine_rules(asked, found);
     const std::vector<Row> rows = judge(found);
-    fmt::print("{}", json ? doctor_json(found, rows)
-                          : doctor_text(found, rows, sink::wants_color(STDOUT_FILENO)));
+    print_output("{}", json ? doctor_json(found, rows)
+                            : doctor_text(found, rows, sink::wants_color(STDOUT_FILENO)));
     return would_work(rows) ? 0 : kExitFailure;
 }
 

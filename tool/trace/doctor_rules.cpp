@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "system/identity.h"
+#include "system/paths.h"
 #include "system/trusted_files.h"
 #include "trace/doctor_findings.h"
 #include "trace/frontend.h"
@@ -24,9 +25,8 @@ std::vector<system::ProcessView> views_of(const std::vector<int>& pids) {
         if (auto view = system::view_of_process(pid)) views.push_back(std::move(*view));
     }
     if (!views.empty()) return views;
-    std::error_code code;
-    return {system::view_of_command(system::Caller::current().environment,
-                                    std::filesystem::current_path(code).string())};
+    return {
+        system::view_of_command(system::Caller::current().environment, system::working_folder())};
 }
 
 // The first mistake, with its place and the first help.

@@ -242,6 +242,10 @@ Refused explain_refusal(const Frontend& frontend, const bpf::CompileRequest& req
                                 "run as root, or with CAP_BPF and CAP_PERFMON"};
         return refused;
     }
+    if (refused.error.code == EMFILE) {
+        refused.summary = Error{refused.error.what, EMFILE, {}};
+        return refused;
+    }
     if (auto helper = frontend.compiler->another()) {
         auto again = helper->compile(with_lines(request, program));
         auto* error = again ? std::get_if<bpf::CompileError>(&*again) : nullptr;

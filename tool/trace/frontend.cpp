@@ -13,6 +13,7 @@
 #include "base/cxx_names.h"
 #include "base/file_cache.h"
 #include "rules/ctypes.h"
+#include "system/file_limit.h"
 #include "system/paths.h"
 
 namespace mlbcc::trace {
@@ -69,6 +70,8 @@ Frontend::Frontend(const RuleOptions& options, Steps& steps)
           options.templates.empty() ? std::nullopt : std::make_optional(options.templates))) {}
 
 Result<void> Frontend::start_compiler() {
+    // A command, which is there already, keeps its limit.
+    if (auto allowed = system::allow_all_files(); !allowed) return allowed;
     Result<std::string> helper = paths_.compiler();
     if (!helper) return helper.error();
     const std::string folder = options_.use_cache ? system::cache_folder() : "";

@@ -6,6 +6,7 @@
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 
+#include "base/output.h"
 #include "system/kernel_headers.h"
 #include "trace/messages.h"
 #include "trace/synthesize.h"
@@ -47,16 +48,18 @@ std::string state(const KernelHeaders& one) {
 }
 
 void print_text(const Survey& made) {
-    fmt::print("kernel   {}\n", made.places.release);
+    print_output("kernel   {}\n", made.places.release);
     for (const KernelHeaders& one : made.found) {
-        fmt::print("{:<8} {}: {}{}\n", system::kind_name(one.kind), one.path, state(one),
-                   made.is_used(one) ? "  <- used" : "");
-        for (size_t i = 1; i < one.roots.size(); ++i) fmt::print("         and {}\n", one.roots[i]);
+        print_output("{:<8} {}: {}{}\n", system::kind_name(one.kind), one.path, state(one),
+                     made.is_used(one) ? "  <- used" : "");
+        for (size_t i = 1; i < one.roots.size(); ++i)
+            print_output("         and {}\n", one.roots[i]);
     }
     if (made.used) {
-        fmt::print("used     {}: {}\n", made.used->headers.path, made.used->why);
+        print_output("used     {}: {}\n", made.used->headers.path, made.used->why);
     } else {
-        fmt::print("used     nothing: rules that read the kernel's structures do not work here\n");
+        print_output(
+            "used     nothing: rules that read the kernel's structures do not work here\n");
     }
 }
 
@@ -98,7 +101,7 @@ void print_json(const Survey& made) {
     write(out, "used", made.used ? made.used->headers.path : "");
     write(out, "why", made.used ? made.used->why : made.used.error().message());
     out.EndObject();
-    fmt::print("{}\n", buffer.GetString());
+    print_output("{}\n", buffer.GetString());
 }
 
 int list_headers(const std::string& wanted, bool json) {
@@ -140,23 +143,23 @@ int link(const RuleOptions& options, const HeadersOptions& headers) {
     const system::HeaderPlaces places = system::HeaderPlaces::current();
     for (const KernelHeaders& one : system::find_kernel_headers(places)) {
         if (one.kind != system::HeaderKind::build || !one.is_usable()) continue;
-        fmt::print("{} leads to the running kernel's headers already\n", one.path);
+        print_output("{} leads to the running kernel's headers already\n", one.path);
         return 0;
     }
     const Result<std::string> target = link_target(options, headers, places);
     if (!target) return tell(target.error());
-    fmt::print("making the link /lib/modules/{}/build -> {}\n", places.release, *target);
+    print_output("making the link /lib/modules/{}/build -> {}\n", places.release, *target);
     const Result<std::string> done = system::link_headers(*target, places);
     if (!done) return tell(done.error());
-    fmt::print("{}\n", *done);
+    print_output("{}\n", *done);
     return 0;
 }
 
 int synthesize(const RuleOptions& options, const std::string& folder) {
     if (auto done = synthesize_headers(folder, options.templates); !done) return tell(done.error());
-    fmt::print("wrote headers of {} to {}; for tools made with BCC: BCC_KERNEL_SOURCE={}\n",
-               system::HeaderPlaces::current().release, folder,
-               std::filesystem::absolute(folder).string());
+    print_output("wrote headers of {} to {}; for tools made with BCC: BCC_KERNEL_SOURCE={}\n",
+                 system::HeaderPlaces::current().release, folder,
+                 std::filesystem::absolute(folder).string());
     return 0;
 }
 

@@ -1,6 +1,5 @@
 #include "trace/list.h"
 
-#include <filesystem>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -8,7 +7,9 @@
 #include <fmt/format.h>
 
 #include "base/glob.h"
+#include "base/output.h"
 #include "system/live_host.h"
+#include "system/paths.h"
 #include "trace/messages.h"
 #include "trace/options.h"
 #include "trace/views.h"
@@ -17,8 +18,8 @@ namespace mlbcc::trace {
 namespace {
 
 int show(const std::set<std::string>& names, size_t known, std::string_view of) {
-    for (const std::string& name : names) fmt::print("{}\n", name);
-    fmt::print(stderr, "{} of {} {}\n", names.size(), known, of);
+    for (const std::string& name : names) print_output("{}\n", name);
+    print_error("{} of {} {}\n", names.size(), known, of);
     return names.empty() ? kExitFailure : 0;
 }
 
@@ -56,11 +57,11 @@ int list_kernel(system::LiveHost& host, const std::string& glob) {
 
 // The files that go by the name; none where that has been told of.
 std::vector<std::string> find(system::LiveHost& host, const std::string& name) {
-    target::LibrarySearch found = host.find_library(name, std::filesystem::current_path().string());
+    target::LibrarySearch found = host.find_library(name, system::working_folder());
     if (found.paths.empty()) {
         tell(Error{fmt::format("library `{}` was not found", name)});
         for (const std::string& place : found.searched)
-            fmt::print(stderr, "   = note: searched {}\n", place);
+            print_error("   = note: searched {}\n", place);
     }
     return std::move(found.paths);
 }

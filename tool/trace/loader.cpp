@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/output.h"
 #include "system/mounts.h"
 #include "system/proc.h"
 #include "trace/attach_points.h"
@@ -314,7 +315,7 @@ Result<Loaded> Loader::finish() {
 
 Error Loader::refuse(bpf::CompileError failed) {
     refused_ = explain_refusal(frontend_, *request_, loaded_.program, std::move(failed));
-    fmt::print(stderr, "{}{}", refused_->told, refused_->told.empty() ? "" : "\n");
+    print_error("{}{}", refused_->told, refused_->told.empty() ? "" : "\n");
     return refused_->summary;
 }
 

@@ -4,12 +4,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <system_error>
 
 #include <fmt/format.h>
+
+#include "base/output.h"
 
 namespace mlbcc::trace {
 namespace {
@@ -27,23 +31,33 @@ std::string names_of(const std::vector<std::string>& symbols) {
     return text;
 }
 
+const char* help_on(int code) {
+    return code == EMFILE ? "allow more open files: `ulimit -n 65536`" : "";
+}
+
 }  // namespace
 
 int tell(const Error& error) {
-    fmt::print(stderr, "error: {}\n", error.message());
-    if (!error.help.empty()) fmt::print(stderr, "   = help: {}\n", error.help);
+    print_error("error: {}\n", error.message());
+    const std::string help = error.help.empty() ? help_on(error.code) : error.help;
+    if (!help.empty()) print_error("   = help: {}\n", help);
     return kExitFailure;
+}
+
+int tell(const std::exception& thrown) {
+    const auto* of_system = dynamic_cast<const std::system_error*>(&thrown);
+    return tell(Error{thrown.what(), 0, of_system ? help_on(of_system->code().value()) : ""});
 }
 
 bool tell(const Diagnostics& diagnostics, Verbosity verbosity, bool asides) {
     bool shown = diagnostics.has_errors() || verbosity != Verbosity::quiet;
     const bool all = asides || verbosity == Verbosity::verbose;
-    if (shown) fmt::print(stderr, "{}", diagnostics.render({::isatty(STDERR_FILENO) == 1, all}));
+    if (shown) print_error("{}", diagnostics.render({::isatty(STDERR_FILENO) == 1, all}));
     return diagnostics.has_errors();
 }
 
 void tell_note(Verbosity verbosity, const std::string& text) {
-    if (verbosity != Verbosity::quiet) fmt::print(stderr, "mlbcc: {}\n", text);
+    if (verbosity != Verbosity::quiet) print_error("mlbcc: {}\n", text);
 }
 
 // SIGTRAP: the program ran into a breakpoint where the kernel has no probe, in a copy of its code.

@@ -1,6 +1,8 @@
 // What the tool says of itself, on standard error.
 #pragma once
 
+#include <exception>
+
 #include "base/diagnostic.h"
 #include "base/result.h"
 #include "bpf/kernel.h"
@@ -11,6 +13,7 @@ namespace mlbcc::trace {
 
 // Tells an error; returns kExitFailure.
 int tell(const Error& error);
+int tell(const std::exception& thrown);  // likewise
 // Tells what is wrong with the rules; true if there are errors. Warnings and notes unless quiet.
 bool tell(const Diagnostics& diagnostics, Verbosity verbosity, bool asides = false);
 void tell_note(Verbosity verbosity, const std::string& text);

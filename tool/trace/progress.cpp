@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/output.h"
 #include "trace/messages.h"
 
 namespace mlbcc::trace {
@@ -21,7 +22,7 @@ ProgressBar::ProgressBar(Verbosity verbosity)
     : wanted_(verbosity != Verbosity::quiet && ::isatty(STDERR_FILENO) == 1) {}
 
 void ProgressBar::end() {
-    if (shown_) fmt::print(stderr, "\r\033[K");
+    if (shown_) print_error("\r\033[K");
     shown_ = false;
 }
 
@@ -37,13 +38,13 @@ void ProgressBar::show(uint64_t done, std::optional<uint64_t> size) {
     last_ = now;
     shown_ = true;
     if (!size || *size == 0) {
-        fmt::print(stderr, "\r{} MiB read\033[K", done >> 20);
+        print_error("\r{} MiB read\033[K", done >> 20);
         return;
     }
     double part = std::min(1.0, static_cast<double>(done) / static_cast<double>(*size));
     auto filled = static_cast<size_t>(part * kWidth);
-    fmt::print(stderr, "\r[{}{}] {:3.0f} %\033[K", std::string(filled, '#'),
-               std::string(kWidth - filled, ' '), part * 100);
+    print_error("\r[{}{}] {:3.0f} %\033[K", std::string(filled, '#'),
+                std::string(kWidth - filled, ' '), part * 100);
 }
 
 void tell_unread(const report::ReadLines& read, const std::string& file, Verbosity verbosity) {

@@ -51,8 +51,7 @@ int run_report(const std::string& file, const std::optional<view::CallSelection>
     Result<report::SavedTrace> trace = opened->summary();
     bar.end();
     if (!trace) return tell(trace.error());
-    std::string note = report::note_on(*trace, file);
-    std::fwrite(note.data(), 1, note.size(), stderr);
+    write_error(report::note_on(*trace, file));
     std::string text =
         sink::summary_text(trace->end, 0, trace->layers, sink::terminal_width(STDOUT_FILENO));
     Result<void> done = write_report(STDOUT_FILENO, text, "the summary");

@@ -24,7 +24,8 @@ Result<void> ReportFile::write(std::string_view json) {
 }
 
 Result<void> write_report(int fd, std::string_view text, const char* what) {
-    if (write_all(fd, sink::as_shown_on(fd, text))) return {};
+    // Nobody could be told that standard error takes nothing.
+    if (write_all(fd, sink::as_shown_on(fd, text)) || fd == STDERR_FILENO) return {};
     return system_error(std::string("cannot write ") + what);
 }
 

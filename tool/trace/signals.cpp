@@ -20,7 +20,6 @@ sigset_t interrupts() {
 
 Result<Signals> Signals::block() {
     sigset_t set = interrupts();
-    std::signal(SIGPIPE, SIG_IGN);  // a closed -o - is an error of writing
     Signals made;
     if (sigprocmask(SIG_BLOCK, &set, nullptr) != 0) return system_error("cannot block signals");
     made.fd_.reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));

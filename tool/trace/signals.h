@@ -16,7 +16,7 @@ struct Interrupt {
 
 class Signals {
 public:
-    static Result<Signals> block();  // SIGINT, SIGTERM, SIGHUP; SIGPIPE is ignored
+    static Result<Signals> block();  // SIGINT, SIGTERM, SIGHUP
     int fd() const { return fd_.get(); }
     std::optional<Interrupt> next();  // does not wait
     // From now on they end the tracer at once; of each the first does nothing if `forgive_one`.

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/output.h"
+
 namespace mlbcc::trace {
 
 class Steps {
@@ -17,13 +19,13 @@ public:
     void done(std::string_view name) {
         auto now = Clock::now();
         if (shown_) {
-            fmt::print(stderr, "mlbcc: {:<24} {:8.2f} ms   (at {:.2f} ms)\n", name, ms(now - last_),
-                       ms(now - start_));
+            print_error("mlbcc: {:<24} {:8.2f} ms   (at {:.2f} ms)\n", name, ms(now - last_),
+                        ms(now - start_));
         }
         last_ = now;
     }
     void tell(std::string_view text) const {
-        if (shown_) fmt::print(stderr, "mlbcc: {}\n", text);
+        if (shown_) print_error("mlbcc: {}\n", text);
     }
 
 private:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -12,7 +13,6 @@
 #include <fmt/format.h>
 
 #include "base/unique_fd.h"
-#include "system/file_limit.h"
 #include "system/process.h"
 #include "system/process_view.h"
 #include "trace/convert.h"
@@ -81,6 +81,7 @@ int write_formats(const std::string& trace, const TraceOptions& options, int sta
 }  // namespace
 
 int run_trace(const TraceOptions& options) {
+    std::signal(SIGPIPE, SIG_IGN);  // a pipe that nobody reads is an error of writing
     Steps steps(options.verbosity == Verbosity::verbose);
     if (auto missing = why_not_trace(own_standing())) return tell(*missing);
     Result<std::unique_ptr<LiveScreen>> screen = LiveScreen::open(options.screen, options.targets);
@@ -117,7 +118,6 @@ int run_trace(const TraceOptions& options) {
     (*session)->show_on(screen->get());
     if (command) (*session)->hold(std::move(*command));
     if (auto done = (*session)->open_exporter(); !done) return tell(done.error());
-    system::allow_all_files();  // the command, which is there already, keeps its limit
     if (auto done = (*session)->attach(); !done) return tell(done.error());
     Result<std::string> output = output_path(options);
     if (!output) return tell(output.error());

@@ -11,6 +11,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "system/paths.h"
 #include "system/process.h"
 #include "system/process_view.h"
 #include "trace/views.h"
@@ -43,7 +44,7 @@ void add_places(const TraceOptions& options, sink::TraceInfo& info) {
     info.folder =
         options.targets.command.empty()
             ? fs::read_symlink(fmt::format("/proc/{}/cwd", options.targets.pids[0]), code).string()
-            : fs::current_path(code).string();
+            : system::working_folder();
     auto environment = environment_of(options);
     if (!environment) return;
     constexpr std::string_view kHome = "HOME=/";

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include <filesystem>
+#include "system/paths.h"
 
 namespace mlbcc::trace {
 namespace {
@@ -15,8 +15,8 @@ Result<void> add_coming(const TargetOptions& targets, std::vector<system::Proces
     if (targets.command.empty()) return {};
     auto environment = system::launch_environment(launch_options(targets));
     if (!environment) return environment.error();
-    views.push_back(system::view_of_command(*environment, std::filesystem::current_path().string(),
-                                            targets.command.front()));
+    views.push_back(
+        system::view_of_command(*environment, system::working_folder(), targets.command.front()));
     return {};
 }
 
@@ -25,7 +25,7 @@ Result<void> add_coming(const TargetOptions& targets, std::vector<system::Proces
 system::ProcessView own_view() {
     std::vector<std::string> environment;
     for (char** one = environ; *one != nullptr; ++one) environment.emplace_back(*one);
-    return system::view_of_command(environment, std::filesystem::current_path().string());
+    return system::view_of_command(environment, system::working_folder());
 }
 
 system::LaunchOptions launch_options(const TargetOptions& targets) {
@@ -33,6 +33,7 @@ system::LaunchOptions launch_options(const TargetOptions& targets) {
     launch.argv = targets.command;
     if (!targets.user.empty()) launch.user = targets.user;
     launch.keep_root = targets.keep_root;
+    launch.ignores_children = targets.ignores_children;
     return launch;
 }
 
