@@ -227,7 +227,8 @@ class Tls(ServeCase):
         self.check_counts(endpoints, own, 50)
         for name, times in own.items():
             median, its = endpoints[name]["latency_ns"]["p50"], statistics.median_low(times)
-            self.assertGreaterEqual(median, its * 0.9, name)
+            # Between the two clocks' moments a thread may lose its CPU: of a request of 0.7 ms that is more than a tenth.
+            self.assertGreaterEqual(median, its - max(0.1 * its, 1e5), name)
             self.assertLessEqual(median, its + max(0.1 * its, 2e6), name)
         self.assertGreater(endpoints["GET /lock"]["parts_ns"]["lock"], 0.5 * endpoints["GET /lock"]["total_time_ns"])
 

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "base/diagnostic.h"
+#include "base/terminal_text.h"
 
 namespace mlbcc {
 
@@ -51,24 +52,20 @@ std::string_view color_of(Severity severity, const Style& style) {
 bool is_continuation(char c) {
     return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
-bool is_control(char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-}
 
 // A control character in a rule file must not steer the terminal.
 std::string_view shown(std::string_view character) {
     if (character == "\t") return kTab;
-    return is_control(character[0]) ? "\xef\xbf\xbd" : character;
+    return on_terminal(character) == character ? character : "\xef\xbf\xbd";
 }
 
 std::string printable(std::string_view text) {
     std::string out;
-    for (char c : text) {
-        if (c == '\n') {
-            out += c;
-        } else {
-            out += shown(std::string_view(&c, 1));
-        }
+    for (size_t i = 0, next = 0; i < text.size(); i = next) {
+        next = i + 1;
+        while (next < text.size() && is_continuation(text[next])) ++next;
+        const std::string_view character = text.substr(i, next - i);
+        out += character == "\n" ? character : shown(character);
     }
     return out;
 }

@@ -9,11 +9,6 @@
 namespace mlbcc::codegen {
 namespace {
 
-bool is_duration(const plan::AggregateUse& use) {
-    const auto* leaf = use.value ? std::get_if<rules::BuiltinLeaf>(&use.value->node) : nullptr;
-    return leaf != nullptr && leaf->which == rules::Builtin::duration;
-}
-
 // Whether it is made of what is known of any call: no argument, no memory, no time.
 bool is_of_any_call(const rules::Typed& value) {
     const auto* leaf = std::get_if<rules::BuiltinLeaf>(&value.node);

@@ -16,17 +16,17 @@ bool is_taken_stack(const rules::TypedPtr& value) {
     return leaf != nullptr && leaf->which == rules::Builtin::stack;
 }
 
-bool is_duration(const AggregateUse& use) {
-    const auto* leaf = use.value ? std::get_if<rules::BuiltinLeaf>(&use.value->node) : nullptr;
-    return leaf != nullptr && leaf->which == rules::Builtin::duration;
-}
-
 // A learnt name is known to the tracer alone: what its key is called changes while programs run.
 bool in_kernel(const AggregateUse& use) {
     return std::ranges::all_of(use.by, is_for_kernel) && (!use.value || is_for_kernel(use.value));
 }
 
 }  // namespace
+
+bool is_duration(const AggregateUse& use) {
+    const auto* leaf = use.value ? std::get_if<rules::BuiltinLeaf>(&use.value->node) : nullptr;
+    return leaf != nullptr && leaf->which == rules::Builtin::duration;
+}
 
 // Whether the rule only counts, by what is known when a call begins: it does so then, and needs no
 // probe on the return, which costs as much again.

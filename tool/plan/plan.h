@@ -379,6 +379,7 @@ Plan make_plan(std::vector<target::Probe> targets, const rules::RuleSet& rules,
                const rules::TypeTable& types, Arch arch, Diagnostics& diagnostics);
 
 bool takes_duration(const rules::Typed& value);  // whether the call's duration is a part of it
+bool is_duration(const AggregateUse& use);       // whether that is all that is measured
 
 // What a plan that is carried out already can take in.
 struct Growth {

@@ -34,8 +34,7 @@ void EventTally::add_event(const Json& line, std::string_view phase) {
     std::string type(text_of(line, "type")), name(text_of(line, "name"));
     std::string function(is_span ? name : text_of(line, "function"));
     std::string symbol(has(line, "symbol") ? text_of(line, "symbol") : function);
-    if (is_span && std::ranges::find(span_types_, type) == span_types_.end())
-        span_types_.push_back(type);
+    if (is_span && known_types_.insert(type).second) span_types_.push_back(type);
     uint64_t duration_ns = nanoseconds_of(line, "duration_us", 1e3);
     Times& times = times_[{function, symbol, type, name, is_span}];
     ++times.calls;
@@ -80,9 +79,9 @@ sink::TraceEnd EventTally::end() const {
 
 std::vector<sink::Layer> EventTally::layers() const {
     std::vector<sink::Layer> layers;
+    std::unordered_set<std::string> known;
     auto add = [&](const std::string& type) {
-        bool known = std::ranges::find(layers, type, &sink::Layer::type) != layers.end();
-        if (!known) layers.push_back({type, {}, {}});
+        if (known.insert(type).second) layers.push_back({type, {}, {}});
     };
     for (const std::string& type : span_types_) add(type);
     for (const auto& [names, form] : forms()) add(form.layer);

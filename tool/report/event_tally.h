@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -50,6 +51,7 @@ private:
     std::set<std::pair<uint32_t, uint32_t>> threads_;
     std::map<Clause, Times> times_;
     std::vector<std::string> span_types_;  // by first end
+    std::unordered_set<std::string> known_types_;
 };
 
 }  // namespace mlbcc::report

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/terminal_text.h"
 #include "sink/cost_text.h"
 #include "sink/summary_text.h"
 
@@ -15,12 +16,9 @@ namespace {
 constexpr size_t kOutputLines = 4, kLeastForOutput = 16, kCell = 10, kCells = 6, kLeastName = 12;
 constexpr int kColumns = 7;
 
-// What steers a terminal is not shown.
 std::string plain(std::string text) {
-    for (char& c : text) {
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = c == '\t' ? ' ' : '?';
-    }
-    return text;
+    std::ranges::replace(text, '\t', ' ');
+    return on_terminal(text);
 }
 
 // "openat  Time in system calls": what tells rows apart stands where it is not cut.

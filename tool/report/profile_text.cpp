@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/terminal_text.h"
 #include "report/amounts.h"
 #include "report/launchers.h"
 #include "report/profile_sections.h"
@@ -12,18 +13,12 @@
 namespace mlbcc::report {
 namespace {
 
-using rules::Unit;
-using sink::short_amount;
-
 constexpr size_t kFiles = 12, kMissing = 5, kProcesses = 40, kCommand = 72;
 
-// One line of text, whatever is in the arguments.
 std::string command_line(const std::vector<std::string>& arguments) {
     std::string line;
     for (const std::string& argument : arguments) line += (line.empty() ? "" : " ") + argument;
-    std::ranges::replace_if(
-        line, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-    return sink::shortened(line, kCommand);
+    return sink::shortened(on_terminal(line), kCommand);
 }
 
 std::string how_it_ended(const ProcessLife& life) {
@@ -210,7 +205,7 @@ std::string profile_text(const Profile& profile, size_t width) {
     text += section_of("OFF THE CPU", profile, width, add_off_cpu);
     text += section_of("WHERE THE TIME WENT", profile, width, add_time);
     text += section_of("TRACING COST", profile, width, add_cost);
-    return text;
+    return lines_on_terminal(text);
 }
 
 }  // namespace mlbcc::report

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/terminal_text.h"
 #include "report/profile_sections.h"
 #include "sink/summary_text.h"
 
@@ -10,11 +11,8 @@ namespace {
 
 constexpr size_t kShown = 20, kFrames = 4, kText = 160;
 
-// One line, whatever is in a path.
-std::string line_of(std::string text) {
-    std::ranges::replace_if(
-        text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-    return sink::shortened(text, kText);
+std::string line_of(std::string_view text) {
+    return sink::shortened(on_terminal(text), kText);
 }
 
 std::string stack_text(const std::vector<std::string>& stack) {

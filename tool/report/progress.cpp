@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/terminal_text.h"
 #include "report/amounts.h"
 #include "report/file_group.h"
 #include "report/gpu_calls.h"
@@ -13,14 +14,6 @@ namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;
 constexpr size_t kLongestMark = 24;
-
-// What a program writes must not steer the terminal.
-std::string printable(std::string_view text) {
-    std::string out(text.substr(0, kLongestMark));
-    std::ranges::replace_if(
-        out, [](char c) { return c < ' ' || c > '~'; }, '?');
-    return out;
-}
 
 // Counts of a process begin anew with another program in it.
 uint64_t more(uint64_t now, uint64_t before) {
@@ -37,7 +30,7 @@ void Progress::add(const Happening& one) {
     std::string_view text = one.text("text");
     if (one.has("bytes")) text = text.substr(0, one.natural("bytes"));
     text = text.substr(0, text.find('\n'));
-    if (!text.empty()) mark_ = printable(text);
+    if (!text.empty()) mark_ = sink::shortened(on_terminal(text), kLongestMark);
 }
 
 void Progress::add_file(const Happening& one) {

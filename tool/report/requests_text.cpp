@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/terminal_text.h"
 #include "report/amounts.h"
 #include "report/requests.h"
 
@@ -153,7 +154,7 @@ std::string Requests::text(uint64_t time_ns, std::optional<Since> since) const {
             [&](const EndpointUse& use) { return places_of(use, parts, width); });
     section("system calls of a request",
             [&](const EndpointUse& use) { return calls_of(use, width); });
-    return text;
+    return lines_on_terminal(text);  // names of endpoints are the clients'
 }
 
 }  // namespace mlbcc::report

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/utf8.h"
 #include "event/pipeline.h"
 #include "sink/sink.h"
 
@@ -30,26 +31,6 @@ constexpr std::array<char, 256> kEscapes = [] {
     table['\t'] = 't';
     return table;
 }();
-
-// The length of the well-formed UTF-8 sequence that `text` begins with (Unicode 15, table 3-7), or
-// 0: overlong forms, surrogates and what is cut short are not well-formed.
-size_t utf8_length(std::string_view text) {
-    auto byte = [&](size_t i) { return static_cast<unsigned char>(i < text.size() ? text[i] : 0); };
-    auto follows = [&](size_t i, int low = 0x80, int high = 0xbf) {
-        return byte(i) >= low && byte(i) <= high;
-    };
-    unsigned char lead = byte(0);
-    if (lead >= 0xc2 && lead <= 0xdf) return follows(1) ? 2 : 0;
-    if (lead >= 0xe0 && lead <= 0xef) {
-        int low = lead == 0xe0 ? 0xa0 : 0x80, high = lead == 0xed ? 0x9f : 0xbf;
-        return follows(1, low, high) && follows(2) ? 3 : 0;
-    }
-    if (lead >= 0xf0 && lead <= 0xf4) {
-        int low = lead == 0xf0 ? 0x90 : 0x80, high = lead == 0xf4 ? 0x8f : 0xbf;
-        return follows(1, low, high) && follows(2) && follows(3) ? 4 : 0;
-    }
-    return 0;
-}
 
 void write_byte(Buffer& out, unsigned char byte) {
     constexpr char kDigits[] = "0123456789abcdef";

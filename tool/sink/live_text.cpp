@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/glob.h"
+#include "base/terminal_text.h"
 #include "sink/format.h"
 #include "sink/json.h"
 #include "sink/sink.h"
@@ -69,9 +70,9 @@ LiveText::Names LiveText::names_of(const event::Clause& clause) const {
 std::string LiveText::line(const Open& call, std::string_view took) const {
     const auto at = call.time_ns + epoch_ns_;
     const auto second = static_cast<std::time_t>(at / kSecond);
-    return fmt::format("{:%H:%M:%S}.{:06} {} {} {}({})", fmt::localtime(second),
-                       at % kSecond / 1000, call.thread, right_aligned(took, kTookWidth), call.what,
-                       call.values);
+    return on_terminal(fmt::format("{:%H:%M:%S}.{:06} {} {} {}({})", fmt::localtime(second),
+                                   at % kSecond / 1000, call.thread,
+                                   right_aligned(took, kTookWidth), call.what, call.values));
 }
 
 std::string LiveText::event(const event::Event& event) {
@@ -101,7 +102,7 @@ std::string LiveText::event(const event::Event& event) {
     std::string text = line(call, is_known  ? short_duration(event.duration_ns)
                                   : has_end ? "?"
                                             : "");
-    if (event.ret) text += " = " + text_of(*event.ret);
+    if (event.ret) text += " = " + on_terminal(text_of(*event.ret));
     return text + (event.goes_on ? " <unfinished>\n" : "\n");
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/terminal_text.h"
+
 namespace mlbcc::sink {
 namespace {
 
@@ -14,8 +16,13 @@ constexpr size_t kLeastLabel = 20;  // labels are not shortened below this
 
 }  // namespace
 
-void Rows::add(size_t indent, std::string label, Number number, std::string behind) {
-    rows_.emplace_back(Row{indent, std::move(label), std::move(number), std::move(behind)});
+// Names are the traced programs'.
+void Rows::add(size_t indent, std::string_view label, Number number, std::string_view behind) {
+    rows_.emplace_back(Row{indent, on_terminal(label), std::move(number), on_terminal(behind)});
+}
+
+void Rows::line(std::string_view text) {
+    rows_.emplace_back(on_terminal(text));
 }
 
 void Rows::wrapped(size_t indent, const std::vector<std::string>& words) {
@@ -23,7 +30,7 @@ void Rows::wrapped(size_t indent, const std::vector<std::string>& words) {
     bool fresh = true;
     for (const std::string& word : words) {
         if (!fresh && width_of(current) + 1 + width_of(word) > width_) {
-            line(std::move(current));
+            line(current);
             current = std::string(indent + 4, ' ');
             fresh = true;
         }
@@ -31,7 +38,7 @@ void Rows::wrapped(size_t indent, const std::vector<std::string>& words) {
         current += word;
         fresh = false;
     }
-    if (!fresh) line(std::move(current));
+    if (!fresh) line(current);
 }
 
 struct Rows::Columns {
@@ -92,9 +99,6 @@ std::string Rows::text() const {
         for (const Entry& one : block) out += std::visit(Visitor{at}, one) + "\n";
         begin += block.size();
     }
-    // Names are the traced programs': what steers terminals is shown as `?`.
-    std::ranges::replace_if(
-        out, [](unsigned char c) { return (c < 0x20 && c != '\n') || c == 0x7f; }, '?');
     return out;
 }
 

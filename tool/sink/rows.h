@@ -7,6 +7,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -18,9 +19,8 @@ class Rows {
 public:
     explicit Rows(size_t width) : width_(width) {}
 
-    void add(size_t indent, std::string label, Number number, std::string behind = {});
-    // A line of its own, as it is.
-    void line(std::string text) { rows_.emplace_back(std::move(text)); }
+    void add(size_t indent, std::string_view label, Number number, std::string_view behind = {});
+    void line(std::string_view text);  // a line of its own
     // Words, broken between them where they would be too long; further lines stand four deeper.
     void wrapped(size_t indent, const std::vector<std::string>& words);
 

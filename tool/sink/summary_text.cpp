@@ -1,10 +1,13 @@
 #include "sink/summary_text.h"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "base/groups.h"
+#include "base/terminal_text.h"
 #include "sink/cost_text.h"
 
 namespace mlbcc::sink {
@@ -29,28 +32,37 @@ std::string title(const TraceEnd& end, uint64_t start_ns) {
 }
 
 // slowest: cuCtxCreate 81.2 ms, cuMemcpyHtoD 5.12 ms (128 calls, 20.3 ms)
-void add_slowest(Rows& rows, const std::vector<FunctionTime>& functions, const std::string& layer) {
+void add_slowest(Rows& rows, const std::vector<const FunctionTime*>& functions) {
     std::vector<std::string> words{"slowest:"};
-    size_t shown = 0;
-    for (const FunctionTime& time : functions) {
-        if (time.layer != layer || shown == kSlowest) continue;
-        if (shown++ > 0) words.back() += ",";
+    for (size_t i = 0; i < std::min(functions.size(), kSlowest); ++i) {
+        const FunctionTime& time = *functions[i];
+        if (i > 0) words.back() += ",";
         words.push_back(time.function + " " + short_duration(time.max_ns));
         if (time.calls < 2) continue;
         words.back() +=
             fmt::format(" ({}, {})", plural(time.calls, "call"), short_duration(time.total_ns));
     }
-    if (shown > 0) rows.wrapped(2, words);
+    if (!functions.empty()) rows.wrapped(2, words);
 }
 
-std::string layer_text(const TraceEnd& end, const Layer& layer, size_t width) {
+using FunctionsByLayer = std::unordered_map<std::string_view, std::vector<const FunctionTime*>>;
+
+FunctionsByLayer by_layer(const std::vector<FunctionTime>& functions) {
+    FunctionsByLayer all;
+    for (const FunctionTime& time : functions) all[time.layer].push_back(&time);
+    return all;
+}
+
+std::string layer_text(const TraceEnd& end, const Layer& layer, const FunctionsByLayer& functions,
+                       size_t width) {
     Rows rows(width);
     add_metrics(rows, end.metrics, layer.rules);
     for (const Largest& list : end.metrics.largest) {
         bool is_here = std::ranges::find(layer.rules, list.rule) != layer.rules.end();
         if (is_here) add_largest(rows, list);
     }
-    add_slowest(rows, end.metrics.functions, layer.type);
+    auto of_layer = functions.find(layer.type);
+    if (of_layer != functions.end()) add_slowest(rows, of_layer->second);
     if (rows.empty()) return {};
     std::string name = upper(layer.type);
     if (layer.libraries.empty()) return "\n" + name + "\n" + rows.text();
@@ -201,12 +213,14 @@ std::string summary_text(const TraceEnd& end, uint64_t start_ns, const std::vect
                          size_t width) {
     width = std::max<size_t>(width, 80);
     std::string text = title(end, start_ns) + "\n";
-    for (const Layer& layer : layers) text += layer_text(end, layer, width);
-    text += layer_text(end, rest_of(end.metrics, layers), width);
+    const FunctionsByLayer functions = by_layer(end.metrics.functions);
+    for (const Layer& layer : layers) text += layer_text(end, layer, functions, width);
+    text += layer_text(end, rest_of(end.metrics, layers), functions, width);
     text += nested_text(end.metrics.nested, width) + coverage_text(end.metrics, width) +
             addresses_text(end.metrics, width);
-    return text + losses_text(end.metrics.losses, width) + tracing_text(end.metrics, width) +
-           notes_text(end, width);
+    text += losses_text(end.metrics.losses, width) + tracing_text(end.metrics, width) +
+            notes_text(end, width);
+    return lines_on_terminal(text);
 }
 
 }  // namespace mlbcc::sink

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "base/output.h"
+#include "base/terminal_text.h"
 
 namespace mlbcc::trace {
 namespace {
@@ -38,9 +39,9 @@ const char* help_on(int code) {
 }  // namespace
 
 int tell(const Error& error) {
-    print_error("error: {}\n", error.message());
+    print_error("error: {}\n", lines_on_terminal(error.message()));
     const std::string help = error.help.empty() ? help_on(error.code) : error.help;
-    if (!help.empty()) print_error("   = help: {}\n", help);
+    if (!help.empty()) print_error("   = help: {}\n", lines_on_terminal(help));
     return kExitFailure;
 }
 
@@ -57,7 +58,7 @@ bool tell(const Diagnostics& diagnostics, Verbosity verbosity, bool asides) {
 }
 
 void tell_note(Verbosity verbosity, const std::string& text) {
-    if (verbosity != Verbosity::quiet) print_error("mlbcc: {}\n", text);
+    if (verbosity != Verbosity::quiet) print_error("mlbcc: {}\n", lines_on_terminal(text));
 }
 
 // SIGTRAP: the program ran into a breakpoint where the kernel has no probe, in a copy of its code.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/glob.h"
+#include "base/terminal_text.h"
 #include "sink/format.h"
 #include "sink/json.h"
 #include "view/call_table.h"
@@ -138,11 +139,15 @@ std::vector<const Row*> Report::rows() const {
     return rows;
 }
 
+std::string label_of(const Row& row) {
+    return on_terminal(row.type + "  " + row.name);
+}
+
 std::string Report::table_text() const {
     std::vector<const Row*> rows = this->rows();
     size_t shown = std::min(rows.size(), wanted_.top), width = 4;
     for (size_t i = 0; i < shown; ++i) {
-        width = std::max(width, sink::width_of(rows[i]->type + "  " + rows[i]->name));
+        width = std::max(width, sink::width_of(label_of(*rows[i])));
     }
     width = std::min<size_t>(width, 60);
     std::string out = sink::padded("call", width);
@@ -152,7 +157,7 @@ std::string Report::table_text() const {
     out += '\n';
     for (size_t i = 0; i < shown; ++i) {
         const Row& row = *rows[i];
-        out += sink::padded(sink::shortened(row.type + "  " + row.name, width), width);
+        out += sink::padded(sink::shortened(label_of(row), width), width);
         out += sink::right_aligned(sink::grouped(row.count), 11);
         for (uint64_t ns : {row.total_ns, CallTable::quantile(row, 0.5),
                             CallTable::quantile(row, 0.99), row.max_ns}) {
@@ -168,13 +173,13 @@ std::string Report::table_text() const {
 std::string Report::slow_text() const {
     std::string out;
     for (const Slow& one : slow_) {
-        out += fmt::format("{:>9}  at {:.6f} s  {}/{} {}  {}{}{}\n",
-                           sink::short_duration(one.duration_ns),
-                           static_cast<double>(one.begin_ns) * 1e-9, one.pid, one.tid, one.comm,
-                           one.name, one.arguments.empty() ? "" : " " + one.arguments,
-                           one.ret.empty() ? "" : " = " + one.ret);
+        out += fmt::format(
+            "{:>9}  at {:.6f} s  {}/{} {}  {}{}{}\n", sink::short_duration(one.duration_ns),
+            static_cast<double>(one.begin_ns) * 1e-9, one.pid, one.tid, on_terminal(one.comm),
+            on_terminal(one.name), on_terminal(one.arguments.empty() ? "" : " " + one.arguments),
+            on_terminal(one.ret.empty() ? "" : " = " + one.ret));
         for (size_t i = 0; i < std::min(one.stack.size(), kFirstStack); ++i) {
-            out += std::string(15, ' ') + one.stack[i] + '\n';
+            out += std::string(15, ' ') + on_terminal(one.stack[i]) + '\n';
         }
     }
     return out;

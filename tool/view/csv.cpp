@@ -1,4 +1,5 @@
 // A table with a row a call or instant, as RFC 4180 has it (rows end in CR LF, as there).
+#include "base/terminal_text.h"
 #include "sink/json.h"
 #include "view/output.h"
 #include "view/values.h"
@@ -30,11 +31,9 @@ private:
     void time(uint64_t ns, uint64_t unit_ns, int digits);
     void thread(const Record& record);
     void cell(std::string_view text);
+    void text_cell(std::string_view text);
     void arguments(const Slice& slice);
-    void json_cell() {
-        cell(json_.view());
-        json_.clear();
-    }
+    void json_cell();
     void end() {
         text_.append("\r\n");
         output_.whole();
@@ -44,6 +43,12 @@ private:
     sink::Buffer& text_ = output_.text();
     sink::Buffer json_{4096};
 };
+
+// Of a traced program: no spreadsheet may take it for a formula, and no terminal for a control.
+void Csv::text_cell(std::string_view text) {
+    const bool is_formula = !text.empty() && std::string_view("=+-@").find(text[0]) != text.npos;
+    cell((is_formula ? "'" : "") + on_terminal(text));
+}
 
 // ,text   with quotes where it needs them
 void Csv::cell(std::string_view text) {
@@ -55,6 +60,14 @@ void Csv::cell(std::string_view text) {
         text_.append(c);
     }
     text_.append('"');
+}
+
+// JSON has other controls by number already, and takes these forms of what is left.
+void Csv::json_cell() {
+    std::string text(json_.view());
+    for (size_t at = 0; (at = text.find('\x7f', at)) != text.npos;) text.replace(at, 1, "\\u007f");
+    cell(on_terminal(text));
+    json_.clear();
 }
 
 void Csv::time(uint64_t ns, uint64_t unit_ns, int digits) {
@@ -69,7 +82,7 @@ void Csv::thread(const Record& record) {
     text_.number(record.pid);
     text_.append(',');
     text_.number(record.tid);
-    cell(record.comm);
+    text_cell(record.comm);
     text_.append(',');
     text_.number(record.cpu);
 }
@@ -97,11 +110,12 @@ void Csv::row(std::string_view kind, const Slice& slice) {
     time(slice.begin_ns, 1'000'000'000, 9);
     has_duration ? time(slice.end_ns - slice.begin_ns, 1000, 3) : text_.append(',');
     thread(call);
-    for (std::string_view text : {call.type, call.name, call.function, call.symbol}) cell(text);
+    for (std::string_view text : {call.type, call.name, call.function, call.symbol})
+        text_cell(text);
     const std::optional<Value>& ret = return_of(slice);
     const auto* text = ret ? std::get_if<std::string_view>(&*ret) : nullptr;
     if (text != nullptr) {
-        cell(*text);
+        text_cell(*text);
     } else {
         if (ret) write_json(json_, *ret);
         json_cell();

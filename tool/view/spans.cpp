@@ -8,8 +8,9 @@ Spans::Lane& Spans::lane_of(const Record& record) {
     uint64_t key = uint64_t{record.pid} << 32 | record.tid;
     auto found = lanes_.find(key);
     if (found != lanes_.end()) return found->second;
-    if (lanes_.size() >= kLanes) {
+    if (lanes_.size() >= most_lanes_) {
         std::erase_if(lanes_, [](const auto& one) { return one.second.depth == 0; });
+        most_lanes_ = std::max(kLanes, 2 * lanes_.size());
     }
     return lanes_[key];
 }

@@ -58,7 +58,7 @@ private:
         std::string type, name, function;
         void remember(const Record& record, uint64_t duration_ns);
     };
-    static constexpr size_t kLanes = 4096;  // more: those of idle threads are forgotten
+    static constexpr size_t kLanes = 4096;  // of more, those of idle threads are forgotten
 
     void begin(const Record& record);
     static Missing missing_of(const Record& end);
@@ -69,6 +69,7 @@ private:
 
     Take take_;
     std::unordered_map<uint64_t, Lane> lanes_;  // by process and thread
+    size_t most_lanes_ = kLanes;                // that there are before idle ones are looked for
 };
 
 }  // namespace mlbcc::view

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/terminal_text.h"
 #include "sink/format.h"
 #include "view/timeline_data.h"
 
@@ -29,11 +30,11 @@ struct Glyphs {
 constexpr Glyphs kUnicode{"├", "─", "┤", "╵", "·", "│", {"░", "▒", "▓", "█"}};
 constexpr Glyphs kAscii{"[", "-", "]", "'", ",", "|", {".", ":", "=", "#"}};
 
-// What steers terminals is shown as `?`.
+// A byte a column.
 std::string plain(std::string_view text) {
-    std::string made(text);
+    std::string made = on_terminal(text);
     std::ranges::replace_if(
-        made, [](unsigned char c) { return c < 0x20 || c > 0x7e; }, '?');
+        made, [](unsigned char c) { return c > 0x7e; }, '?');
     return made;
 }
 
