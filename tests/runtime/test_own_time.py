@@ -26,7 +26,7 @@ def own_times(trace, inside=lambda begin: True):
 
 class OwnTime(TracerCase):
     def told(self, trace, label="time", of="stats"):
-        return {one["by"]["function"]: [one["value" if of == "stats" else "sum"], one["own"]]
+        return {one["by"]["function"]: [one["value" if of == "stats" else "sum"], one["own_ns"]]
                 for one in trace.summary[of] if one["label"] == label}
 
     def test_calls_in_calls_of_many_threads_and_processes(self):
@@ -71,7 +71,7 @@ class OwnTime(TracerCase):
                     """, deep, depth, "20", options=("--attach", way))
                 stats = {one["label"]: one for one in trace.summary["stats"]}
                 self.assertEqual((stats["outermost"]["calls"], stats["all"]["calls"]), (20, 20 * min(int(depth), 64)), way)
-                self.assertEqual(stats["all"]["own"], stats["outermost"]["value"], way)
+                self.assertEqual(stats["all"]["own_ns"], stats["outermost"]["value"], way)
 
     def test_calls_that_exceptions_leave(self):
         program = target("unwinds")
@@ -89,5 +89,5 @@ class OwnTime(TracerCase):
         program = target("coroutines")
         functions = ", ".join(f'"{program}":f{i}' for i in range(10))
         trace = self.trace(f'on {functions} {{ sum duration by function as "time" }}', program, stdout=subprocess.DEVNULL)
-        self.assertEqual([one for one in trace.summary["stats"] if "own" in one], [])
+        self.assertEqual([one for one in trace.summary["stats"] if "own_ns" in one], [])
         self.assertNotIn(", own", self.last.stderr)

@@ -40,7 +40,7 @@ sink::Lost lost_of(const Json& json) {
 }
 
 std::optional<uint64_t> own_of(const Json& json) {
-    return json.HasMember("own") ? std::optional(unsigned_of(json, "own")) : std::nullopt;
+    return json.HasMember("own_ns") ? std::optional(unsigned_of(json, "own_ns")) : std::nullopt;
 }
 
 void read(const Json& json, sink::Stat& stat) {

@@ -23,7 +23,7 @@ void write(Writer& json, const Stat& stat) {
     json.Key("value");
     number(json, stat.value, stat.is_signed);
     if (is_sum) member(json, "calls", stat.calls);
-    if (stat.own) member(json, "own", *stat.own);
+    if (stat.own) member(json, "own_ns", *stat.own);
     if (stat.over_ns > 0) member(json, "over_ns", stat.over_ns);
     lost_members(json, stat.lost);
     if (!stat.is_named) return;
@@ -41,7 +41,7 @@ void write(Writer& json, const Hist& hist) {
         json.Key(name);
         number(json, bits, hist.is_signed);
     }
-    if (hist.own) member(json, "own", *hist.own);
+    if (hist.own) member(json, "own_ns", *hist.own);
     json.Key("buckets");
     json.StartArray();
     for (const Hist::Bucket& bucket : hist.buckets) {
