@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/utf8.h"
 #include "rules/parser.h"
 
 namespace mlbcc::rules {
@@ -14,20 +15,11 @@ unsigned byte_at(std::string_view text, size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
 }
 
-// The length of the UTF-8 character at `i`, 0 if there is none (RFC 3629: shortest forms only, no
-// surrogates) or if it is NUL.
+// The length of the UTF-8 character at `i`, 0 if there is none or if it is NUL.
 size_t character_at(std::string_view text, size_t i) {
-    unsigned first = byte_at(text, i);
+    const unsigned first = byte_at(text, i);
     if (first < 0x80) return first == 0 ? 0 : 1;
-    size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    unsigned low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-    unsigned high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-    if (first < 0xc2 || first > 0xf4) return 0;
-    if (byte_at(text, i + 1) < low || byte_at(text, i + 1) > high) return 0;
-    for (size_t k = 2; k < length; ++k) {
-        if ((byte_at(text, i + k) & 0xc0) != 0x80) return 0;
-    }
-    return length;
+    return utf8_length(text.substr(i));
 }
 
 // Those that no remark in English begins with.

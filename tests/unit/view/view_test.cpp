@@ -105,19 +105,22 @@ TEST(Csv, EveryKindOfLine) {
         "\r\n");
 }
 
+// `comm` as a trace has it, in JSON.
+void expect_cell(const std::string& comm, const std::string& cell) {
+    const std::string event =
+        R"({"event_id":1,"ts":0.001000000,"type":"user","name":"f","phase":"X","pid":7,"tid":7,"comm":")" +
+        comm + R"(","cpu":1,"duration_us":2.000})" + "\n";
+    const std::string csv = csv_of(kMeta + event + kSummary);
+    EXPECT_NE(csv.find("\r\ncall,0.001000000,2.000,7,7," + cell + ",1,user,f,"), csv.npos) << csv;
+}
+
 // What steers a terminal, is no UTF-8, or would be a spreadsheet's formula, is none of that.
 TEST(Csv, NamesOfProgramsAreText) {
     for (const auto& [comm, cell] :
          {std::pair("=1+1", "'=1+1"), std::pair("@SUM(A1)", "'@SUM(A1)"), std::pair("-x", "'-x"),
           std::pair("+1", "'+1"), std::pair("a=b", "a=b"), std::pair(R"(\u001b[2J)", "\\x1b[2J"),
           std::pair(R"(a\u00ff)", "a\\xff"), std::pair(R"(a\nb)", "a\\nb")}) {
-        const std::string event =
-            R"({"event_id":1,"ts":0.001000000,"type":"user","name":"f","phase":"X","pid":7,"tid":7,"comm":")" +
-            std::string(comm) + R"(","cpu":1,"duration_us":2.000})" + "\n";
-        EXPECT_NE(csv_of(kMeta + event + kSummary)
-                      .find("\r\ncall,0.001000000,2.000,7,7," + std::string(cell) + ",1,user,f,"),
-                  std::string::npos)
-            << csv_of(kMeta + event + kSummary);
+        expect_cell(comm, cell);
     }
 }
 
@@ -125,13 +128,7 @@ TEST(Csv, QuotesOnlyWhereACellNeedsThem) {
     for (const auto& [comm, cell] :
          {std::pair("a,b", "\"a,b\""), std::pair(R"(a\"b)", "\"a\"\"b\""),
           std::pair("a;b c", "a;b c")}) {
-        const std::string event =
-            R"({"event_id":1,"ts":0.001000000,"type":"user","name":"f","phase":"X","pid":7,"tid":7,"comm":")" +
-            std::string(comm) + R"(","cpu":1,"duration_us":2.000})" + "\n";
-        EXPECT_NE(csv_of(kMeta + event + kSummary)
-                      .find("\r\ncall,0.001000000,2.000,7,7," + std::string(cell) + ",1,user,f,"),
-                  std::string::npos)
-            << csv_of(kMeta + event + kSummary);
+        expect_cell(comm, cell);
     }
 }
 
