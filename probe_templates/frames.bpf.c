@@ -57,11 +57,11 @@ MLBCC_COMMON u64 common_push(struct call *call) {
 #ifdef MLBCC_MOVING
     if (MLBCC_MOVES(call)) {
 #ifdef MLBCC_OWN
-        if (!mlbcc_find_thread(call) || !mlbcc_push_moving(call)) return 0;
+        if (!mlbcc_find_thread(call)) return 0;
+#endif
+        if (!mlbcc_push_moving(call)) return 0;
         mlbcc_begin_own(call);
         return 1;
-#endif
-        return mlbcc_push_moving(call);
     }
 #endif
     mlbcc_await_end(call);
