@@ -273,6 +273,9 @@ BPF_HASH(claims, u32, u32, MLBCC_SLOTS);
 #if MLBCC_TIMED
 BPF_F_TABLE("hash", u32, u64, starts, 65536, BPF_F_NO_PREALLOC);  // of threads without a slot
 #endif
+#if MLBCC_ANSWERS
+BPF_F_TABLE("hash", u32, u64, begins, 65536, BPF_F_NO_PREALLOC);  // likewise: thread_state's begun
+#endif
 #if MLBCC_HOLDS
 // System calls whose beginning is told later, by thread: what they were given is in no memory yet. A
 // program cannot bring it in; the kernel does, in the call.
@@ -324,7 +327,14 @@ static __always_inline void mlbcc_claim(u32 thread) {
         return;
     }
     struct thread_state *slot = slots.lookup(&index);
-    if (slot) mlbcc_name(slot, thread);
+    if (!slot) return;
+    mlbcc_name(slot, thread);
+#if MLBCC_ANSWERS
+    u64 *begun = begins.lookup(&thread);
+    if (!begun) return;
+    slot->begun = *begun;
+    begins.delete(&thread);
+#endif
 }
 
 static __always_inline void mlbcc_release(u32 thread) {
@@ -340,17 +350,31 @@ static __always_inline void mlbcc_release(u32 thread) {
 #if MLBCC_TIMED
     starts.delete(&thread);
 #endif
+#if MLBCC_ANSWERS
+    begins.delete(&thread);
+#endif
 #if MLBCC_HOLDS
     held_calls.delete(&thread);
 #endif
 }
 
 #if MLBCC_ANSWERS
+static __always_inline u64 mlbcc_begun(u32 thread) {
+    struct thread_state *slot = mlbcc_slot(thread);
+    u64 *begun = slot ? &slot->begun : begins.lookup(&thread);
+    return begun ? *begun : 0;
+}
+static __always_inline void mlbcc_begin(u32 thread, u64 begun) {
+    struct thread_state *slot = mlbcc_slot(thread);
+    u64 *kept = slot ? &slot->begun : begins.lookup(&thread);
+    if (kept) *kept = begun;
+    else begins.update(&thread, &begun);
+}
+
 // Of a thread that is new, or runs a new program, it is known that no call of before goes on.
 static __always_inline void mlbcc_is_new(u32 thread) {
     if (!mlbcc_slot(thread)) mlbcc_claim(thread);
-    struct thread_state *slot = mlbcc_slot(thread);
-    if (slot && !slot->begun) slot->begun = MLBCC_IN_NO_CALL;
+    if (!mlbcc_begun(thread)) mlbcc_begin(thread, MLBCC_IN_NO_CALL);
 }
 #endif
 

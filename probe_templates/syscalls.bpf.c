@@ -21,8 +21,8 @@ static __always_inline u32 mlbcc_number_of_registers(struct bpf_raw_tracepoint_a
 
 #if MLBCC_HOLDS
 static __always_inline struct held_call *mlbcc_held(u32 thread) {
-    struct thread_state *slot = mlbcc_slot(thread);
-    if (slot && !(slot->begun & MLBCC_HELD)) return 0;
+    u64 begun = mlbcc_begun(thread);
+    if (begun && !(begun & MLBCC_HELD)) return 0;
     return held_calls.lookup(&thread);
 }
 // Likewise, where its beginning is told now.
@@ -35,8 +35,8 @@ static __always_inline struct held_call *mlbcc_told(void) {
 // Which call begins; this may be told at its end.
 static __always_inline u32 mlbcc_call_number(struct bpf_raw_tracepoint_args *at) {
 #if MLBCC_ANSWERS
-    struct thread_state *slot = mlbcc_slot(bpf_get_current_pid_tgid());
-    return slot ? (u32)slot->begun - 1 : mlbcc_number_of_registers(at);
+    u64 begun = mlbcc_begun(bpf_get_current_pid_tgid());
+    return begun ? (u32)begun - 1 : mlbcc_number_of_registers(at);
 #else
     return MLBCC_SYSCALL_NUMBER(at);
 #endif
@@ -94,12 +94,11 @@ static __always_inline u64 mlbcc_is_missing(u64 from, u32 size) {
 static __always_inline int mlbcc_hold(struct call *call, struct bpf_raw_tracepoint_args *at) {
     u32 thread = call->id.thread;
     if (mlbcc_told()) return 0;
-    struct thread_state *slot = mlbcc_slot(thread);
-    if (slot && (slot->begun & MLBCC_ANSWERED)) return 0;
+    if (mlbcc_begun(thread) & MLBCC_ANSWERED) return 0;
     struct held_call held = {call->now, MLBCC_SYSCALL_REGISTERS(at), MLBCC_SYSCALL_NUMBER(at)};
     if (MLBCC_IS_EXEC(held.number) && !MLBCC_PREPARES_EXEC) return 0;
     if (held_calls.update(&thread, &held) != 0) return 0;
-    if (slot) slot->begun = MLBCC_HELD | ((u64)held.number + 1);
+    mlbcc_begin(thread, MLBCC_HELD | ((u64)held.number + 1));
     return 1;
 }
 
@@ -200,8 +199,7 @@ static __always_inline int mlbcc_syscall_returns(struct call *call, MLBCC_SYSCAL
 // A call of which only the end was seen took a time that nobody knows: none.
 static __always_inline void mlbcc_time_answer(struct call *call) {
 #if MLBCC_ANSWERS
-    struct thread_state *slot = mlbcc_slot(bpf_get_current_pid_tgid());
-    if (slot && slot->begun == MLBCC_ANSWER_ENDS) call->now = call->start;
+    if (mlbcc_begun(bpf_get_current_pid_tgid()) == MLBCC_ANSWER_ENDS) call->now = call->start;
 #endif
 }
 
@@ -272,10 +270,9 @@ static __always_inline int mlbcc_syscall_pass(struct bpf_raw_tracepoint_args *at
 // A thread that has a filter was in no call that it began. What a thread that was there before the trace
 // was in then is not known.
 static __always_inline u64 mlbcc_is_answered(struct bpf_raw_tracepoint_args *at) {
-    struct thread_state *slot = mlbcc_slot(bpf_get_current_pid_tgid());
-    if (!slot) return 0;
-    u64 begun = slot->begun;
-    slot->begun = MLBCC_IN_NO_CALL;
+    u32 thread = bpf_get_current_pid_tgid();
+    u64 begun = mlbcc_begun(thread);
+    mlbcc_begin(thread, MLBCC_IN_NO_CALL);
     if (begun != MLBCC_IN_NO_CALL && begun != MLBCC_ANSWER_ENDS) return 0;
     u32 number = mlbcc_number_of_registers(at);
     u64 cookie = mlbcc_syscall_cookie(number);
@@ -286,7 +283,7 @@ static __always_inline u64 mlbcc_is_answered(struct bpf_raw_tracepoint_args *at)
     u64 task = bpf_get_current_task();
     bpf_probe_read_kernel(&mode, sizeof(mode), (void *)(task + MLBCC_TASK_SECCOMP));
     if (mode < 2) return 0;  // it has no filter; 3: the filter ends it
-    slot->begun = MLBCC_ANSWERED | ((u64)number + 1);
+    mlbcc_begin(thread, MLBCC_ANSWERED | ((u64)number + 1));
     return cookie;
 }
 #endif
@@ -306,8 +303,7 @@ static __always_inline u64 mlbcc_let_held_go(void) {
     if (!held) return 0;
     u32 number = held->number, told = held->told;
     held_calls.delete(&thread);
-    struct thread_state *slot = mlbcc_slot(thread);
-    if (slot) slot->begun = told == MLBCC_TOLD_AT_END ? MLBCC_IN_NO_CALL : (u64)number + 1;
+    mlbcc_begin(thread, told == MLBCC_TOLD_AT_END ? MLBCC_IN_NO_CALL : (u64)number + 1);
     return told == MLBCC_TOLD_AT_END ? mlbcc_syscall_cookie(number) : 0;
 }
 #endif
@@ -319,10 +315,11 @@ static __always_inline int mlbcc_go_to_end(struct bpf_raw_tracepoint_args *at) {
     if (held) return mlbcc_syscall_pass(at, held, 1);
 #endif
 #if MLBCC_ANSWERS
-    struct thread_state *slot = mlbcc_slot(bpf_get_current_pid_tgid());
-    if (!slot || !(slot->begun & MLBCC_ANSWERED)) return 0;
-    u64 cookie = mlbcc_syscall_cookie((u32)slot->begun - 1);
-    slot->begun = MLBCC_ANSWER_ENDS;
+    u32 thread = bpf_get_current_pid_tgid();
+    u64 begun = mlbcc_begun(thread);
+    if (!(begun & MLBCC_ANSWERED)) return 0;
+    u64 cookie = mlbcc_syscall_cookie((u32)begun - 1);
+    mlbcc_begin(thread, MLBCC_ANSWER_ENDS);
     return mlbcc_syscall_pass(at, cookie, 1);
 #else
     return 0;

@@ -5,8 +5,7 @@ int on_sys_enter(struct bpf_raw_tracepoint_args *at) {
     u32 number = MLBCC_SYSCALL_NUMBER(at);
     u64 cookie = mlbcc_syscall_cookie(number);
 #if MLBCC_ANSWERS
-    struct thread_state *slot = mlbcc_slot(bpf_get_current_pid_tgid());
-    if (cookie && slot) slot->begun = (u64)number + 1;
+    if (cookie) mlbcc_begin(bpf_get_current_pid_tgid(), (u64)number + 1);
 #endif
     return mlbcc_syscall_pass(at, cookie, 0);
 }

@@ -75,6 +75,17 @@ class Filtered(TracerCase):
             self.assertEqual(sum(self.names(trace, "made").values()), theirs, way)
             self.assertEqual(self.value(trace, "Made"), theirs, way)
 
+    def test_a_process_whose_number_ends_as_another_s(self):
+        """Threads have places by their last bits: one whose place is taken is seen as well."""
+        for rules in RULES, RULES + "on syscall:getppid, syscall:mkdirat, syscall:wait4 { sum duration by pid }":
+            trace = self.trace(rules, target("filtered"), "neighbour")
+            for type_ in ("made", "entered"):
+                self.assertEqual(self.names(trace, type_), {"in-neighbour": 5, "in-main": 5}, type_)
+            self.assertEqual((self.value(trace, "Made"), self.value(trace, "Not answered")), (10, 10))
+        done = self.mlbcc("profile", "-q", "--no-progress", "-o", self.out, "--json", "p.json", "--", target("filtered"), "neighbour")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.calls_of("mkdirat"), (10, 10))
+
     def test_a_rule_that_asks_for_the_beginning_alone(self):
         trace = self.trace("on entry syscall:mkdirat { event entered(pathname) }", target("filtered"), "threads")
         self.assertEqual(self.names(trace, "entered"), {"in-thread": 10, "in-main": 5})
@@ -101,12 +112,15 @@ class Filtered(TracerCase):
         self.assertEqual(job.returncode, 0)
         live.wait()
         trace = live.trace()
-        self.assertEqual(self.names(trace, "made"), {"after-line": 4})
+        self.assertEqual(self.names(trace, "made"), {"after-line": 5})
         self.assertEqual([event for event in trace.events if event["type"] == "waited"], [])
 
     def test_a_profile(self):
         done = self.mlbcc("profile", "-q", "--no-progress", "-o", self.out, "--json", "p.json", "--", target("filtered"))
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.calls_of("mkdirat"), (11, 10))
+
+    def calls_of(self, name):  # of a profile, and how many failed
         calls = json.loads((self.dir / "p.json").read_text())["system_calls"]["by_name"]
-        made, = [one for one in calls if one["name"] == "mkdirat"]
-        self.assertEqual((made["calls"], made["errors"]), (11, 10))
+        one, = [one for one in calls if one["name"] == name]
+        return one["calls"], one["errors"]

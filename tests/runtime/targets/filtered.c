@@ -7,6 +7,7 @@
    filtered WAY    calls: five mkdirs, three rmdirs, a link and as many getppids of all, in main
                    threads: the same mkdirs in two threads that the filter is older than, too
                    exec: before mkdirs, a program takes its place
+                   neighbour: in main, and in a child whose id has the same last eight bits
                    line: waits for a line, then calls; a thread that was there waits for it in
    read()  */
 #define _GNU_SOURCE
@@ -91,6 +92,18 @@ int main(int argc, char** argv) {
         return 6;
     }
     if (!strcmp(way, "after")) return five("after-exec"), 0;
+    if (!strcmp(way, "neighbour")) {
+        filter();
+        pid_t mine = getpid();
+        for (int tries = 0; tries < 100000; tries++) {
+            pid_t child = fork();
+            if (child == 0 && (getpid() - mine) % 256 == 0) five("in-neighbour");
+            if (child == 0) _exit(0);
+            waitpid(child, NULL, 0);
+            if ((child - mine) % 256 == 0) return five("in-main"), 0;
+        }
+        return 2;
+    }
     if (!strcmp(way, "line")) {
         filter();
         pthread_create(&threads[0], NULL, wait_for_line, NULL);
