@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -46,14 +47,20 @@ Result<std::string> read_to_end(int fd, const std::string& path, size_t size, si
 }  // namespace
 
 Result<std::string> read_file(const std::string& path, size_t max_bytes) {
-    UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!fd) return system_error("cannot open " + path);
+    return read_file(fd.get(), path, max_bytes);
+}
+
+Result<std::string> read_file(int fd, const std::string& path, size_t max_bytes) {
     struct stat status {};
-    if (::fstat(fd.get(), &status) != 0) return system_error("cannot read " + path);
+    if (::fstat(fd, &status) != 0) return system_error("cannot read " + path);
     if (S_ISDIR(status.st_mode)) return Error{path + " is a directory, not a file"};
-    const size_t size = S_ISREG(status.st_mode) ? static_cast<size_t>(status.st_size) : 0;
-    if (size > max_bytes) return too_large(path, std::to_string(size), max_bytes);
-    return read_to_end(fd.get(), path, size, max_bytes);
+    off_t size = S_ISREG(status.st_mode) ? status.st_size : 0;
+    size -= std::min(size, std::max<off_t>(0, ::lseek(fd, 0, SEEK_CUR)));
+    const auto bytes = static_cast<size_t>(size);
+    if (bytes > max_bytes) return too_large(path, std::to_string(bytes), max_bytes);
+    return read_to_end(fd, path, bytes, max_bytes);
 }
 
 }  // namespace mlbcc

@@ -115,7 +115,7 @@ private:
             cookies.push_back(site.cookie());
         }
         int fd =
-            sys::link_uprobes(program, type, path_.c_str(), offsets, cookies,
+            sys::link_uprobes(program, type, path_, offsets, cookies,
                               kind == ProgramKind::ret ? sys::kUprobeMultiReturn : 0, semaphores);
         if (fd >= 0) {
             links_of(kind).emplace_back(fd);
@@ -184,7 +184,7 @@ Result<Attachment> Attachment::usdt(const std::string& path, std::span<const Sit
 Result<Attachment> Attachment::entries(const std::string& path, int program,
                                        std::span<const uint64_t> offsets,
                                        std::span<const uint64_t> cookies) {
-    UniqueFd link(sys::link_uprobes(program, sys::kUprobeMulti, path.c_str(), offsets, cookies));
+    UniqueFd link(sys::link_uprobes(program, sys::kUprobeMulti, path, offsets, cookies));
     if (!link) return system_error("cannot attach to " + path);
     Attachment made;
     made.links_.push_back(std::move(link));

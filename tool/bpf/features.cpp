@@ -81,8 +81,8 @@ UniqueFd register_idle_uprobe() {
     if (!program || !file || ::ftruncate(file.get(), 1) != 0) return {};
     const uint64_t offset = 0, cookie = 0;
     const std::string path = fmt::format("/proc/self/fd/{}", file.get());
-    return UniqueFd(sys::link_uprobes(program.get(), sys::kUprobeMulti, path.c_str(), {&offset, 1},
-                                      {&cookie, 1}));
+    return UniqueFd(
+        sys::link_uprobes(program.get(), sys::kUprobeMulti, path, {&offset, 1}, {&cookie, 1}));
 }
 
 SystemCalls try_system_calls() {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/open_file.h"
 #include "base/read_file.h"
 #include "bpf/sys.h"
 
@@ -33,12 +34,13 @@ Result<ProbeEvents> probe_events(const std::string& kind) {
 
 UniqueFd link_uprobe_event(const ProbeEvents& events, const std::string& path,
                            const EventPlace& place, int program, uint64_t cookie) {
+    const HeldPath file(path);
     perf_event_attr attributes{};
     attributes.size = sizeof attributes;
     attributes.type = events.type;
     attributes.config = place.at_return ? events.return_flags : 0;
     attributes.config |= place.semaphore << kSemaphoreShift;
-    attributes.config1 = reinterpret_cast<uint64_t>(path.c_str());
+    attributes.config1 = reinterpret_cast<uint64_t>(file.c_str());
     attributes.config2 = place.offset;
     const UniqueFd event(sys::perf_event_open(attributes, -1, 0));
     if (!event) return {};

@@ -9,6 +9,9 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+
+#include "base/open_file.h"
 
 namespace mlbcc::bpf::sys {
 
@@ -53,13 +56,14 @@ inline long bpf(int command, const void* attributes, size_t size) {
 
 // A link of one program to many places of a file: its descriptor, or -1 with errno. As many cookies
 // as offsets, and of semaphores, too, if there are any.
-inline int link_uprobes(int program, uint32_t attach_type, const char* path,
+inline int link_uprobes(int program, uint32_t attach_type, const std::string& path,
                         std::span<const uint64_t> offsets, std::span<const uint64_t> cookies,
                         uint32_t flags = 0, std::span<const uint64_t> semaphores = {}) {
+    const HeldPath file(path);
     UprobeMultiLink link{};
     link.program = static_cast<uint32_t>(program);
     link.attach_type = attach_type;
-    link.path = reinterpret_cast<uint64_t>(path);
+    link.path = reinterpret_cast<uint64_t>(file.c_str());
     link.offsets = reinterpret_cast<uint64_t>(offsets.data());
     link.cookies = reinterpret_cast<uint64_t>(cookies.data());
     if (!semaphores.empty()) link.ref_ctr_offsets = reinterpret_cast<uint64_t>(semaphores.data());

@@ -52,8 +52,8 @@ std::vector<UniqueFd> attach_touching(const std::string& path, const char* name,
         semaphores.push_back(site.semaphore);
     }
     std::vector<UniqueFd> links;
-    const int fd = sys::link_uprobes(program.get(), sys::kUprobeMulti, path.c_str(), offsets,
-                                     cookies, 0, semaphores);
+    const int fd =
+        sys::link_uprobes(program.get(), sys::kUprobeMulti, path, offsets, cookies, 0, semaphores);
     if (fd >= 0) links.emplace_back(fd);
     return links;
 }

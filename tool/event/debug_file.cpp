@@ -1,9 +1,10 @@
 #include "event/debug_file.h"
 
-#include <fcntl.h>
 #include <gelf.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/open_file.h"
 
 namespace mlbcc::event {
 namespace {
@@ -51,15 +52,14 @@ UniqueFd open_debug_file(::Elf* stripped, int fd, const DebugPlaces& places) {
     const std::string build_id = build_id_of(stripped);
     const std::optional<DebugLink> link = debug_link_of(stripped);
     for (const std::string& path : debug_files(build_id, link, places)) {
-        UniqueFd found(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+        Result<UniqueFd> found = open_file(path);
         struct stat status {};
-        const bool is_file = found && ::fstat(found.get(), &status) == 0 && S_ISREG(status.st_mode);
-        if (!is_file || same_file(status, own)) continue;
-        ElfPtr elf(elf_begin(found.get(), ELF_C_READ, nullptr));
+        if (!found || ::fstat(found->get(), &status) != 0 || same_file(status, own)) continue;
+        ElfPtr elf(elf_begin(found->get(), ELF_C_READ, nullptr));
         if (!elf || elf_kind(elf.get()) != ELF_K_ELF) continue;
-        const bool belongs = build_id.empty() ? link && has_crc(found.get(), link->crc)
+        const bool belongs = build_id.empty() ? link && has_crc(found->get(), link->crc)
                                               : build_id_of(elf.get()) == build_id;
-        if (belongs) return found;
+        if (belongs) return std::move(*found);
     }
     return {};
 }

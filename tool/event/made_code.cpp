@@ -1,18 +1,20 @@
 #include "event/made_code.h"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/open_file.h"
 #include "base/read_file.h"
 
 namespace mlbcc::event {
 namespace {
 
-constexpr size_t kMaxBytes = 256 << 20;
 constexpr uint32_t kFreeTries = 8, kMaxBackoff = 32;
 constexpr uint64_t kFileTickNs = 10'000'000;  // a file's times are no finer
 
@@ -23,19 +25,34 @@ bool is_written_since(const struct stat& status, uint64_t since_ns) {
     return written_ns + kFileTickNs >= since_ns;
 }
 
-// The process names the file after its id in its own pid namespace, the last of
-// "NSpid:\t4711\t12" in its status.
-std::string file_of(const MadeCode::Owner& owner) {
-    std::string own = std::to_string(owner.pid);
-    if (Result<std::string> status = read_file(owner.proc + "/status", 1 << 20)) {
-        size_t at = status->find("\nNSpid:");
-        if (at != std::string::npos) {
-            std::string_view line = std::string_view(*status).substr(at + 1);
-            line = line.substr(0, line.find('\n'));
-            own = line.substr(line.find_last_of(" \t") + 1);
-        }
+// The numbers of a line of /proc/PID/status: "Uid:\t1000\t1000\t1000\t1000".
+std::vector<uint32_t> numbers_of(std::string_view status, std::string_view name) {
+    std::vector<uint32_t> numbers;
+    const size_t at = status.find(name);
+    if (at == status.npos) return numbers;
+    std::string_view line = status.substr(at + name.size());
+    line = line.substr(0, line.find('\n'));
+    while (!line.empty()) {
+        uint32_t number = 0;
+        const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), number);
+        if (error == std::errc()) numbers.push_back(number);
+        line.remove_prefix(std::max<size_t>(1, static_cast<size_t>(end - line.data())));
     }
-    return fmt::format("/tmp/perf-{}.map", own);
+    return numbers;
+}
+
+std::string name_of(uint32_t pid) {
+    return fmt::format("/tmp/perf-{}.map", pid);
+}
+
+// At most as much as may be used of it, the newest.
+Result<std::string> read_end(int fd, uint64_t size, const std::string& name) {
+    const uint64_t skipped = size - std::min<uint64_t>(size, PerfMap::kMaxBytes);
+    if (::lseek(fd, static_cast<off_t>(skipped), SEEK_SET) < 0)
+        return system_error("cannot read " + name);
+    Result<std::string> text = read_file(fd, name, 2 * PerfMap::kMaxBytes);
+    if (text && skipped != 0) text->erase(0, text->find('\n'));  // of a line the end
+    return text;
 }
 
 }  // namespace
@@ -61,9 +78,18 @@ std::optional<std::string> MadeCode::describe(const Owner& owner, uint64_t addre
     return name;
 }
 
+// The process names the file after its id in its own pid namespace, the last of
+// "NSpid:\t4711\t12" in its status.
+MadeCode::Place MadeCode::place_of(const Owner& owner) {
+    const Result<std::string> status = read_file(owner.proc + "/status", 1 << 20);
+    if (!status) return {name_of(owner.pid), {owner.user}};
+    const std::vector<uint32_t> ids = numbers_of(*status, "\nNSpid:");
+    return {name_of(ids.empty() ? owner.pid : ids.back()), numbers_of(*status, "\nUid:")};
+}
+
 void MadeCode::expect(const Owner& owner) {
     root_ = UniqueFd(::open((owner.proc + "/root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    file_ = file_of(owner);
+    place_ = place_of(owner);
 }
 
 void MadeCode::read_last(const Owner& owner) {
@@ -73,24 +99,26 @@ void MadeCode::read_last(const Owner& owner) {
 
 // Of a process that is gone unseen it is not known which root it had: most have the tracer's.
 void MadeCode::read(const Owner& owner) {
-    if (root_) {
-        read_file_at(fmt::format("/proc/self/fd/{}{}", root_.get(), file_), 0);
-    } else if (struct stat status{}; ::stat((owner.proc + "/root").c_str(), &status) == 0) {
-        read_file_at(owner.proc + "/root" + file_of(owner), 0);
-    } else if (owner.since_ns != 0) {
-        read_file_at(fmt::format("/tmp/perf-{}.map", owner.pid), owner.since_ns);
-    }
+    if (root_) return take(open_file_below(root_.get(), place_.path, place_.path), place_, 0);
+    const Place place = place_of(owner);
+    const UniqueFd root(::open((owner.proc + "/root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (root) return take(open_file_below(root.get(), place.path, place.path), place, 0);
+    if (owner.since_ns != 0) take(open_file(place.path), place, owner.since_ns);
 }
 
-// Anybody may put something else of this name into /tmp, a pipe that never ends for one; and an
-// older process may have had the number.
-void MadeCode::read_file_at(const std::string& path, uint64_t since_ns) {
+// An older process may have had the number.
+void MadeCode::take(const Result<UniqueFd>& file, const Place& place, uint64_t since_ns) {
     struct stat status {};
-    if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+    if (!file || ::fstat(file->get(), &status) != 0) return;
+    const bool is_own = std::ranges::find(place.users, status.st_uid) != place.users.end();
+    if (!is_own || status.st_nlink != 1) return;  // another name of it may be a file of root's
     if (since_ns != 0 && !is_written_since(status, since_ns)) return;
-    if (static_cast<size_t>(status.st_size) == map_.bytes()) return;
-    Result<std::string> text = read_file(path, kMaxBytes);
-    if (text) map_ = PerfMap(std::move(*text));
+    const auto bytes = static_cast<uint64_t>(status.st_size);
+    if (bytes == bytes_) return;
+    Result<std::string> text = read_end(file->get(), bytes, place.path);
+    if (!text) return;
+    map_ = PerfMap(std::move(*text));
+    bytes_ = bytes;
 }
 
 }  // namespace mlbcc::event

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include <fmt/format.h>
-
 namespace mlbcc::event {
 namespace {
 
@@ -23,10 +21,17 @@ bool same_code(const SeenMapping& a, const SeenMapping& b) {
     return what(a) == what(b);
 }
 
-void append_line(std::string& out, const SeenMapping& one) {
-    out += fmt::format("{:x}-{:x} r-xp {:08x} {:02x}:{:02x} {} {}\n", one.start,
-                       one.start + one.size, one.offset, one.device_major, one.device_minor,
-                       one.inode, one.path == kNoName ? "" : one.path);
+CodeMapping mapping_of(const SeenMapping& seen) {
+    CodeMapping mapping;
+    mapping.start = seen.start;
+    mapping.end = seen.start + seen.size;
+    mapping.offset = seen.offset;
+    mapping.inode = seen.inode;
+    mapping.device_major = seen.device_major;
+    mapping.device_minor = seen.device_minor;
+    if (seen.path != kNoName) mapping.path = seen.path;
+    mapping.executable = true;
+    return mapping;
 }
 
 }  // namespace
@@ -79,21 +84,19 @@ void MapsLog::forked(uint32_t parent, uint32_t child) {
     if (mine.now.empty()) mine.now = std::move(inherited);
 }
 
-std::string MapsLog::text(uint32_t pid, uint64_t before_ns) const {
+std::vector<CodeMapping> MapsLog::mappings(uint32_t pid, uint64_t before_ns) const {
     auto found = processes_.find(pid);
     if (found == processes_.end()) return {};
-    std::vector<const SeenMapping*> sorted;
+    std::vector<CodeMapping> mappings;
     for (const SeenMapping& one : found->second.now) {
-        if (one.time_ns < before_ns) sorted.push_back(&one);
+        if (one.time_ns < before_ns) mappings.push_back(mapping_of(one));
     }
     for (const Past& one : found->second.past) {
         bool was_there = one.mapping.time_ns < before_ns && before_ns <= one.until_ns;
-        if (was_there) sorted.push_back(&one.mapping);
+        if (was_there) mappings.push_back(mapping_of(one.mapping));
     }
-    std::ranges::sort(sorted, {}, &SeenMapping::start);
-    std::string out;
-    for (const SeenMapping* one : sorted) append_line(out, *one);
-    return out;
+    std::ranges::sort(mappings, {}, &CodeMapping::start);
+    return mappings;
 }
 
 MapsLog::Replaced MapsLog::replaced(uint32_t pid, uint64_t time_ns) const {

@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "event/mappings.h"
+
 namespace mlbcc::event {
 
 struct SeenMapping {
@@ -28,9 +30,8 @@ public:
 
     void mapped(SeenMapping mapping);
     void forked(uint32_t parent, uint32_t child);
-    // In the form of /proc/PID/maps, by address, as it was just before `before_ns`; "" for a
-    // process that was not seen.
-    std::string text(uint32_t pid, uint64_t before_ns = UINT64_MAX) const;
+    // By address, as it was just before `before_ns`; none for a process that was not seen.
+    std::vector<CodeMapping> mappings(uint32_t pid, uint64_t before_ns = UINT64_MAX) const;
 
     // When something else was mapped where something was: the last time up to `time_ns` (0: never),
     // and the first behind it (UINT64_MAX: never).

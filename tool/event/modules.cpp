@@ -1,10 +1,9 @@
 #include "event/modules.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
 
+#include "base/open_file.h"
 #include "base/read_file.h"
 
 namespace mlbcc::event {
@@ -19,8 +18,8 @@ std::span<const std::byte> own_vdso() {
     uint64_t start = ::getauxval(AT_SYSINFO_EHDR);
     Result<std::string> text = read_file("/proc/self/maps", 64 << 20);
     if (start == 0 || !text) return {};
-    std::vector<Mapping> maps = parse_maps(*text);
-    const Mapping* mapping = find_mapping(maps, start);
+    std::vector<CodeMapping> maps = code_mappings(*text);
+    const CodeMapping* mapping = find_mapping(maps, start);
     if (mapping == nullptr) return {};
     return {reinterpret_cast<const std::byte*>(start), mapping->end - mapping->start};
 }
@@ -31,9 +30,10 @@ std::string Modules::proc_path(uint32_t pid, const char* name) const {
     return fmt::format("{}/{}/{}", roots_.proc, pid, name);
 }
 
-Module& Modules::of(uint32_t pid, Mapping& mapping) {
+Module& Modules::of(uint32_t pid, CodeMapping& mapping) {
     if (mapping.module != nullptr) return *mapping.module;
-    std::string key = fmt::format("{} {} {}", mapping.device, mapping.inode, mapping.path);
+    std::string key = fmt::format("{}:{} {} {}", mapping.device_major, mapping.device_minor,
+                                  mapping.inode, mapping.path);
     std::unique_ptr<Module>& module = modules_[key];
     if (!module) {
         module = std::make_unique<Module>();
@@ -62,21 +62,17 @@ void Modules::read(Module& module, uint32_t pid, const Mapping& mapping) const {
     if (module.symbols && !module.symbols->soname().empty()) module.name = module.symbols->soname();
 }
 
-// As the process sees it; or, where that is another file by now, the mapped file itself (which
-// needs CAP_CHECKPOINT_RESTORE); or, where the process has ended, the path as we see it.
+// The mapped file itself, where the kernel gives it (CAP_CHECKPOINT_RESTORE); or what the process
+// sees by its path; or, where the process has ended, what we see by it.
 UniqueFd Modules::open(uint32_t pid, const Mapping& mapping) const {
-    std::string candidates[] = {
-        proc_path(pid, "root") + mapping.path,
+    const std::string candidates[] = {
         fmt::format("{}/{:x}-{:x}", proc_path(pid, "map_files"), mapping.start, mapping.end),
+        proc_path(pid, "root") + mapping.path,
         mapping.path,
     };
     for (const std::string& path : candidates) {
-        UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-        struct stat status {};
-        if (fd && ::fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode) &&
-            status.st_ino == mapping.inode) {
-            return fd;
-        }
+        Result<UniqueFd> file = open_file(path);
+        if (file && is_mapped_from(file->get(), mapping)) return std::move(*file);
     }
     return {};
 }

@@ -26,6 +26,7 @@ struct SymbolRoots {
     std::string proc = "/proc";
     std::string debug = kDebugRoot;
     uint64_t epoch_ns = 0;  // of the records' clock: when it was 0, since 1970
+    uint32_t user = 0;      // whose processes they most probably are that nobody has looked at
 };
 
 class Modules {
@@ -33,7 +34,7 @@ public:
     explicit Modules(SymbolRoots roots) : roots_(std::move(roots)) {}
 
     // The module of a mapping of process `pid`. It stays where it is.
-    Module& of(uint32_t pid, Mapping& mapping);
+    Module& of(uint32_t pid, CodeMapping& mapping);
     const SymbolRoots& roots() const { return roots_; }
     std::string proc_path(uint32_t pid, const char* name) const;  // "/proc/70/maps"
 

@@ -25,23 +25,27 @@ PerfMap::PerfMap(std::string text) : text_(std::move(text)) {
     make_pieces();
 }
 
+// From the end, where the newest are.
 void PerfMap::read_entries() {
-    const char* begin = text_.data();
-    const char* end = begin + text_.size();
-    for (const char* line = begin; line < end;) {
-        const char* line_end = std::find(line, end, '\n');
-        Entry entry{};
-        uint64_t size = 0;
-        const char* at = line;
-        if (take_hex(at, line_end, entry.start) && take_hex(at, line_end, size)) {
-            entry.end = entry.start + std::min(size, UINT64_MAX - entry.start);
-            entry.name = static_cast<size_t>(at - begin);
-            const char* last = line_end > at && line_end[-1] == '\r' ? line_end - 1 : line_end;
-            entry.length = static_cast<size_t>(last - at);
-            entries_.push_back(entry);
-        }
-        line = line_end == end ? end : line_end + 1;
+    const std::string_view text = text_;
+    for (size_t end = text.size(); end > 0 && entries_.size() < kMaxEntries;) {
+        const size_t before = text.rfind('\n', end - 1);
+        const size_t begin = before == text.npos ? 0 : before + 1;
+        read_line(text.data() + begin, text.data() + end);
+        end = begin == 0 ? 0 : begin - 1;
     }
+}
+
+void PerfMap::read_line(const char* line, const char* end) {
+    Entry entry{};
+    uint64_t size = 0;
+    if (!take_hex(line, end, entry.start) || !take_hex(line, end, size)) return;
+    if (line < end && end[-1] == '\r') --end;
+    if (line == end) return;
+    entry.end = entry.start + std::min(size, UINT64_MAX - entry.start);
+    entry.name = static_cast<size_t>(line - text_.data());
+    entry.length = static_cast<size_t>(end - line);
+    entries_.push_back(entry);
 }
 
 // From the lowest address up, at each the last of the entries that cover it.

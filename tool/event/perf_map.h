@@ -14,6 +14,9 @@ namespace mlbcc::event {
 
 class PerfMap {
 public:
+    // More is not used of a file, but the newest: whoever writes it decides what it costs us.
+    static constexpr size_t kMaxBytes = 64 << 20, kMaxEntries = 1 << 20;
+
     struct Hit {
         std::string_view name;
         uint64_t start = 0;
@@ -24,7 +27,6 @@ public:
     PerfMap() = default;
 
     std::optional<Hit> find(uint64_t address) const;
-    size_t bytes() const { return text_.size(); }
 
 private:
     struct Entry {
@@ -36,6 +38,7 @@ private:
         size_t entry;
     };
     void read_entries();
+    void read_line(const char* line, const char* end);
     void make_pieces();
 
     std::string text_;

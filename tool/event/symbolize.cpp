@@ -25,7 +25,7 @@ struct Symbolizer::Finder : CodeFinder {
     Finder(Symbolizer& symbolizer, Image& its_image, uint32_t its_pid)
         : owner(symbolizer), image(its_image), pid(its_pid) {}
     Code code_at(uint64_t address) override {
-        Mapping* mapping = owner.mapping_of(image, pid, address);
+        CodeMapping* mapping = owner.mapping_of(image, pid, address);
         if (mapping == nullptr) return {};
         if (!mapping->is_file() && mapping->path != "[vdso]") return {true, nullptr, 0};
         Module& module = owner.modules_.of(pid, *mapping);
@@ -178,7 +178,7 @@ void Symbolizer::forked(uint32_t parent, uint32_t child, uint64_t time_ns) {
     log_.forked(parent, child);
     auto found = images_.find(parent);
     if (found == images_.end()) return;
-    std::vector<Mapping> maps = image_at(parent, time_ns).maps;
+    std::vector<CodeMapping> maps = image_at(parent, time_ns).maps;
     bool loaded = image_at(parent, time_ns).loaded;
     Image& image = new_image(child, time_ns);
     image.maps = std::move(maps);
@@ -206,7 +206,7 @@ void Symbolizer::exited_long_ago(uint32_t pid, uint64_t time_ns) {
 
 void Symbolizer::load(Image& image, uint32_t pid) {
     Result<std::string> text = read_file(modules_.proc_path(pid, "maps"), kMaxMapsBytes);
-    std::vector<Mapping> maps = parse_maps(text ? *text : "");
+    std::vector<CodeMapping> maps = code_mappings(text ? *text : "");
     if (!maps.empty()) image.maps = std::move(maps);  // else the process is ending, or gone
     add_seen(image, pid);
     image.loaded = !image.maps.empty();
@@ -215,17 +215,17 @@ void Symbolizer::load(Image& image, uint32_t pid) {
 // What was seen is of the image's own time; /proc tells how it is by now.
 void Symbolizer::add_seen(Image& image, uint32_t pid) {
     uint64_t end = log_.replaced(pid, image.since_ns).next;
-    std::vector<Mapping> seen = parse_maps(log_.text(pid, end));
-    std::erase_if(image.maps, [&](const Mapping& old) {
-        auto behind = std::ranges::lower_bound(seen, old.end, {}, &Mapping::start);
+    std::vector<CodeMapping> seen = log_.mappings(pid, end);
+    std::erase_if(image.maps, [&](const CodeMapping& old) {
+        auto behind = std::ranges::lower_bound(seen, old.end, {}, &CodeMapping::start);
         return behind != seen.begin() && std::prev(behind)->end > old.start;
     });
     std::ranges::move(seen, std::back_inserter(image.maps));
-    std::ranges::sort(image.maps, {}, &Mapping::start);
+    std::ranges::sort(image.maps, {}, &CodeMapping::start);
 }
 
-Mapping* Symbolizer::mapping_of(Image& image, uint32_t pid, uint64_t address) {
-    Mapping* mapping = find_mapping(image.maps, address);
+CodeMapping* Symbolizer::mapping_of(Image& image, uint32_t pid, uint64_t address) {
+    CodeMapping* mapping = find_mapping(image.maps, address);
     if (mapping == nullptr && image.maps_backoff.may_try()) {
         load(image, pid);
         mapping = find_mapping(image.maps, address);
@@ -248,7 +248,7 @@ std::string Symbolizer::frame(Image& image, uint32_t pid, uint64_t address) {
 // A return address may be the first byte of the next function, where the call was the last of its
 // own: so it is looked up by the byte before it.
 std::optional<std::string> Symbolizer::describe(Image& image, uint32_t pid, uint64_t address) {
-    Mapping* mapping = mapping_of(image, pid, address - 1);
+    CodeMapping* mapping = mapping_of(image, pid, address - 1);
     const Module* module = module_of(pid, mapping);
     // Runtimes put made code into memory with a name ([anon:v8]) and files without one (memfd),
     // too.
@@ -262,7 +262,7 @@ std::optional<std::string> Symbolizer::describe(Image& image, uint32_t pid, uint
 }
 
 std::optional<std::string> Symbolizer::function_at(uint32_t pid, uint64_t address) {
-    Mapping* mapping = mapping_of(image_at(pid, UINT64_MAX), pid, address);
+    CodeMapping* mapping = mapping_of(image_at(pid, UINT64_MAX), pid, address);
     const Module* module = module_of(pid, mapping);
     if (module == nullptr || !module->symbols) return std::nullopt;
     const uint64_t offset = address - mapping->start + mapping->offset;
@@ -273,20 +273,20 @@ std::optional<std::string> Symbolizer::function_at(uint32_t pid, uint64_t addres
 }
 
 std::string Symbolizer::unnamed(Image& image, uint32_t pid, uint64_t address) {
-    Mapping* mapping = find_mapping(image.maps, address - 1);
+    CodeMapping* mapping = find_mapping(image.maps, address - 1);
     const Module* module = module_of(pid, mapping);
     if (module == nullptr) return fmt::format("{:#x}", address);
     return fmt::format("{}+{:#x}", module->name, address - mapping->start + mapping->offset);
 }
 
 // Null for memory without a name.
-const Module* Symbolizer::module_of(uint32_t pid, Mapping* mapping) {
+const Module* Symbolizer::module_of(uint32_t pid, CodeMapping* mapping) {
     bool has_name = mapping != nullptr && (mapping->is_file() || !mapping->path.empty());
     return has_name ? &modules_.of(pid, *mapping) : nullptr;
 }
 
 std::optional<std::string> Symbolizer::describe_made_code(Image& image, uint32_t pid,
-                                                          const Mapping* mapping,
+                                                          const CodeMapping* mapping,
                                                           uint64_t address) {
     std::optional<std::string> name = image.made.describe(owner(image, pid), address);
     const bool is_made = mapping != nullptr && mapping->path != "[vdso]" &&
@@ -299,7 +299,8 @@ MadeCode::Owner Symbolizer::owner(const Image& image, uint32_t pid) const {
     const uint64_t epoch = modules_.roots().epoch_ns;
     const uint64_t before = image.first_stack_ns - std::min(image.first_stack_ns, kNumberIsNew);
     const uint64_t since = image.since_ns != 0 ? image.since_ns : before;
-    return {modules_.proc_path(pid, ""), pid, epoch == 0 ? 0 : epoch + since};
+    return {modules_.proc_path(pid, ""), pid, epoch == 0 ? 0 : epoch + since,
+            modules_.roots().user};
 }
 
 }  // namespace mlbcc::event

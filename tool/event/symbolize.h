@@ -72,7 +72,7 @@ private:
         uint32_t id = 0;
         uint64_t since_ns = 0, first_stack_ns = 0;
         bool loaded = false;
-        std::vector<Mapping> maps;
+        std::vector<CodeMapping> maps;
         Backoff maps_backoff;
         MadeCode made;
         bool was_awaited = false;
@@ -92,16 +92,16 @@ private:
     Image& image_since(std::deque<Image>& images, size_t at, uint32_t pid, uint64_t time_ns);
     void load(Image& image, uint32_t pid);
     void add_seen(Image& image, uint32_t pid);
-    Mapping* mapping_of(Image& image, uint32_t pid, uint64_t address);
+    CodeMapping* mapping_of(Image& image, uint32_t pid, uint64_t address);
     std::string frame(Image& image, uint32_t pid, uint64_t address);
     std::optional<std::string> describe(Image& image, uint32_t pid, uint64_t address);
     std::optional<std::string> describe_made_code(Image& image, uint32_t pid,
-                                                  const Mapping* mapping, uint64_t address);
+                                                  const CodeMapping* mapping, uint64_t address);
     MadeCode::Owner owner(const Image& image, uint32_t pid) const;
     Awaited* awaited_for(Image& image, uint32_t pid, uint64_t time_ns);
     void name(const Awaited& awaited);
     std::string unnamed(Image& image, uint32_t pid, uint64_t address);
-    const Module* module_of(uint32_t pid, Mapping* mapping);
+    const Module* module_of(uint32_t pid, CodeMapping* mapping);
 
     StackTable& stacks_;
     MapsLog log_;

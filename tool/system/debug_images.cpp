@@ -69,7 +69,7 @@ std::vector<ElfImage> debug_images(const ElfImage& stripped, const std::string& 
         Result<ElfImage> image = ElfImage::open(file);
         if (!image) continue;
         const bool belongs = marks.build_id.empty()
-                                 ? marks.link && has_crc(open_to_read(file).get(), marks.link->crc)
+                                 ? marks.link && has_crc(image->descriptor(), marks.link->crc)
                                  : marks_of(*image).build_id == marks.build_id;
         if (!belongs) continue;
         found.push_back(std::move(*image));

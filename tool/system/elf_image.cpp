@@ -10,7 +10,7 @@
 #include <climits>
 #include <cstring>
 
-#include "system/paths.h"
+#include "base/open_file.h"
 
 namespace mlbcc::system {
 
@@ -65,9 +65,9 @@ Error not_loadable(const std::string& path, uint16_t type) {
 }  // namespace
 
 Result<ElfImage> ElfImage::open(const std::string& path) {
-    UniqueFd file = open_to_read(path);
-    if (!file) return system_error(fmt::format("cannot open {}", path));
-    return read(std::move(file), path);
+    Result<UniqueFd> file = open_file(path);
+    if (!file) return file.error();
+    return read(std::move(*file), path);
 }
 
 Result<ElfImage> ElfImage::read(UniqueFd file, const std::string& path) {
@@ -78,8 +78,7 @@ Result<ElfImage> ElfImage::read(UniqueFd file, const std::string& path) {
     if (fstat(image.file_.get(), &status) != 0) {
         return system_error(fmt::format("cannot stat {}", path));
     }
-    if (S_ISDIR(status.st_mode)) return Error{fmt::format("{} is a directory", path), 0, {}};
-    if (!S_ISREG(status.st_mode)) return Error{fmt::format("{} is not a file", path), 0, {}};
+    if (!S_ISREG(status.st_mode)) return Error{path + " is not a regular file"};
     image.size_ = static_cast<uint64_t>(status.st_size);
     if (Result<void> read = image.read_header(); !read) return read.error();
     if (image.supported_) image.read_segments();

@@ -29,6 +29,8 @@ public:
     uint64_t entry_point() const { return header_.e_entry; }
     size_t section_names() const { return header_.e_shstrndx; }  // the section that has them
 
+    int descriptor() const { return file_.get(); }
+
     Result<std::vector<Elf64_Shdr>> sections() const;
     // Symbols of a SHT_DYNSYM or SHT_SYMTAB section, and the text of the section it links to. Empty
     // where the section lies.

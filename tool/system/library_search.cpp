@@ -10,6 +10,7 @@
 
 #include "base/diagnostic.h"
 #include "base/glob.h"
+#include "base/open_file.h"
 #include "base/read_file.h"
 #include "system/elf_file.h"
 #include "system/paths.h"
@@ -246,7 +247,10 @@ void LibrarySearcher::add_similar(std::string_view name, Found& found) {
 const std::vector<CachedLibrary>& LibrarySearcher::cache() {
     if (cache_) return *cache_;
     cache_.emplace();
-    const Result<std::string> bytes = read_file(view_.root + kCachePath, kMaxCacheBytes);
+    const std::string path = view_.root + kCachePath;
+    const Result<UniqueFd> file = open_file(path);
+    if (!file) return *cache_;
+    const Result<std::string> bytes = read_file(file->get(), path, kMaxCacheBytes);
     if (!bytes) return *cache_;
     if (auto libraries = parse_ld_cache(*bytes, machine_)) cache_ = std::move(*libraries);
     return *cache_;

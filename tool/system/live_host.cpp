@@ -77,12 +77,12 @@ Result<target::Symbols> LiveHost::symbols(const std::string& path) {
 Result<std::vector<std::byte>> LiveHost::read(const std::string& path, uint64_t offset,
                                               size_t size) {
     if (!open_.file || open_.path != path) {
-        UniqueFd file = open_to_read(path);
-        if (!file) return system_error(fmt::format("cannot open {}", path));
+        Result<UniqueFd> file = open_file(path);
+        if (!file) return file.error();
         struct stat status;
-        if (fstat(file.get(), &status) != 0)
+        if (fstat(file->get(), &status) != 0)
             return system_error(fmt::format("cannot read {}", path));
-        open_ = {path, std::move(file), static_cast<uint64_t>(status.st_size)};
+        open_ = {path, std::move(*file), static_cast<uint64_t>(status.st_size)};
     }
     size = std::min<uint64_t>(size, open_.size - std::min(offset, open_.size));
     std::vector<std::byte> bytes(size);

@@ -1,7 +1,6 @@
 #include "system/paths.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <limits.h>
 #include <sys/stat.h>
@@ -14,6 +13,7 @@
 #include <memory>
 
 #include "base/glob.h"
+#include "base/open_file.h"
 
 namespace mlbcc::system {
 
@@ -123,18 +123,11 @@ std::vector<std::string> expand_glob(const std::string& root, std::string_view p
     return found;
 }
 
-UniqueFd open_to_read(const std::string& path) {
-    constexpr std::string_view kOpen = "/proc/self/fd/";
-    if (path.starts_with(kOpen)) {
-        return UniqueFd(fcntl(std::atoi(path.c_str() + kOpen.size()), F_DUPFD_CLOEXEC, 0));
-    }
-    // O_NONBLOCK: a pipe without a writer must not hold us up.
-    return UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-}
-
+// Seen as it would be opened (base/open_file.h).
 std::optional<FileId> file_id(const std::string& path) {
+    const UniqueFd file = look_at(path);
     struct stat status;
-    if (stat(path.c_str(), &status) != 0) return std::nullopt;
+    if (!file || fstat(file.get(), &status) != 0) return std::nullopt;
     return FileId{status.st_dev, status.st_ino};
 }
 

@@ -9,8 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/unique_fd.h"
-
 namespace mlbcc::system {
 
 // `name` as seen from `directory`: itself where it is absolute.
@@ -25,10 +23,6 @@ std::optional<std::string> canonical_path(const std::string& root, std::string_v
 // The files below `root` that a glob (absolute) matches, canonical, in alphabetical order of their
 // names. Wildcards do not match a leading dot.
 std::vector<std::string> expand_glob(const std::string& root, std::string_view pattern);
-
-// For reading. "/proc/self/fd/7" is that descriptor once more: to open its file anew might be to
-// wait for whoever watches it.
-UniqueFd open_to_read(const std::string& path);
 
 struct FileId {
     uint64_t device = 0, inode = 0;

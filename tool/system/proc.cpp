@@ -20,8 +20,6 @@ namespace {
 constexpr uint64_t kInitialPidNamespace = 0xEFFFFFFC;  // PROC_PID_INIT_INO, linux/proc_ns.h
 constexpr size_t kMaxBytes = 64 << 20;                 // of a file of /proc
 constexpr std::string_view kTgidField = "\nTgid:\t";   // of /proc/PID/status
-constexpr std::string_view kNewline = "\\012";         // in a path of /proc/PID/maps
-constexpr std::string_view kDeleted = " (deleted)";    // behind such a path
 
 template <class T> std::optional<T> to_number(std::string_view text, int base = 10) {
     T value = 0;
@@ -80,48 +78,6 @@ std::optional<Stat> stat_of(int pid) {
     return read_stat(fmt::format("/proc/{}", pid));
 }
 
-// A new line in a path is written as \012; nothing else is.
-std::string unescape(std::string_view path) {
-    std::string text;
-    while (true) {
-        const size_t at = std::min(path.find(kNewline), path.size());
-        text.append(path.substr(0, at));
-        if (at == path.size()) return text;
-        text.push_back('\n');
-        path.remove_prefix(at + kNewline.size());
-    }
-}
-
-void set_path(Mapping& mapping, std::string_view path) {
-    path.remove_prefix(std::min(path.find_first_not_of(' '), path.size()));
-    mapping.deleted = mapping.inode != 0 && path.ends_with(kDeleted);
-    if (mapping.deleted) path.remove_suffix(kDeleted.size());
-    mapping.path = unescape(path);
-}
-
-std::optional<Mapping> parse_mapping(std::string_view line) {
-    const auto start = to_number<uint64_t>(take_until(line, '-'), 16);
-    const auto end = to_number<uint64_t>(take_until(line, ' '), 16);
-    const std::string_view permissions = take_until(line, ' ');
-    const auto offset = to_number<uint64_t>(take_until(line, ' '), 16);
-    const auto major = to_number<uint32_t>(take_until(line, ':'), 16);
-    const auto minor = to_number<uint32_t>(take_until(line, ' '), 16);
-    const auto inode = to_number<uint64_t>(take_until(line, ' '));
-    if (!start || !end || permissions.size() < 3 || !offset || !major || !minor || !inode) {
-        return std::nullopt;
-    }
-    Mapping mapping;
-    mapping.start = *start;
-    mapping.end = *end;
-    mapping.offset = *offset;
-    mapping.inode = *inode;
-    mapping.device_major = *major;
-    mapping.device_minor = *minor;
-    mapping.executable = permissions[2] == 'x';
-    set_path(mapping, line);
-    return mapping;
-}
-
 // Of the call in /proc/PID/task/TID/syscall: `202 0x7f12 0x80 0x0 0x0 0x0 0x0 0x7ffc 0x7f12`.
 void read_call(const std::string& folder, SleepingThread& thread) {
     const Result<std::string> read = read_file(folder + "/syscall", kMaxBytes);
@@ -141,16 +97,6 @@ void read_call(const std::string& folder, SleepingThread& thread) {
 }
 
 }  // namespace
-
-std::vector<Mapping> parse_maps(std::string_view text) {
-    std::vector<Mapping> mappings;
-    while (!text.empty()) {
-        if (auto mapping = parse_mapping(take_until(text, '\n'))) {
-            mappings.push_back(std::move(*mapping));
-        }
-    }
-    return mappings;
-}
 
 Result<std::vector<Mapping>> read_maps(int pid) {
     const Result<std::string> text = read_file(fmt::format("/proc/{}/maps", pid), kMaxBytes);

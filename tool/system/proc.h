@@ -9,24 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/process_maps.h"
 #include "base/result.h"
 
 namespace mlbcc::system {
 
-// A line of /proc/PID/maps:
-//   7f0e1000-7f0e2000 r-xp 00001000 fe:00 5150   /usr/lib/libx.so (deleted)
-struct Mapping {
-    uint64_t start = 0, end = 0;  // addresses, end exclusive
-    uint64_t offset = 0;          // in the file, bytes
-    uint64_t inode = 0;           // 0: no file
-    uint32_t device_major = 0, device_minor = 0;
-    std::string path;  // "" or "[heap]" where there is no file
-    bool executable = false;
-    bool deleted = false;  // " (deleted)" is taken off `path`
-};
-
-// Lines that are no mapping are skipped.
-std::vector<Mapping> parse_maps(std::string_view text);
 Result<std::vector<Mapping>> read_maps(int pid);
 
 Result<std::vector<int>>

@@ -1,7 +1,6 @@
 #include "system/process_view.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/open_file.h"
 #include "base/read_file.h"
 #include "system/paths.h"
 #include "system/proc.h"
@@ -155,9 +155,9 @@ Result<ProcessView> view_of_process(int pid) {
 
 std::string path_of_mapping(const ProcessView& view, const Mapping& mapping) {
     std::string path = view.root + mapping.path;
-    struct stat status;
-    if (!mapping.deleted && stat(path.c_str(), &status) == 0 && status.st_ino == mapping.inode) {
-        return path;
+    if (!mapping.deleted) {
+        const Result<UniqueFd> file = open_file(path);
+        if (file && is_mapped_from(file->get(), mapping)) return path;
     }
     std::string opened =
         fmt::format("/proc/{}/map_files/{:x}-{:x}", view.pid, mapping.start, mapping.end);

@@ -11,15 +11,14 @@ namespace {
 
 constexpr size_t kMaxSeen = 1 << 20;  // processes and addresses that are remembered
 
-const system::Mapping* mapping_of(const std::vector<system::Mapping>& maps, uint64_t address) {
-    auto found = std::ranges::find_if(maps, [&](const system::Mapping& one) {
-        return one.start <= address && address < one.end;
-    });
+const Mapping* mapping_of(const std::vector<Mapping>& maps, uint64_t address) {
+    auto found = std::ranges::find_if(
+        maps, [&](const Mapping& one) { return one.start <= address && address < one.end; });
     return found == maps.end() ? nullptr : &*found;
 }
 
 // The file as we can open it, whatever mount namespace the process is in.
-std::string path_of(const system::Mapping& mapping, uint32_t pid) {
+std::string path_of(const Mapping& mapping, uint32_t pid) {
     std::string path = fmt::format("/proc/{}/root{}", pid, mapping.path);
     auto file = system::file_id(path);
     return file && file->inode == mapping.inode ? path : mapping.path;
@@ -85,8 +84,7 @@ GivenFunctions::Library& GivenFunctions::library_of(const Answer& answer) {
 }
 
 // A library that came while the trace ran is known by its name only.
-bool GivenFunctions::is_of(const system::Mapping& mapping,
-                           const target::UserFunction& giver) const {
+bool GivenFunctions::is_of(const Mapping& mapping, const target::UserFunction& giver) const {
     auto file = system::file_id(giver.path);
     return (file && file->inode == mapping.inode) ||
            system::file_name(mapping.path) == giver.soname || mapping.path == giver.path;
@@ -98,7 +96,7 @@ std::vector<std::string> GivenFunctions::probe_new() {
     for (const Answer& answer : std::exchange(new_, {})) {
         if (!maps.contains(answer.pid)) {
             auto read = system::read_maps(static_cast<int>(answer.pid));
-            maps[answer.pid] = read ? std::move(*read) : std::vector<system::Mapping>();
+            maps[answer.pid] = read ? std::move(*read) : std::vector<Mapping>();
         }
         add(answer, maps, notes);
     }
@@ -108,7 +106,7 @@ std::vector<std::string> GivenFunctions::probe_new() {
 void GivenFunctions::add(const Answer& answer, Maps& maps, std::vector<std::string>& notes) {
     Library& library = library_of(answer);
     const target::UserFunction& giver = frontend_.function(answer.giver);
-    const system::Mapping* mapping = mapping_of(maps[answer.pid], answer.address);
+    const Mapping* mapping = mapping_of(maps[answer.pid], answer.address);
     if (mapping == nullptr) {
         ++library.totals.unseen;
         return;

@@ -51,12 +51,12 @@ private:
         std::set<uint64_t> known;  // where its functions begin: offsets in the file
         sink::GivenAddresses totals;
     };
-    using Maps = std::map<uint32_t, std::vector<system::Mapping>>;  // by process
+    using Maps = std::map<uint32_t, std::vector<Mapping>>;  // by process
 
     void find_clauses();
     void add_answer(const event::Record& record, const Clause& clause);
     Library& library_of(const Answer& answer);
-    bool is_of(const system::Mapping& mapping, const target::UserFunction& giver) const;
+    bool is_of(const Mapping& mapping, const target::UserFunction& giver) const;
     void add(const Answer& answer, Maps& maps, std::vector<std::string>& notes);
     bool is_function(const Answer& answer, Library& library, uint64_t offset);
     const plan::ProbePlan* highest_form(const Answer& answer) const;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/glob.h"
+#include "base/open_file.h"
 #include "system/elf_file.h"
 
 namespace mlbcc::trace {
@@ -125,8 +126,9 @@ std::optional<LateArrival> LateLibraries::next(Loaded& loaded) {
 }
 
 void LateLibraries::take(const std::string& path, Loaded& loaded, LateArrival& arrival) {
-    const UniqueFd opened = system::open_to_read(path);
-    const std::optional<system::SeenFile> file = system::seen_file(opened.get());
+    const Result<UniqueFd> opened = open_file(path);
+    if (!opened) return;
+    const std::optional<system::SeenFile> file = system::seen_file(opened->get());
     if (!file) return;
     if (traced_.contains(file->id)) {
         arrival.traced = file->id;

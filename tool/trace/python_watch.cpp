@@ -69,7 +69,7 @@ void PythonWatch::watch(const std::string& path) {
 void PythonWatch::look_at(int pid) {
     auto maps = system::read_maps(pid);
     if (!maps) return;
-    for (const system::Mapping& one : *maps) {
+    for (const Mapping& one : *maps) {
         if (!one.executable || !may_be_python(one.path)) continue;
         found(static_cast<uint32_t>(pid), one.start, one.offset, one.path);
     }

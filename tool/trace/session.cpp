@@ -16,6 +16,7 @@
 #include "trace/profile.h"
 #include "trace/serve.h"
 #include "trace/trace_info.h"
+#include "trace/views.h"
 
 namespace mlbcc::trace {
 namespace {
@@ -32,7 +33,7 @@ Session::Session(const TraceOptions& options, std::unique_ptr<Generation> genera
                  const bpf::Map& threads, Steps& steps)
     : options_(options), steps_(steps), now_(std::move(generation)),
       pipeline_(now_->frontend.plan, *this,
-                {.symbols = {.epoch_ns = monotonic_epoch_ns()},
+                {.symbols = {.epoch_ns = monotonic_epoch_ns(), .user = user_of(options.targets)},
                  .python_names = [this](uint64_t frame) { return now_->pythons.name(frame); },
                  .kernel_names = [this](uint64_t at) { return kernel_names_.find(at); }}),
       reloader_(options, threads), page_(options.requests().top) {}

@@ -1,7 +1,10 @@
 #include "trace/views.h"
 
+#include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "system/identity.h"
 #include "system/paths.h"
 
 namespace mlbcc::trace {
@@ -35,6 +38,18 @@ system::LaunchOptions launch_options(const TargetOptions& targets) {
     launch.keep_root = targets.keep_root;
     launch.ignores_children = targets.ignores_children;
     return launch;
+}
+
+uid_t user_of(const TargetOptions& targets) {
+    struct stat status {};
+    if (targets.command.empty() && !targets.pids.empty()) {
+        const std::string folder = fmt::format("/proc/{}", targets.pids.front());
+        if (::stat(folder.c_str(), &status) == 0) return status.st_uid;
+    }
+    const system::LaunchOptions launch = launch_options(targets);
+    auto identity =
+        system::choose_identity(system::Caller::current(), launch.user, launch.keep_root);
+    return identity && *identity ? (*identity)->uid : ::geteuid();
 }
 
 Result<std::vector<system::ProcessView>> views_of(const TargetOptions& targets) {

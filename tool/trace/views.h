@@ -1,6 +1,8 @@
 // How the programs that are traced, or will be, find their libraries.
 #pragma once
 
+#include <sys/types.h>
+
 #include <vector>
 
 #include "base/result.h"
@@ -11,6 +13,9 @@
 namespace mlbcc::trace {
 
 system::LaunchOptions launch_options(const TargetOptions& targets);
+
+// Whose the processes are that are traced: the command's user, or that of the first one named.
+uid_t user_of(const TargetOptions& targets);
 
 // Of the command, or each process that the options name; one that cannot be looked at is an error.
 Result<std::vector<system::ProcessView>> views_of(const TargetOptions& targets);

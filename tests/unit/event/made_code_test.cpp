@@ -17,10 +17,15 @@ class MadeCodes : public testing::Test {
 protected:
     MadeCodes() : folder(fs::temp_directory_path() / fmt::format("mlbcc-made-{}", getpid())) {
         fs::create_directories(folder / "70/root/tmp");
-        std::ofstream(folder / "70/status") << "Name:\tnode\nNSpid:\t70\t7\nUmask:\t0022\n";
+        write_status(getuid());
     }
     ~MadeCodes() override { fs::remove_all(folder); }
-    MadeCode::Owner owner() const { return {folder / "70", 70, 0}; }
+    void write_status(uid_t user) const {
+        std::ofstream(folder / "70/status")
+            << fmt::format("Name:\tnode\nUid:\t1\t{0}\t{0}\t{0}\nNSpid:\t70\t7\n", user);
+    }
+    MadeCode::Owner owner() const { return {folder / "70", 70, 0, getuid()}; }
+    fs::path map() const { return folder / "70/root/tmp/perf-7.map"; }
     static void write_map(const fs::path& path) { std::ofstream(path) << "1000 10 f app.js:1\n"; }
 
     const fs::path folder;
@@ -43,6 +48,46 @@ TEST_F(MadeCodes, HaveNamesThatComeWhenTheProcessIsGone) {
     EXPECT_EQ(code.known(0x1006), "[jit]:f app.js:1+0x6");
 }
 
+// Whoever may write to /tmp may put what he likes there, under the name of another's process.
+TEST_F(MadeCodes, AreNotThoseOfWhatIsNoFileOfTheProcessesUser) {
+    const fs::path other = folder / "secret";
+    write_map(other);
+    const auto is_left_alone = [&] {
+        MadeCode fresh;
+        return !fresh.describe(owner(), 0x1006);
+    };
+    fs::create_symlink(other, map());
+    EXPECT_TRUE(is_left_alone()) << "a link out of the root";
+    fs::remove(map());
+    fs::create_symlink(fs::path("..") / ".." / ".." / "secret", map());
+    EXPECT_TRUE(is_left_alone()) << "a link out of the root, by dots";
+    fs::remove(map());
+    fs::create_hard_link(other, map());
+    EXPECT_TRUE(is_left_alone()) << "another name of a file";
+    fs::remove(map());
+    ASSERT_EQ(::mkfifo(map().c_str(), 0666), 0);
+    EXPECT_TRUE(is_left_alone()) << "a pipe";
+    fs::remove(map());
+    write_map(map());
+    write_status(getuid() + 1);
+    EXPECT_TRUE(is_left_alone()) << "another user's";
+    write_status(getuid());
+    EXPECT_FALSE(is_left_alone());
+}
+
+// The newest names are at its end.
+TEST_F(MadeCodes, OfALargeFileHaveTheNewest) {
+    const std::string first = "1000 10 old\n", last = "3000 10 new\n", line(99, 'x');
+    std::ofstream file(map());
+    file << first;
+    for (size_t bytes = 0; bytes < PerfMap::kMaxBytes; bytes += line.size() + 1)
+        file << line << '\n';
+    file << last;
+    file.close();
+    EXPECT_EQ(code.describe(owner(), 0x3006), "[jit]:new+0x6");
+    EXPECT_EQ(code.describe(owner(), 0x1006), std::nullopt);
+}
+
 // As one whose first stack arrives when it has ended.
 TEST_F(MadeCodes, OfAProcessThatIsGoneAreNotNamedAsThoseOfAnOlderOne) {
     const auto pid = static_cast<uint32_t>(getpid());
@@ -52,11 +97,13 @@ TEST_F(MadeCodes, OfAProcessThatIsGoneAreNotNamedAsThoseOfAnOlderOne) {
     ASSERT_EQ(::stat(map.c_str(), &written), 0);
     const auto seconds = static_cast<uint64_t>(written.st_mtim.tv_sec);
     const std::string gone = folder / "gone";
-    code.read_last({gone, pid, (seconds + 2) * 1'000'000'000});
+    code.read_last({gone, pid, (seconds + 2) * 1'000'000'000, getuid()});
     EXPECT_EQ(code.known(0x1006), std::nullopt) << "it was written before";
-    code.read_last({gone, pid, 0});
+    code.read_last({gone, pid, 0, getuid()});
     EXPECT_EQ(code.known(0x1006), std::nullopt) << "nothing is known of its time";
-    code.read_last({gone, pid, seconds * 1'000'000'000});
+    code.read_last({gone, pid, seconds * 1'000'000'000, getuid() + 1});
+    EXPECT_EQ(code.known(0x1006), std::nullopt) << "it is another user's";
+    code.read_last({gone, pid, seconds * 1'000'000'000, getuid()});
     EXPECT_EQ(code.known(0x1006), "[jit]:f app.js:1+0x6");
     fs::remove(map);
 }

@@ -8,13 +8,14 @@
 namespace mlbcc::event {
 namespace {
 
-std::string text_of(const Mapping& m) {
-    return fmt::format("{:x}-{:x} +{:x} {} {} {}{}", m.start, m.end, m.offset, m.device, m.inode,
-                       m.path, m.deleted ? " deleted" : "");
+std::string text_of(const CodeMapping& m) {
+    return fmt::format("{:x}-{:x} +{:x} {:02x}:{:02x} {} {}{}", m.start, m.end, m.offset,
+                       m.device_major, m.device_minor, m.inode, m.path,
+                       m.deleted ? " deleted" : "");
 }
 
 TEST(Mappings, AreTheExecutableOnes) {
-    std::vector<Mapping> maps = parse_maps(
+    std::vector<CodeMapping> maps = code_mappings(
         "7f1c3a5f0000-7f1c3a600000 rwxp 00000000 00:00 0 \n"
         "7f1c3a200000-7f1c3a3a5000 r-xp 00022000 fe:00 1311                       "
         "/usr/lib/libc.so.6\n"
@@ -24,7 +25,7 @@ TEST(Mappings, AreTheExecutableOnes) {
         "(deleted)\n"
         "7ffd1a5e8000-7ffd1a5ea000 r-xp 00000000 00:00 0                          [vdso]\n");
     std::vector<std::string> lines;
-    for (const Mapping& mapping : maps) lines.push_back(text_of(mapping));
+    for (const CodeMapping& mapping : maps) lines.push_back(text_of(mapping));
     EXPECT_EQ(lines, (std::vector<std::string>{
                          "7f1c3a200000-7f1c3a3a5000 +22000 fe:00 1311 /usr/lib/libc.so.6",
                          "7f1c3a5f0000-7f1c3a600000 +0 00:00 0 ",
@@ -37,8 +38,9 @@ TEST(Mappings, AreTheExecutableOnes) {
 }
 
 TEST(Mappings, OfRubbishAreNone) {
-    EXPECT_TRUE(parse_maps("").empty());
-    EXPECT_TRUE(parse_maps("\n\n-\n- - - - - -\nxyz-1 r-xp 0 0:0 0 /a\n7f-80 r-xp\n12-13").empty());
+    EXPECT_TRUE(code_mappings("").empty());
+    EXPECT_TRUE(
+        code_mappings("\n\n-\n- - - - - -\nxyz-1 r-xp 0 0:0 0 /a\n7f-80 r-xp\n12-13").empty());
 }
 
 TEST(PerfMap, NamesMadeCode) {
@@ -55,6 +57,15 @@ TEST(PerfMap, NamesMadeCode) {
 }
 
 // OpenJDK writes 0x before numbers; some writers end lines as Windows does.
+TEST(PerfMap, HasAsManyNamesAsMayBe) {
+    std::string text = "1000 10 first\n2000 10 \n";
+    for (size_t i = 0; i < PerfMap::kMaxEntries; ++i) text += "5000 1 f\n";
+    PerfMap map(text);
+    EXPECT_FALSE(map.find(0x1000));
+    EXPECT_TRUE(map.find(0x5000));
+    EXPECT_FALSE(PerfMap("2000 10 \n2000 10 \r\n").find(0x2000)) << "no name";
+}
+
 TEST(PerfMap, NumbersMayHaveAPrefixAndLinesACarriageReturn) {
     PerfMap map("0x1000 0x20 Interpreter\r\n0X2000 10 java.lang.String::hashCode\n0x 10 none\n");
     ASSERT_TRUE(map.find(0x1000));

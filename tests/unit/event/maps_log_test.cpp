@@ -13,11 +13,10 @@ SeenMapping seen(uint64_t start, uint64_t size, std::string path, uint64_t time_
 
 // "a 1000-2000, b 3000-4000"
 std::string at(const MapsLog& log, uint64_t before_ns, uint32_t pid = 70) {
-    std::string text = log.text(pid, before_ns), out;
-    for (size_t end; (end = text.find('\n')) != text.npos; text.erase(0, end + 1)) {
-        std::string line = text.substr(0, end);
+    std::string out;
+    for (const CodeMapping& one : log.mappings(pid, before_ns)) {
         out += out.empty() ? "" : ", ";
-        out += line.substr(line.rfind(' ') + 1) + " " + line.substr(0, line.find(' '));
+        out += fmt::format("{} {:x}-{:x}", one.path, one.start, one.end);
     }
     return out;
 }
@@ -33,8 +32,11 @@ TEST(MapsLog, TellsHowItWas) {
     log.mapped(seen(0x3000, 0x1000, "/lib", 20));
     log.mapped(seen(0x800, 0x1000, "/bb", 30));
     log.mapped(seen(0x1000, 0x1000, "/a", 40));
-    EXPECT_EQ(log.text(70),
-              "1000-2000 r-xp 00000000 08:01 2 /a\n3000-4000 r-xp 00000000 08:01 4 /lib\n");
+    EXPECT_EQ(at(log, UINT64_MAX), "/a 1000-2000, /lib 3000-4000");
+    const CodeMapping first = log.mappings(70)[0];
+    EXPECT_EQ(first.inode, 2u);
+    EXPECT_EQ(first.device_major, 8u);
+    EXPECT_EQ(first.device_minor, 1u);
     EXPECT_EQ(at(log, 10), "");
     EXPECT_EQ(at(log, 11), "/a 1000-2000");
     EXPECT_EQ(at(log, 30), "/a 1000-2000, /lib 3000-4000");
@@ -45,6 +47,16 @@ TEST(MapsLog, TellsHowItWas) {
     EXPECT_EQ(replaced(log, 29), "0 30");
     EXPECT_EQ(replaced(log, 30), "30 40");
     EXPECT_EQ(replaced(log, 99), "40 -1");
+}
+
+// A path is the program's to choose.
+TEST(MapsLog, APathThatLooksLikeAMappingIsAPath) {
+    const std::string forged = "/tmp/a\n5000-6000 r-xp 00000000 08:01 5 /usr/bin/python3 (deleted)";
+    MapsLog log;
+    log.mapped(seen(0x1000, 0x1000, forged, 10));
+    ASSERT_EQ(log.mappings(70).size(), 1u);
+    EXPECT_EQ(log.mappings(70)[0].path, forged);
+    EXPECT_FALSE(log.mappings(70)[0].deleted);
 }
 
 TEST(MapsLog, TheSameAgainReplacesNothing) {

@@ -91,6 +91,10 @@ std::pair<uint64_t, uint64_t> vdso_of_this_process() {
     return {};
 }
 
+std::string device_of(const Mapping& m) {
+    return fmt::format("{:02x}:{:02x}", m.device_major, m.device_minor);
+}
+
 class Symbols : public testing::Test {
 protected:
     Symbols() : folder(fs::temp_directory_path() / fmt::format("mlbcc-symbols-{}", getpid())) {
@@ -214,9 +218,9 @@ TEST_F(Symbols, NameMadeCodeInMemoryWithAName) {
     auto start = reinterpret_cast<uintptr_t>(page);
     reinterpret_cast<void (*)(void (*)())>(page)(level_three);
     std::string maps;
-    for (const Mapping& m : parse_maps(own_maps())) {
-        maps += fmt::format("{:x}-{:x} r-xp {:x} {} {} {}\n", m.start, m.end, m.offset, m.device,
-                            m.inode, m.start == start ? "[anon:v8]" : m.path);
+    for (const Mapping& m : code_mappings(own_maps())) {
+        maps += fmt::format("{:x}-{:x} r-xp {:x} {} {} {}\n", m.start, m.end, m.offset,
+                            device_of(m), m.inode, m.start == start ? "[anon:v8]" : m.path);
     }
     munmap(page, 4096);
     fs::create_directories(folder / "70/root/tmp");  // of the process, not ours
@@ -304,12 +308,12 @@ TEST_F(Symbols, ALibraryIsNotTakenForOneThatLayThere) {
     level_one();
     StackTable table;
     Symbolizer symbolizer(kHostArch, table, {folder, ""});
-    std::vector<Mapping> maps = parse_maps(own_maps());
+    std::vector<CodeMapping> maps = code_mappings(own_maps());
     const Mapping code = *find_mapping(maps, reinterpret_cast<uint64_t>(level_one));
-    SeenMapping own{70,         code.start, code.end - code.start, code.offset, 0, 0,
-                    code.inode, code.path};
+    SeenMapping own{70,          code.start,        code.end - code.start,
+                    code.offset, code.device_major, code.device_minor,
+                    code.inode,  code.path};
     SeenMapping other = own;
-    std::sscanf(code.device.c_str(), "%x:%x", &own.device_major, &own.device_minor);
     other.inode = 1;
     other.path = "/no/such/plugin.so";
     fake_process(70, own_maps());
@@ -341,9 +345,9 @@ TEST_F(Symbols, ALibraryIsNotTakenForOneThatLayThere) {
 TEST_F(Symbols, AFileThatWasReplacedIsNotTaken) {
     level_one();
     std::string maps;
-    for (const Mapping& m : parse_maps(own_maps())) {
-        maps += fmt::format("{:x}-{:x} r-xp {:x} {} {} {}\n", m.start, m.end, m.offset, m.device,
-                            m.inode + 1, m.path);
+    for (const Mapping& m : code_mappings(own_maps())) {
+        maps += fmt::format("{:x}-{:x} r-xp {:x} {} {} {}\n", m.start, m.end, m.offset,
+                            device_of(m), m.inode + 1, m.path);
     }
     fake_process(70, maps);
     StackTable table;

@@ -119,7 +119,7 @@ MapsFinder own_finder() {
 }
 
 CodeFinder::Code MapsFinder::code_at(uint64_t address) {
-    Mapping* mapping = find_mapping(maps_, address);
+    CodeMapping* mapping = find_mapping(maps_, address);
     if (mapping == nullptr) return {};
     if (!mapping->is_file() && mapping->path != "[vdso]") return {true, nullptr, 0};
     Module& module = modules_.of(pid_, *mapping);
@@ -130,7 +130,7 @@ CodeFinder::Code MapsFinder::code_at(uint64_t address) {
 
 std::string MapsFinder::function(uint64_t return_address) {
     uint64_t address = return_address - 1;
-    Mapping* mapping = find_mapping(maps_, address);
+    CodeMapping* mapping = find_mapping(maps_, address);
     if (mapping == nullptr || !mapping->is_file()) return {};
     Module& module = modules_.of(pid_, *mapping);
     if (!module.symbols) return {};

@@ -51,14 +51,14 @@ std::string maps_text(int pid);
 // Answers as the tracer does: from a maps file's text and the ELF files that it names.
 class MapsFinder : public CodeFinder {
 public:
-    MapsFinder(std::string_view maps, uint32_t pid) : maps_(parse_maps(maps)), pid_(pid) {}
+    MapsFinder(std::string_view maps, uint32_t pid) : maps_(code_mappings(maps)), pid_(pid) {}
     Code code_at(uint64_t address) override;
     bool is_executable(uint64_t address) const { return find_mapping(maps_, address) != nullptr; }
     // The function that a return address is in, "" if it has no name.
     std::string function(uint64_t return_address);
 
 private:
-    std::vector<Mapping> maps_;
+    std::vector<CodeMapping> maps_;
     uint32_t pid_;
     Modules modules_{SymbolRoots{}};
 };

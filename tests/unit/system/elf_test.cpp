@@ -192,7 +192,7 @@ TEST(ReadSymbols, SaysWhyAFileCannotBeRead) {
     EXPECT_EQ(error_of(path("none")),
               "cannot open " + path("none") + ": No such file or directory");
     EXPECT_EQ(error_of(scratch.path()), scratch.path() + " is a directory");
-    EXPECT_EQ(error_of("/dev/null"), "/dev/null is not a file");
+    EXPECT_EQ(error_of("/dev/null"), "/dev/null is not a regular file");
     scratch.write("text", "hello");
     EXPECT_EQ(error_of(path("text")), path("text") + " is not an ELF file");
     scratch.write("empty", "");
@@ -266,7 +266,7 @@ TEST(ReadSymbols, SurvivesAnyBytes) {
 TEST(ReadSymbols, DoesNotWaitForAPipe) {
     const Scratch scratch;
     ASSERT_EQ(mkfifo(scratch.path("pipe").c_str(), 0600), 0);
-    EXPECT_EQ(error_of(scratch.path("pipe")), scratch.path("pipe") + " is not a file");
+    EXPECT_EQ(error_of(scratch.path("pipe")), scratch.path("pipe") + " is not a regular file");
 }
 
 TEST(ElfSoname, IsTheOneTheLinkerWrote) {
