@@ -1,6 +1,7 @@
 // Which part of the pipeline each subcommand needs; nothing else.
 #include <exception>
 
+#include "base/as_caller.h"
 #include "base/output.h"
 #include "cli/command_line.h"
 #include "system/inherited.h"
@@ -43,20 +44,35 @@ int run(const mlbcc::CommandLine& line) {
     return trace::kExitUsage;
 }
 
+// Saved traces are read, and their views written, with no more rights than the caller has.
+bool needs_rights(Command command) {
+    return command != Command::report && command != Command::convert &&
+           command != Command::timeline;
+}
+
 // What no part of the pipeline has an answer to: there is no memory, or no folder to be in.
 int run_guarded(const mlbcc::CommandLine& line) {
     try {
-        return run(line);
+        if (needs_rights(line.command)) return run(line);
+        const auto as_caller = mlbcc::AsCaller::begin();
+        return as_caller ? run(line) : trace::tell(as_caller.error());
     } catch (const std::exception& error) {
         return trace::tell(error);
     }
+}
+
+// A file of options (--config) is the caller's.
+mlbcc::Parsed parse(int argc, char** argv) {
+    const auto as_caller = mlbcc::AsCaller::begin();
+    if (!as_caller) return {{}, trace::tell(as_caller.error())};
+    return mlbcc::parse_command_line(argc, argv);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
     const mlbcc::system::Inherited inherited = mlbcc::system::set_right();
-    mlbcc::Parsed parsed = mlbcc::parse_command_line(argc, argv);
+    mlbcc::Parsed parsed = parse(argc, argv);
     int status = parsed.status;
     if (parsed.line) {
         parsed.line->options.targets.ignores_children = inherited.children_are_ignored;

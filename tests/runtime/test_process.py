@@ -147,6 +147,7 @@ class User(TracerCase):
         self.nobody = pwd.getpwnam("nobody")
         self.sudo = {"SUDO_UID": str(self.nobody.pw_uid), "SUDO_GID": str(self.nobody.pw_gid),
                      "SUDO_USER": "nobody"}
+        os.chown(self.dir, self.nobody.pw_uid, self.nobody.pw_gid)  # who called writes the trace
 
     def test_root_stays_root(self):
         self.assertEqual(self.ids()[0], "0")

@@ -11,6 +11,17 @@ CALLER, STRANGER = 65534, 4711
 TEMPLATE = ROOT / "probe_templates" / "probes" / "mem_page_fault.bpf.c"
 
 
+def installed(folder):
+    """A program of its own, with all that is installed with it; it may be given other rights."""
+    for place in "bin", "libexec/mlbcc", "share/mlbcc":
+        (folder / place).mkdir(parents=True)
+    shutil.copy(MLBCC, folder / "bin")
+    shutil.copy(MLBCC.parent / "mlbcc-bcc", folder / "libexec/mlbcc")
+    for what in "rules", "probe_templates":
+        (folder / "share/mlbcc" / what).symlink_to(ROOT / what)
+    return folder / "bin/mlbcc"
+
+
 class Trusted(TracerCase):
     RULES = 'on "libc.so.6":getenv { count }\n'
 
@@ -111,8 +122,7 @@ error: everybody may write to {rules}, {WHY}
 
     def test_a_program_with_rights_of_its_own(self):
         """Set-user-ID root: the real user is another one than the effective one."""
-        program = self.dir / "mlbcc"
-        shutil.copy(MLBCC, program)
+        program = installed(self.dir)
         program.chmod(0o4755)
         rules = self.rules(self.RULES)
         rules.chmod(0o666)

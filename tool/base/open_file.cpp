@@ -32,9 +32,9 @@ std::optional<size_t> length_of_root(std::string_view path) {
 }
 
 // Links lead nowhere but below `root`; those of /proc, which lead anywhere, are not followed.
-UniqueFd look_below(int root, const std::string& path) {
+UniqueFd look_below(int root, const std::string& path, Links links) {
     open_how how{};
-    how.flags = O_PATH | O_CLOEXEC;
+    how.flags = O_PATH | O_CLOEXEC | (links == Links::refuse ? O_NOFOLLOW : 0);
     how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
     for (int tries = 0; tries < kTries; ++tries) {
         const long fd = ::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how);
@@ -63,7 +63,7 @@ UniqueFd look_at(const std::string& path) {
     const std::optional<size_t> root = length_of_root(path);
     if (!root) return UniqueFd(::open(path.c_str(), O_PATH | O_CLOEXEC));
     const UniqueFd folder(::open(path.substr(0, *root).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    return folder ? look_below(folder.get(), path.substr(*root)) : UniqueFd();
+    return folder ? look_below(folder.get(), path.substr(*root), Links::follow) : UniqueFd();
 }
 
 HeldPath::HeldPath(const std::string& path) : reached_(path) {
@@ -82,8 +82,8 @@ Result<UniqueFd> open_file(const std::string& path) {
     return opened(look_at(path), path);
 }
 
-Result<UniqueFd> open_file_below(int root, const std::string& path, const std::string& name) {
-    return opened(look_below(root, path), name);
+Result<UniqueFd> open_file_below(int root, const std::string& path, Links links) {
+    return opened(look_below(root, path, links), path);
 }
 
 }  // namespace mlbcc

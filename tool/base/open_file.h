@@ -19,8 +19,9 @@ namespace mlbcc {
 // "/proc/self/fd/7" is that descriptor once more: to open its file anew might be to wait for
 // whoever watches it.
 Result<UniqueFd> open_file(const std::string& path);
-// Likewise, of a folder that stands for "/". `name` is for messages.
-Result<UniqueFd> open_file_below(int root, const std::string& path, const std::string& name);
+// Likewise, of a folder that stands for "/". A link is no regular file if it is not to be followed.
+enum class Links { follow, refuse };  // at the path's end
+Result<UniqueFd> open_file_below(int root, const std::string& path, Links links);
 
 // What is there, whatever it is: not opened, for fstat() and the like.
 UniqueFd look_at(const std::string& path);

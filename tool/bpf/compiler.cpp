@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -81,12 +82,16 @@ Error ended_error(int status) {
 
 }  // namespace
 
-Result<CompilerProcess> CompilerProcess::start(const std::string& helper) {
+Result<CompilerProcess> CompilerProcess::start(const std::string& helper,
+                                               std::chrono::seconds patience) {
     int pair[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
         return system_error("cannot make a socket for the compiler helper");
     }
     UniqueFd ours(pair[0]), theirs(pair[1]);
+    const timeval limit{patience.count(), 0};
+    ::setsockopt(ours.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    ::setsockopt(ours.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     auto pid = spawn(helper, theirs.get());
     if (!pid) return pid.error();
     return CompilerProcess(*pid, std::move(ours));
@@ -126,10 +131,12 @@ int CompilerProcess::end() {
     return status;
 }
 
-// The socket is closed at the other end, so the helper is dead or dying: its own end is waited for.
+// The socket is closed at the other end, so the helper is dead or dying, by what it may be: then it
+// does not change how that ends, that it is killed.
 Error CompilerProcess::gone() {
     int status = 0;
     if (pid_ > 0) {
+        ::kill(pid_, SIGKILL);
         while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
         }
         pid_ = -1;
@@ -149,8 +156,15 @@ Result<void> CompilerProcess::send(const std::string& json, std::span<const int>
     if (!socket_) return Error{"the compiler helper is gone"};
     auto sent = send_message(socket_.get(), json, fds);
     if (!sent && (sent.error().code == EPIPE || sent.error().code == ECONNRESET)) return gone();
+    if (!sent && sent.error().code == EAGAIN) return late();
     if (sent) ++awaited_;
     return sent;
+}
+
+Error CompilerProcess::late() {
+    end();
+    return Error{"the compiler helper has not answered in time, and was ended", 0,
+                 "is it stopped, or does a header lie on a file system that does not answer?"};
 }
 
 Result<Message> CompilerProcess::receive_next() {
@@ -159,6 +173,7 @@ Result<Message> CompilerProcess::receive_next() {
     bool closed = message ? message->json.empty() : message.error().code == ECONNRESET;
     if (closed) return gone();
     if (message) return message;
+    if (message.error().code == EAGAIN) return late();
     int status = end();  // what it might still send cannot be understood
     bool fell = WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL;
     return fell ? ended_error(status) : message.error();

@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -146,8 +147,9 @@ using CompileResult = std::variant<Compiled, CompileError>;
 
 class CompilerProcess {
 public:
-    // `helper`: path of mlbcc-bcc.
-    static Result<CompilerProcess> start(const std::string& helper);
+    // `helper`: path of mlbcc-bcc. `patience`: so long an answer may take.
+    static Result<CompilerProcess> start(const std::string& helper,
+                                         std::chrono::seconds patience = std::chrono::minutes(10));
     CompilerProcess(CompilerProcess&& other) noexcept;
     CompilerProcess& operator=(CompilerProcess&& other) noexcept;
     ~CompilerProcess();  // ends the helper
@@ -182,6 +184,7 @@ private:
     Result<Message> receive();
     Result<Message> receive_next();
     Error gone();
+    Error late();
     int end();  // the helper's wait status
 
     pid_t pid_ = -1;

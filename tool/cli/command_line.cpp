@@ -21,6 +21,7 @@
 #include "cli/serve.h"
 #include "cli/targets.h"
 #include "cli/units.h"
+#include "system/trusted_files.h"
 
 namespace mlbcc {
 namespace {
@@ -260,6 +261,14 @@ int read_values(const Texts& texts, CommandLine& line) {
     return check_use(line);
 }
 
+// What it says is done with all rights: to run a command as root, to write a file.
+std::string refusal_of_config(const std::string& path) {
+    const auto admitted = system::TrustedFiles::current().admit(path);
+    if (admitted) return {};
+    const Error& error = admitted.error();
+    return error.help.empty() ? error.message() : error.message() + " (" + error.help + ")";
+}
+
 }  // namespace
 
 Parsed parse_command_line(int argc, char** argv) {
@@ -276,7 +285,8 @@ Parsed parse_command_line(int argc, char** argv) {
     app.require_subcommand(0, 1);
     app.set_config("--config", "",
                    "Options from this file (TOML); those of a subcommand in a section of its name")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->check(refusal_of_config);
     app.allow_config_extras(CLI::config_extras_mode::error);
     app.allow_extras();  // told of by unexpected()
     std::vector<std::string> words;

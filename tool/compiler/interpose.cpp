@@ -11,8 +11,12 @@
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar.h>
 #include <llvm/Transforms/Utils.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstdarg>
 #include <initializer_list>
 
 namespace mlbcc::compiler {
@@ -23,13 +27,38 @@ namespace {
 struct Current {
     const MapSource* source = nullptr;
     LineKeeper* lines = nullptr;
+    bool plain_files = false;
 };
 Current& current() {
     static Current value;
     return value;
 }
 
+// By a system call: open() of the C library is what is replaced.
+int open_plain(const char* path, int flags, mode_t mode) {
+    if (!current().plain_files)
+        return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags, mode));
+    const int fd = static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, O_PATH | O_CLOEXEC, 0));
+    struct stat status {};
+    if (fd >= 0) (void)::fstat(fd, &status);
+    if (fd >= 0) ::close(fd);
+    const bool is_plain = S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
+    if (fd >= 0 && !is_plain) {
+        errno = ENXIO;
+        return -1;
+    }
+    return static_cast<int>(
+        ::syscall(SYS_openat, AT_FDCWD, path, flags | O_NONBLOCK | O_NOCTTY, mode));
+}
+
 }  // namespace
+
+PlainFiles::PlainFiles() {
+    current().plain_files = true;
+}
+PlainFiles::~PlainFiles() {
+    current().plain_files = false;
+}
 
 MapSource::MapSource(const std::map<std::string, UniqueFd>& existing, bool pretend)
     : existing_(existing), pretend_(pretend) {
@@ -53,6 +82,21 @@ int MapSource::descriptor(const char* name) const {
 }
 
 }  // namespace mlbcc::compiler
+
+extern "C" int open(const char* path, int flags, ...) {
+    va_list rest;
+    va_start(rest, flags);
+    const auto mode = static_cast<mode_t>(va_arg(rest, int));
+    va_end(rest);
+    return mlbcc::compiler::open_plain(path, flags, mode);
+}
+extern "C" int open64(const char* path, int flags, ...) {
+    va_list rest;
+    va_start(rest, flags);
+    const auto mode = static_cast<mode_t>(va_arg(rest, int));
+    va_end(rest);
+    return mlbcc::compiler::open_plain(path, flags | O_LARGEFILE, mode);
+}
 
 extern "C" int bcc_procutils_each_ksym(bcc_procutils_ksymcb callback, void* payload) {
     uint64_t address = 1;  // only asked whether it is there

@@ -6,6 +6,7 @@
 //   taken
 //                            instead, and without loading none is made, nor the right to needed
 //   ebpf::BTF::load          gives debug information to the kernel: here it becomes a LineTable
+//   open, open64             LLVM opens whatever is included: a device, or a pipe nobody writes to
 //   PassManagerBuilder::populateModulePassManager
 //                            libbcc optimises at level 3: 40 passes too many for programs of a
 //                            few hundred instructions, for a third of the time
@@ -32,6 +33,15 @@ public:
 private:
     const std::map<std::string, UniqueFd>& existing_;
     bool pretend_;
+};
+
+// While one lives, LLVM opens regular files and folders only; all else is ENXIO.
+class PlainFiles {
+public:
+    PlainFiles();
+    PlainFiles(const PlainFiles&) = delete;
+    PlainFiles& operator=(const PlainFiles&) = delete;
+    ~PlainFiles();
 };
 
 // While one lives, the lines of what is compiled with debug information are kept in it.

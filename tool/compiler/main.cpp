@@ -3,7 +3,13 @@
 //
 //   {"request":"types"|"entries"|"compile"|"versions", ...}  ->  {"ok":true, ...} or
 //   {"ok":false,"error":...}
+#include <poll.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdlib>
+#include <thread>
 
 #include "base/channel.h"
 #include "compiler/entry.h"
@@ -18,6 +24,7 @@ namespace mlbcc::compiler {
 namespace {
 
 constexpr int kSocket = 3;
+constexpr rlim_t kMaxMemory = rlim_t{8} << 30;  // bytes
 
 // Variables that would change what clang or libbcc do.
 constexpr const char* kUnwanted[] = {"CPATH",
@@ -27,8 +34,30 @@ constexpr const char* kUnwanted[] = {"CPATH",
                                      "BCC_KERNEL_MODULES_SUFFIX",
                                      "CCC_OVERRIDE_OPTIONS"};
 
+// Whatever it is doing, it ends when the tracer has: LLVM may be in the middle of something long.
+// Not by PR_SET_PDEATHSIG, which also comes when a thread of the tracer ends.
+void end_with_peer() {
+    std::thread([] {
+        pollfd peer{kSocket, POLLRDHUP, 0};
+        while (::poll(&peer, 1, -1) < 0 && errno == EINTR) {
+        }
+        ::_exit(1);
+    }).detach();
+}
+
+// No more memory than headers and programs need by far, and nothing left behind by a crash.
+void limit_process() {
+    const rlimit none{0, 0}, memory{kMaxMemory, kMaxMemory};
+    ::setrlimit(RLIMIT_CORE, &none);
+#ifndef __SANITIZE_ADDRESS__  // which reserves terabytes
+    ::setrlimit(RLIMIT_DATA, &memory);
+#endif
+}
+
 void prepare_process() {
     for (const char* name : kUnwanted) ::unsetenv(name);
+    limit_process();
+    end_with_peer();
     answer_even_at_the_end(kSocket);
 }
 

@@ -2,8 +2,10 @@
 
 #include <chrono>
 
+#include "base/as_caller.h"
 #include "compiler/clang_text.h"
 #include "compiler/declarations.h"
+#include "compiler/interpose.h"
 #include "compiler/last_words.h"
 #include "compiler/translation_unit.h"
 #include "compiler/type_table.h"
@@ -165,6 +167,10 @@ Headers read_headers(const JsonValue& request) {
 Reply parse_types(const JsonValue& request) {
     LastWords last_words("libclang crashed on the C declarations");
     auto start = Clock::now();
+    // What a header includes stands in messages, and a pipe or a device has no end.
+    const Result<AsCaller> as_caller = AsCaller::begin();
+    if (!as_caller) return failure({as_caller.error(), "", "", ""});
+    const PlainFiles plain_files;
     const Headers headers = read_headers(request);
     auto unit = TranslationUnit::parse(headers);
     if (!unit) return failure({unit.error(), "", "", ""});

@@ -41,6 +41,10 @@ std::vector<uint32_t> numbers_of(std::string_view status, std::string_view name)
     return numbers;
 }
 
+UniqueFd root_folder(const std::string& path) {
+    return UniqueFd(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
 std::string name_of(uint32_t pid) {
     return fmt::format("/tmp/perf-{}.map", pid);
 }
@@ -88,7 +92,7 @@ MadeCode::Place MadeCode::place_of(const Owner& owner) {
 }
 
 void MadeCode::expect(const Owner& owner) {
-    root_ = UniqueFd(::open((owner.proc + "/root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    root_ = root_folder(owner.proc + "/root");
     place_ = place_of(owner);
 }
 
@@ -99,11 +103,14 @@ void MadeCode::read_last(const Owner& owner) {
 
 // Of a process that is gone unseen it is not known which root it had: most have the tracer's.
 void MadeCode::read(const Owner& owner) {
-    if (root_) return take(open_file_below(root_.get(), place_.path, place_.path), place_, 0);
+    const auto take_below = [&](int root, const Place& place, uint64_t since_ns) {
+        take(open_file_below(root, place.path, Links::refuse), place, since_ns);
+    };
+    if (root_) return take_below(root_.get(), place_, 0);
     const Place place = place_of(owner);
-    const UniqueFd root(::open((owner.proc + "/root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    if (root) return take(open_file_below(root.get(), place.path, place.path), place, 0);
-    if (owner.since_ns != 0) take(open_file(place.path), place, owner.since_ns);
+    if (const UniqueFd root = root_folder(owner.proc + "/root"))
+        return take_below(root.get(), place, 0);
+    if (owner.since_ns != 0) take_below(root_folder("/").get(), place, owner.since_ns);
 }
 
 // An older process may have had the number.

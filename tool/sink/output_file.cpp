@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "base/create_file.h"
+
 namespace mlbcc::sink {
 namespace {
 
@@ -40,7 +42,7 @@ std::string help_for(int code, const char* option) {
     case EDQUOT: return fmt::format("make room, or write elsewhere with `{}`", option);
     case ENOENT:
         return fmt::format("create the folder first, or write elsewhere with `{}`", option);
-    default: return {};
+    default: return help_for_created(code);
     }
 }
 
@@ -53,7 +55,7 @@ Result<OutputFile> OutputFile::open(const std::string& path, const char* option)
         if (!fd) return system_error("cannot write to " + name);
         return OutputFile(name, option, std::move(fd));
     }
-    UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    UniqueFd fd = create_file(path, 0644);
     if (!fd) return system_error("cannot create " + path, help_for(errno, option));
     return OutputFile(path, option, std::move(fd));
 }

@@ -123,18 +123,34 @@ Result<std::optional<Identity>> sudo_identity(const Caller& caller) {
     return std::optional(std::move(identity));
 }
 
+Identity real_identity() {
+    Identity identity;
+    if (auto found = look_up_uid(getuid()); found && *found) identity = std::move(**found);
+    identity.uid = getuid();
+    identity.gid = getgid();
+    identity.groups.resize(static_cast<size_t>(std::max(0, getgroups(0, nullptr))));
+    (void)getgroups(static_cast<int>(identity.groups.size()), identity.groups.data());
+    return identity;
+}
+
 }  // namespace
 
 Caller Caller::current() {
-    Caller caller{geteuid(), {}};
+    Caller caller{geteuid(), {}, {}};
     for (char** variable = environ; variable != nullptr && *variable != nullptr; variable++) {
         caller.environment.emplace_back(*variable);
     }
+    if (getuid() != caller.effective_uid) caller.real = real_identity();
     return caller;
 }
 
 Result<std::optional<Identity>>
 choose_identity(const Caller& caller, const std::optional<std::string>& user, bool keep_root) {
+    if (caller.real) {
+        if (!user && !keep_root) return caller.real;
+        return Error{"mlbcc is a set-user-ID program here: its commands run as who called it", 0,
+                     "leave --user and --root out"};
+    }
     if (user) return named_identity(caller, *user);
     if (caller.effective_uid != 0 || keep_root) return std::optional<Identity>();
     return sudo_identity(caller);

@@ -22,11 +22,13 @@ struct Identity {
 struct Caller {
     uid_t effective_uid = 0;
     std::vector<std::string> environment;  // "NAME=value"
+    // Who called a set-user-ID program: another than the effective one. Nullopt: nobody.
+    std::optional<Identity> real;
     static Caller current();
 };
 
 // Nullopt: the command runs as the caller does. `user` is a name or a number. Errors: no such user;
-// a switch without being root.
+// a switch without being root, or by a set-user-ID program, whose commands run as who called it.
 Result<std::optional<Identity>>
 choose_identity(const Caller& caller, const std::optional<std::string>& user, bool keep_root);
 

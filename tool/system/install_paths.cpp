@@ -58,14 +58,22 @@ std::string cache_folder() {
 
 InstallHints InstallHints::current(std::optional<std::string> templates) {
     const char* variable = std::getenv("MLBCC_TEMPLATES");
-    return {running_folder(), std::move(templates), variable == nullptr ? "" : variable,
-            MLBCC_SOURCE_DIR, MLBCC_BINARY_DIR};
+    InstallHints hints{
+        running_folder(), std::move(templates), variable == nullptr ? "" : variable, {}, {}};
+    if (hints.executable_folder == MLBCC_BINARY_DIR) {
+        hints.source_folder = MLBCC_SOURCE_DIR;
+        hints.build_folder = MLBCC_BINARY_DIR;
+    }
+    return hints;
 }
 
 // "rules" -> /usr/bin/../share/mlbcc/rules and /src/mlbcc/rules.
 std::vector<std::string> InstallPaths::bundled(std::string_view kind) const {
-    return {fmt::format("{}/../share/mlbcc/{}", hints_.executable_folder, kind),
-            fmt::format("{}/{}", hints_.source_folder, kind)};
+    std::vector<std::string> places{
+        fmt::format("{}/../share/mlbcc/{}", hints_.executable_folder, kind)};
+    if (!hints_.source_folder.empty())
+        places.push_back(fmt::format("{}/{}", hints_.source_folder, kind));
+    return places;
 }
 
 Result<std::vector<std::string>> InstallPaths::template_folders() const {
@@ -92,11 +100,12 @@ Result<std::vector<std::string>> InstallPaths::template_folders() const {
 }
 
 Result<std::string> InstallPaths::compiler() const {
-    const std::vector<std::string> places{
+    std::vector<std::string> places{
         fmt::format("{}/{}", hints_.executable_folder, kHelper),
         fmt::format("{}/../libexec/mlbcc/{}", hints_.executable_folder, kHelper),
-        fmt::format("{}/{}", hints_.build_folder, kHelper),
     };
+    if (!hints_.build_folder.empty())
+        places.push_back(fmt::format("{}/{}", hints_.build_folder, kHelper));
     for (const std::string& place : places) {
         if (is_file(place) && access(place.c_str(), X_OK) == 0) {
             return canonical_path("", place).value_or(place);
@@ -127,14 +136,20 @@ std::vector<std::string> InstallPaths::bundled_names() const {
 Result<std::string> InstallPaths::find_rules_file(std::string_view name,
                                                   std::string_view directory) const {
     const std::string path = join_path(directory == "." ? "" : directory, name);
-    if (is_file(path)) return path;
     const bool is_path = name.find('/') != std::string_view::npos;
-    std::vector<std::string> places{path};
+    const bool may_be_path = is_path || name.ends_with(kRulesSuffix);
+    if (may_be_path && is_file(path)) return path;
+    std::vector<std::string> places;
+    if (may_be_path) places.push_back(path);
     for (const std::string& folder : is_path ? std::vector<std::string>() : bundled("rules")) {
         std::string file = join_path(folder, name);
         if (!file.ends_with(kRulesSuffix)) file += kRulesSuffix;
         if (is_file(file)) return canonical_path("", file).value_or(file);
         places.push_back(std::move(file));
+    }
+    if (!may_be_path && is_file(path)) {
+        return Error{fmt::format("`{}` is no bundled rule file", name), 0,
+                     fmt::format("there is a file of that name: `./{}` is its path", name)};
     }
     if (is_folder(path)) return Error{fmt::format("{} is a directory, not a file", path), 0, {}};
     const auto near = closest_name(name, bundled_names());

@@ -18,8 +18,9 @@ struct InstallHints {
     std::string executable_folder;         // of the running program
     std::optional<std::string> templates;  // --templates DIR
     std::string templates_variable;        // MLBCC_TEMPLATES, "" where it is not set
-    std::string source_folder;             // what the program was built from, and where
-    std::string build_folder;
+    // What the program was built from, and where; "" where it runs from another place: then it is
+    // installed, and takes what is installed with it.
+    std::string source_folder, build_folder;
 
     static InstallHints current(std::optional<std::string> templates);
 };
@@ -43,8 +44,9 @@ public:
     // The folders of bundled rules that exist, and headers below them (types/), best first.
     std::vector<std::string> rules_folders() const;
 
-    // What `--rules NAME` and `import "NAME"` mean. A path (from `directory`, where it is relative)
-    // wins; else NAME.rules or NAME of the bundled rules.
+    // What `--rules NAME` and `import "NAME"` mean. A name with a `/` is a path (from `directory`,
+    // where it is relative), `x.rules` is one, too, if there is such a file; else NAME.rules of the
+    // bundled rules.
     Result<std::string> find_rules_file(std::string_view name, std::string_view directory) const;
 
 private:

@@ -2,9 +2,11 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/fanotify.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -86,7 +88,7 @@ bool leads_to(const Place& place, const SeenFile& file) {
     return real && is_it(*real);
 }
 
-Result<OpenGuard> OpenGuard::start(std::chrono::nanoseconds patience) {
+Result<OpenGuard> OpenGuard::start(std::chrono::nanoseconds patience, std::chrono::seconds answer) {
     UniqueFd fanotify(fanotify_init(kGroup, kFiles));
     if (!fanotify) {
         return system_error("cannot wait for files to be opened (fanotify)",
@@ -99,6 +101,9 @@ Result<OpenGuard> OpenGuard::start(std::chrono::nanoseconds patience) {
         return system_error("cannot make a socket");
     }
     UniqueFd ours(sockets[0]), theirs(sockets[1]);
+    const timeval limit{answer.count(), 0};
+    setsockopt(ours.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    setsockopt(ours.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     const pid_t pid = fork();
     if (pid < 0) return system_error("cannot start a process");
     if (pid == 0) {
@@ -112,11 +117,12 @@ OpenGuard::OpenGuard(OpenGuard&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)), socket_(std::move(other.socket_)),
       arrived_(std::move(other.arrived_)), gone_(other.gone_) {}
 
-// Not only closed: a process that was forked and has not executed yet has a copy of the socket.
+// With its last descriptor the kernel lets go whoever is held.
 OpenGuard::~OpenGuard() {
-    if (socket_) shutdown(socket_.get(), SHUT_RDWR);
     socket_.reset();
-    if (pid_ > 0) waitpid(pid_, nullptr, 0);
+    if (pid_ <= 0) return;
+    kill(pid_, SIGKILL);  // it may be stopped
+    waitpid(pid_, nullptr, 0);
 }
 
 void OpenGuard::tell(std::string_view text) {
@@ -140,8 +146,8 @@ std::optional<OpenGuard::Reply> OpenGuard::receive(bool wait) {
     do {
         got = recvmsg(socket_.get(), &message, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT));
     } while (got < 0 && errno == EINTR);
-    if (got < 0 && errno == EAGAIN) return std::nullopt;
-    if (got != sizeof reply) {
+    if (got < 0 && errno == EAGAIN && !wait) return std::nullopt;
+    if (got != sizeof reply) {  // or it does not answer
         gone_ = true;
         return std::nullopt;
     }
@@ -164,7 +170,7 @@ Result<int> OpenGuard::watch(const Place& place) {
         return system_error(place.has_folder() ? "cannot watch " + place.root + place.pattern
                                                : "cannot watch file systems for " + place.pattern);
     }
-    return Error{"the process that waits for files to be opened has ended"};
+    return Error{"the process that waits for files to be opened does not answer"};
 }
 
 void OpenGuard::pass(const FileId& file) {

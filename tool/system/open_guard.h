@@ -57,8 +57,10 @@ struct HeldOpen {
 
 class OpenGuard {
 public:
-    // Errors: no right to do so (CAP_SYS_ADMIN), or a kernel that cannot.
-    static Result<OpenGuard> start(std::chrono::nanoseconds patience);
+    // `patience`: so long a program is held. `answer`: so long the guardian, which marks file
+    // systems, is waited for. Errors: no right to do so (CAP_SYS_ADMIN), or a kernel that cannot.
+    static Result<OpenGuard> start(std::chrono::nanoseconds patience,
+                                   std::chrono::seconds answer = std::chrono::seconds(30));
     OpenGuard(OpenGuard&& other) noexcept;
     OpenGuard& operator=(OpenGuard&&) = delete;
     ~OpenGuard();  // everybody goes on
@@ -75,6 +77,7 @@ public:
     std::optional<HeldOpen> next();
     void release(const HeldOpen& held);
     bool is_alive() const { return !gone_; }
+    pid_t pid() const { return pid_; }  // of the guardian
 
 private:
     OpenGuard(pid_t pid, UniqueFd socket) : pid_(pid), socket_(std::move(socket)) {}

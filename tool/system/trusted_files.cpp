@@ -3,19 +3,17 @@
 #include <fmt/format.h>
 #include <grp.h>
 #include <pwd.h>
-#include <sys/auxv.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <climits>
-#include <cstdlib>
 #include <deque>
 #include <filesystem>
 #include <vector>
 
+#include "base/as_caller.h"
 #include "base/read_file.h"
 
 namespace mlbcc::system {
@@ -59,21 +57,8 @@ void push_front(std::deque<std::string>& names, const std::string& path) {
 
 }  // namespace
 
-std::optional<uid_t> exceeded_caller(uid_t real, uid_t effective, bool has_file_rights,
-                                     const std::string& sudo_uid) {
-    if (real != effective || has_file_rights) return real;
-    uid_t caller = 0;
-    const auto [end, error] =
-        std::from_chars(sudo_uid.data(), sudo_uid.data() + sudo_uid.size(), caller);
-    const bool by_sudo = error == std::errc() && end == sudo_uid.data() + sudo_uid.size();
-    if (effective != 0 || !by_sudo || caller == 0) return std::nullopt;
-    return caller;
-}
-
 TrustedFiles TrustedFiles::current() {
-    const char* sudo_uid = std::getenv("SUDO_UID");
-    return TrustedFiles(exceeded_caller(::getuid(), ::geteuid(), ::getauxval(AT_SECURE) != 0,
-                                        sudo_uid == nullptr ? "" : sudo_uid));
+    return TrustedFiles(exceeded_caller());
 }
 
 // A group may be one person's own, as many systems have it.
@@ -112,8 +97,11 @@ Result<void> TrustedFiles::admit_one(const struct stat& status, const std::strin
                    help);
 }
 
+// What the caller may not see is not told of.
 Result<void> TrustedFiles::admit(const std::string& path) const {
     if (!caller_) return {};
+    const Result<AsCaller> as_caller = AsCaller::begin();
+    if (!as_caller) return as_caller.error();
     std::error_code code;
     std::deque<std::string> names;
     push_front(names, fs::absolute(path, code).string());
@@ -160,7 +148,14 @@ Result<void> TrustedFiles::admit_tree(const std::string& folder) const {
 
 Result<std::string> TrustedFiles::read(const std::string& path, size_t max_bytes) const {
     if (auto done = admit(path); !done) return done.error();
-    return read_file(path, max_bytes);
+    const Result<AsCaller> as_caller = AsCaller::begin();
+    if (!as_caller) return as_caller.error();
+    Result<std::string> text = read_file(path, max_bytes);
+    if (text || !caller_ || text.error().code != EACCES) return text;
+    Error error = text.error();
+    error.help =
+        fmt::format("files are read with the rights of {}, who called", user_name(*caller_));
+    return error;
 }
 
 }  // namespace mlbcc::system

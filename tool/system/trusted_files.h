@@ -28,7 +28,7 @@ public:
     // has a sticky bit, as /tmp, may be everybody's: only the owner replaces a file there.
     Result<void> admit(const std::string& path) const;
     Result<void> admit_tree(const std::string& folder) const;  // each file below it
-    // The text of a file that is admitted; otherwise as read_file().
+    // The text of a file that is admitted, and that the caller may read; otherwise as read_file().
     Result<std::string> read(const std::string& path, size_t max_bytes) const;
 
 private:
@@ -37,9 +37,5 @@ private:
 
     std::optional<uid_t> caller_;
 };
-
-// Whose rights this process exceeds. `sudo_uid`: text of SUDO_UID, "" where it is not set.
-std::optional<uid_t> exceeded_caller(uid_t real, uid_t effective, bool has_file_rights,
-                                     const std::string& sudo_uid);
 
 }  // namespace mlbcc::system

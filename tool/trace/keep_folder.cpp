@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/as_caller.h"
 #include "base/unique_fd.h"
 #include "base/write_all.h"
 #include "system/trusted_files.h"
@@ -93,6 +94,8 @@ Result<void> clear(const std::string& path) {
 }  // namespace
 
 Result<KeepFolder> KeepFolder::open(const std::string& path) {
+    const Result<AsCaller> as_caller = AsCaller::begin();
+    if (!as_caller) return as_caller.error();
     std::error_code code;
     fs::create_directories(path, code);
     if (code) return Error{"cannot make the folder --keep " + path, code.value(), {}};
@@ -107,7 +110,8 @@ void KeepFolder::add(const std::string& name, const std::string& what, std::stri
 
 void KeepFolder::write(const std::string& name, std::string_view text) {
     const auto failed = [&] { tell(system_error(fmt::format("cannot write {}/{}", path_, name))); };
-    auto place = place_of(path_, name, true);
+    const Result<AsCaller> as_caller = AsCaller::begin();
+    auto place = as_caller ? place_of(path_, name, true) : Result<Place>(as_caller.error());
     if (!place) {
         tell(place.error());
         return;

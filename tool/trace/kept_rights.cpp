@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/as_caller.h"
+
 namespace mlbcc::trace {
 namespace {
 
@@ -58,6 +60,8 @@ KeptRights rights_to_keep(const Work& work, Capabilities own) {
 void give_up_rights(const Work& work, const Steps& steps, const std::function<bool()>& reads_maps,
                     const std::function<bool()>& sees_processes) {
     const Capabilities own = system::effective_capabilities();
+    // What is written from now on is the caller's: CAP_SETUID, to say so later, is given up.
+    if (auto done = stay_as_caller(); !done) steps.tell(done.error().message());
     KeptRights kept = rights_to_keep(work, own);
     (void)system::use_capabilities(kept.capabilities);
     if (!reads_maps()) {  // before Linux 5.19

@@ -1,8 +1,8 @@
 #include "trace/report_file.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
+#include "base/create_file.h"
 #include "base/write_all.h"
 #include "sink/summary_text.h"
 
@@ -11,10 +11,9 @@ namespace mlbcc::trace {
 Result<ReportFile> ReportFile::create(const std::string& path) {
     ReportFile made;
     if (path.empty()) return made;
-    constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
     made.path_ = path;
-    made.fd_.reset(path == "-" ? ::dup(STDOUT_FILENO) : ::open(path.c_str(), kFlags, 0666));
-    if (!made.fd_) return system_error("cannot create " + path);
+    made.fd_ = path == "-" ? UniqueFd(::dup(STDOUT_FILENO)) : create_file(path, 0666);
+    if (!made.fd_) return system_error("cannot create " + path, help_for_created(errno));
     return made;
 }
 

@@ -1,6 +1,7 @@
 #include "trace/trace.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -12,6 +13,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "base/as_caller.h"
 #include "base/unique_fd.h"
 #include "system/process.h"
 #include "system/process_view.h"
@@ -56,6 +58,15 @@ Result<std::string> default_output() {
 
 Result<std::string> output_path(const TraceOptions& options) {
     if (!options.output.trace.empty() || options.serve() != nullptr) return options.output.trace;
+    const Result<AsCaller> as_caller = AsCaller::begin();
+    if (!as_caller) return as_caller.error();
+    struct stat status {};
+    const bool is_link = ::lstat("traces", &status) == 0 && S_ISLNK(status.st_mode);
+    if (is_link && status.st_uid != 0 && status.st_uid != ::geteuid() &&
+        status.st_uid != exceeded_caller()) {
+        return Error{fmt::format("traces is a link that user {} made", status.st_uid), 0,
+                     "choose another place with -o FILE"};
+    }
     std::error_code code;
     std::filesystem::create_directories("traces", code);
     if (code) {

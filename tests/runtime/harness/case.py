@@ -57,8 +57,9 @@ class TracerCase(unittest.TestCase):
             options.setdefault("stdin", subprocess.DEVNULL)
         options.setdefault("stdout", subprocess.PIPE)
         options.setdefault("stderr", subprocess.PIPE)
+        options.setdefault("cwd", self.dir)
         self.last = subprocess.run([str(machine.MLBCC), *map(str, arguments)], text=True,
-                                   errors="replace", timeout=timeout, cwd=self.dir, **options)
+                                   errors="replace", timeout=timeout, **options)
         return self.last
 
     def trace(self, rules, *command, options=(), status=0, **run):

@@ -27,9 +27,9 @@ protected:
     }
     ~OpenFile() override { fs::remove_all(folder); }
 
-    std::string below(const std::string& path) const {
+    std::string below(const std::string& path, Links links = Links::follow) const {
         const UniqueFd root(::open((folder / "root").c_str(), O_PATH | O_CLOEXEC));
-        const Result<UniqueFd> file = open_file_below(root.get(), path, path);
+        const Result<UniqueFd> file = open_file_below(root.get(), path, links);
         if (!file) return file.error().message();
         return *read_file(file->get(), path, 100);
     }
@@ -49,6 +49,8 @@ TEST_F(OpenFile, LinksLeadNowhereButBelowTheRoot) {
     EXPECT_EQ(below("/lib/absolute"), "own");
     link("own", "relative");
     EXPECT_EQ(below("/lib/relative"), "own");
+    EXPECT_EQ(below("/lib/relative", Links::refuse), "/lib/relative is not a regular file");
+    EXPECT_EQ(below("/lib/own", Links::refuse), "own");
     const std::string no = ": No such file or directory";
     link(folder / "host", "out");
     EXPECT_EQ(below("/lib/out"), "cannot open /lib/out" + no);

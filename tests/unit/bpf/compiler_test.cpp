@@ -2,6 +2,8 @@
 #include "bpf/compiler.h"
 
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -48,6 +50,41 @@ TEST(CompilerProcess, DiesWhileItIsAsked) {
     auto again = helper.types(one_function());
     ASSERT_FALSE(again);
     EXPECT_EQ(again.error().message(), "the compiler helper is gone");
+}
+
+TEST(CompilerProcess, IsNotWaitedForWithoutEnd) {
+    auto helper = CompilerProcess::start(kHelper, std::chrono::seconds(1));
+    ASSERT_TRUE(helper);
+    const pid_t pid = helper->pid();
+    ::kill(pid, SIGSTOP);
+    auto types = helper->types(one_function());
+    ASSERT_FALSE(types);
+    EXPECT_EQ(types.error().message(),
+              "the compiler helper has not answered in time, and was ended");
+    EXPECT_EQ(::kill(pid, 0), -1) << "nothing of it is left";
+}
+
+// As where the tracer is killed: its end of the socket is closed, and nothing else happens.
+TEST(CompilerProcess, EndsInTheMiddleOfItsWorkWhenItsOwnerHas) {
+    int pipes[2];
+    ASSERT_EQ(::pipe(pipes), 0);
+    const pid_t owner = ::fork();
+    if (owner == 0) {
+        CompilerProcess helper = start();
+        const pid_t pid = helper.pid();
+        (void)!::write(pipes[1], &pid, sizeof pid);
+        TypesRequest request = one_function();
+        for (int i = 0; i < 200000; ++i) request.text += "int f" + std::to_string(i) + "(int);\n";
+        (void)helper.send_types(request);
+        ::_exit(0);
+    }
+    pid_t pid = 0;
+    ASSERT_EQ(::read(pipes[0], &pid, sizeof pid), static_cast<ssize_t>(sizeof pid));
+    ::waitpid(owner, nullptr, 0);
+    for (int tries = 0; tries < 200 && ::kill(pid, 0) == 0; ++tries) ::usleep(10'000);
+    EXPECT_EQ(::kill(pid, 0), -1);
+    ::close(pipes[0]);
+    ::close(pipes[1]);
 }
 
 TEST(CompilerProcess, EndsWithItsOwner) {

@@ -62,6 +62,10 @@ TEST_F(MadeCodes, AreNotThoseOfWhatIsNoFileOfTheProcessesUser) {
     fs::create_symlink(fs::path("..") / ".." / ".." / "secret", map());
     EXPECT_TRUE(is_left_alone()) << "a link out of the root, by dots";
     fs::remove(map());
+    write_map(folder / "70/root/tmp/own");
+    fs::create_symlink("own", map());
+    EXPECT_TRUE(is_left_alone()) << "a link";
+    fs::remove(map());
     fs::create_hard_link(other, map());
     EXPECT_TRUE(is_left_alone()) << "another name of a file";
     fs::remove(map());

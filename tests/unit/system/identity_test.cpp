@@ -14,8 +14,8 @@ using testing::Contains;
 using testing::ElementsAre;
 using Texts = std::vector<std::string>;
 
-const Caller kRoot{0, {"HOME=/root", "USER=root", "A=1"}};
-const Caller kPerson{1234, {"HOME=/home/me", "SUDO_UID=7", "SUDO_GID=7"}};
+const Caller kRoot{0, {"HOME=/root", "USER=root", "A=1"}, {}};
+const Caller kPerson{1234, {"HOME=/home/me", "SUDO_UID=7", "SUDO_GID=7"}, {}};
 
 Caller under_sudo(const std::string& uid, const std::string& gid) {
     return {0, {"HOME=/root", "USER=root", "SUDO_UID=" + uid, "SUDO_GID=" + gid}};
@@ -97,6 +97,21 @@ TEST(EnvironmentOf, HasTheIdentitysVariables) {
     EXPECT_EQ(environment_of(kRoot, identity),
               (Texts{"A=1", "HOME=/home/me", "USER=me", "LOGNAME=me", "SHELL=/bin/zsh"}));
     EXPECT_EQ(environment_of(kRoot, Identity{}), kRoot.environment) << "nothing known of the user";
+}
+
+TEST(ChooseIdentity, OfASetUserIdProgramIsWhoCalledIt) {
+    Caller caller{0, {"SUDO_UID=7", "SUDO_GID=7"}, Identity{1234, 1235, {1235}, "me", "", ""}};
+    const auto chosen = choose_identity(caller, std::nullopt, false);
+    ASSERT_TRUE(chosen && *chosen);
+    EXPECT_EQ((*chosen)->uid, 1234u);
+    EXPECT_EQ((*chosen)->gid, 1235u);
+    for (const auto& [user, keep_root] :
+         {std::pair<std::optional<std::string>, bool>("root", false), {std::nullopt, true}}) {
+        const auto refused = choose_identity(caller, user, keep_root);
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(refused.error().message(),
+                  "mlbcc is a set-user-ID program here: its commands run as who called it");
+    }
 }
 
 }  // namespace

@@ -180,6 +180,18 @@ TEST_F(Guarded, WhatIsNoElfFileIsNotHeld) {
     EXPECT_FALSE(guard->next());
 }
 
+TEST_F(Guarded, IsNotWaitedForWithoutEnd) {
+    guard.reset();
+    auto stopped = OpenGuard::start(kPatience, std::chrono::seconds(1));
+    ASSERT_TRUE(stopped);
+    ::kill(stopped->pid(), SIGSTOP);
+    const auto watched = stopped->watch({"", scratch.path("lib/libx.so")});
+    ASSERT_FALSE(watched);
+    EXPECT_EQ(watched.error().message(),
+              "the process that waits for files to be opened does not answer");
+    EXPECT_FALSE(stopped->is_alive());
+}
+
 TEST_F(Guarded, AtItsEndAllGoOn) {
     const std::string path = scratch.write("lib/libx.so", kElf);
     ASSERT_TRUE(guard->watch({"", path}));

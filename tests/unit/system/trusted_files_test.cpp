@@ -130,16 +130,5 @@ TEST_F(Trusted, WhatIsNotThere) {
               "cannot stat " + scratch_.path("none") + ": No such file or directory");
 }
 
-TEST(ExceededCaller, BySudoOrByTheProgram) {
-    using Uid = std::optional<uid_t>;
-    EXPECT_EQ(exceeded_caller(0, 0, false, ""), Uid());
-    EXPECT_EQ(exceeded_caller(0, 0, false, "1000"), Uid(1000));
-    EXPECT_EQ(exceeded_caller(0, 0, false, "0"), Uid());
-    EXPECT_EQ(exceeded_caller(0, 0, false, "me"), Uid());
-    EXPECT_EQ(exceeded_caller(1000, 1000, false, "1000"), Uid());  // sudo is over
-    EXPECT_EQ(exceeded_caller(1000, 0, true, ""), Uid(1000));
-    EXPECT_EQ(exceeded_caller(1000, 1000, true, ""), Uid(1000));  // capabilities of the file
-}
-
 }  // namespace
 }  // namespace mlbcc::system
