@@ -116,6 +116,16 @@ class Caller(TracerCase):
                 self.assertIn("No such device or address", done.stderr)
             self.assertLess(time.monotonic() - start, 20)
 
+    def test_what_a_header_includes_is_no_larger_than_a_header(self):
+        (self.dir / "h.h").write_text(f'#include "zeros"\n{GETENV}')
+        (self.dir / "zeros").touch()
+        os.truncate(self.dir / "zeros", 1 << 30)
+        start = time.monotonic()
+        done = self.mlbcc("check", "--no-cache", "--rules", self.rules(HEADER.format("h.h")))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("File too large", done.stderr)
+        self.assertLess(time.monotonic() - start, 10)
+
     def test_a_set_user_id_program(self):
         program = installed(self.dir / "installed")
         program.chmod(0o4755)

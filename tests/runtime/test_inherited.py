@@ -6,6 +6,8 @@ import os
 import resource
 import signal
 import subprocess
+import time
+from pathlib import Path
 
 from harness import MLBCC, TracerCase
 
@@ -98,6 +100,20 @@ class Inherited(TracerCase):
         self.assertIn(b"File too large", done.stderr)
         self.assertLessEqual(self.out.stat().st_size, 4096)
         self.assertTrue(self.out.read_bytes().endswith(b"}\n"))
+
+    def test_there_is_no_more_memory(self):
+        """The trace ends there, and says so; the command goes on, and its status is that of mlbcc."""
+        rules = self.rules("on syscall:getppid { event app.getppid(ret)   count by ret }")
+        code = "import os, sys\nfor i in range(200000): os.getppid()\nsys.exit(7)"
+        job = subprocess.Popen([MLBCC, "--no-realtime", "-q", "--rules", rules, "-o", self.out, "--", "python3", "-S", "-c", "import time; time.sleep(1)\n" + code],
+                               stderr=subprocess.PIPE, text=True, cwd=self.dir)
+        while not self.out.exists() or self.out.stat().st_size == 0:
+            time.sleep(0.01)
+        size = 1024 * next(int(line.split()[1]) for line in Path(f"/proc/{job.pid}/status").read_text().splitlines() if line.startswith("VmSize"))
+        resource.prlimit(job.pid, resource.RLIMIT_AS, (size // 2, size // 2))
+        _, said = job.communicate(timeout=60)
+        self.assertEqual(job.returncode, 7, said)
+        self.assertIn("error: ", said)
 
     def test_too_few_files_may_be_open(self):
         """It works, or the message says which limit to raise."""

@@ -15,7 +15,9 @@ PROOFS = {
     "Rule files, C headers, templates": [
         "runtime/test_trusted.py:test_a_rule_file", "runtime/test_trusted.py:test_a_header", "runtime/test_trusted.py:test_a_template",
         "runtime/test_caller.py:test_options_of_another_s_file"],
-    "C headers are parsed": ["runtime/test_caller.py:test_what_the_caller_may_not_read", "runtime/test_caller.py:test_what_a_header_includes_is_a_file"],
+    "C headers are parsed": [
+        "runtime/test_caller.py:test_what_the_caller_may_not_read", "runtime/test_caller.py:test_what_a_header_includes_is_a_file",
+        "runtime/test_caller.py:test_what_a_header_includes_is_no_larger_than_a_header"],
     "The traced command runs as the caller": [
         "runtime/test_process.py:test_under_sudo_the_command_is_the_callers", "runtime/test_process.py:test_under_sudo_with_root",
         "runtime/test_caller.py:test_a_set_user_id_program"],

@@ -23,6 +23,8 @@ namespace mlbcc::compiler {
 
 namespace {
 
+constexpr off_t kMaxHeader = 32 << 20;  // bytes; clang takes half a minute for a gigabyte
+
 // The functions below have no argument of ours, so this has to be static.
 struct Current {
     const MapSource* source = nullptr;
@@ -43,8 +45,8 @@ int open_plain(const char* path, int flags, mode_t mode) {
     if (fd >= 0) (void)::fstat(fd, &status);
     if (fd >= 0) ::close(fd);
     const bool is_plain = S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
-    if (fd >= 0 && !is_plain) {
-        errno = ENXIO;
+    if (fd >= 0 && (!is_plain || status.st_size > kMaxHeader)) {
+        errno = is_plain ? EFBIG : ENXIO;
         return -1;
     }
     return static_cast<int>(

@@ -35,7 +35,8 @@ private:
     bool pretend_;
 };
 
-// While one lives, LLVM opens regular files and folders only; all else is ENXIO.
+// While one lives, LLVM opens regular files and folders only; all else is ENXIO, and what is larger
+// than any header EFBIG.
 class PlainFiles {
 public:
     PlainFiles();

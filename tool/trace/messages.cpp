@@ -45,9 +45,13 @@ int tell(const Error& error) {
     return kExitFailure;
 }
 
-int tell(const std::exception& thrown) {
+Error unexpected(const std::exception& thrown) {
     const auto* of_system = dynamic_cast<const std::system_error*>(&thrown);
-    return tell(Error{thrown.what(), 0, of_system ? help_on(of_system->code().value()) : ""});
+    return {thrown.what(), 0, of_system ? help_on(of_system->code().value()) : ""};
+}
+
+int tell(const std::exception& thrown) {
+    return tell(unexpected(thrown));
 }
 
 bool tell(const Diagnostics& diagnostics, Verbosity verbosity, bool asides) {

@@ -13,7 +13,8 @@ namespace mlbcc::trace {
 
 // Tells an error; returns kExitFailure.
 int tell(const Error& error);
-int tell(const std::exception& thrown);  // likewise
+int tell(const std::exception& thrown);          // likewise
+Error unexpected(const std::exception& thrown);  // what it says, and what can be done
 // Tells what is wrong with the rules; true if there are errors. Warnings and notes unless quiet.
 bool tell(const Diagnostics& diagnostics, Verbosity verbosity, bool asides = false);
 void tell_note(Verbosity verbosity, const std::string& text);

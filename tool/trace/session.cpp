@@ -322,10 +322,15 @@ int Session::run() {
     if (screen_ != nullptr) screen_->start(start_ns_);
     reloader_.watch(now_->frontend.files);
     End end = End::none;
-    while (end == End::none) end = poll();
+    guarded([&] {
+        while (end == End::none) end = poll();
+    });
+    if (failure_) end = End::failed;
     leave_screen();
     progress_.reset();  // a second Ctrl-C may end the tracer at once
-    if (auto done = finish(end); !done) failure_ = done.error();
+    guarded([&] {
+        if (auto done = finish(end); !done) failure_ = done.error();
+    });
     return status(end);
 }
 

@@ -1,6 +1,7 @@
 // A running trace: rings to pipeline to sinks, the command, signals, the clock.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -69,6 +70,7 @@ private:
     void leave_screen();
     bool command_ended();
     Result<void> finish(End end);
+    void guarded(const std::function<void()>& work);
     sink::TraceEnd trace_end(End end, uint64_t time_ns = monotonic_ns());
     static const char* reason(End end);
     int status(End end);

@@ -56,6 +56,15 @@ void Session::await_command() {
     }
 }
 
+// Where there is no memory, say: the trace ends there, and the command goes on to its own end.
+void Session::guarded(const std::function<void()>& work) {
+    try {
+        work();
+    } catch (const std::exception& error) {
+        if (!failure_) failure_ = unexpected(error);
+    }
+}
+
 int Session::status(End end) {
     if (failure_) {
         tell(*failure_);
@@ -69,10 +78,10 @@ int Session::status(End end) {
                   "the command's further output goes to " + screen_->output().path());
     }
     if (command_status_) tell_signal(options_.verbosity, *command_status_, now_->loaded.probes > 0);
-    if (failure_) return kExitFailure;
+    const int own = command_status_ ? system::exit_status(*command_status_) : 0;
+    if (failure_) return own != 0 ? own : kExitFailure;
     if (has_findings_) return kExitFindings;
-    if (command_status_) return system::exit_status(*command_status_);
-    return command_ ? 128 + SIGINT : 0;
+    return command_ && !command_status_ ? 128 + SIGINT : own;
 }
 
 }  // namespace mlbcc::trace
