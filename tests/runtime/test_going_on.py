@@ -176,7 +176,8 @@ class GoingOn(TracerCase):
         port = int(server.stdout.readline())
         live = subprocess.Popen([MLBCC, "serve", "--pid", str(server.pid), "-d", "3s", "--json", self.dir / "serve.json"],
                                 stderr=subprocess.PIPE, text=True, cwd=self.dir)
-        live.stderr.readline()  # it traces
+        while "tracing" not in live.stderr.readline():
+            self.assertIsNone(live.poll())
         asked = []
         for path in ("/short", "/hang", "/compute"):
             asked.append(socket.create_connection(("127.0.0.1", port)))
