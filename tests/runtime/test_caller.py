@@ -65,7 +65,7 @@ class Caller(TracerCase):
             done = self.run_as("-q", "--rules", rules, *option, "--", "/bin/true", cwd=self.mine)
             self.assertNotEqual(done.returncode, 0)
             self.assertIn("Permission denied", done.stderr)
-        self.assertIn("= help: files are opened with the rights of who called", self.run_as("-q", "--rules", rules, "-o", target, "--", "/bin/true").stderr)
+        self.assertIn("= help: files are opened with the rights of `nobody`, who called; in a root shell, `unset SUDO_UID` first\n", self.run_as("-q", "--rules", rules, "-o", target, "--", "/bin/true").stderr)
         self.assertEqual(target.read_text(), SECRET)
         self.assertFalse((self.dir / "new").exists())
 
@@ -81,7 +81,9 @@ class Caller(TracerCase):
         self.assert_keeps("--config", secret, "check", "--rules", rules, said=str(secret))
         folder = self.dir / "closed"
         folder.mkdir(mode=0o700)
-        self.assert_keeps("check", "--rules", folder / "absent.rules", said="absent.rules")
+        (folder / "there.rules").write_text(RULES)
+        for name in "absent.rules", "there.rules":  # which of them is there is not told
+            self.assert_keeps("check", "--rules", folder / name, said=f"cannot open {folder / name}: Permission denied\n   = help: files are opened with the rights of `nobody`, who called")
         trace = self.secret("trace.jsonl")
         for words in (("report", trace), ("timeline", trace), ("convert", "--to", "csv", "-o", self.mine / "x.csv", trace)):
             self.assert_keeps(*words, said=denied)

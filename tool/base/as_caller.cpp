@@ -1,7 +1,6 @@
 #include "base/as_caller.h"
 
 #include <fmt/format.h>
-#include <grp.h>
 #include <linux/capability.h>
 #include <pwd.h>
 #include <sys/auxv.h>
@@ -10,20 +9,19 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <charconv>
+#include <cerrno>
 #include <cstdlib>
+#include <string>
 #include <utility>
+
+#include "base/user_ids.h"
 
 namespace mlbcc {
 namespace {
 
 constexpr auto kNobody = static_cast<uid_t>(-1);  // of setfsuid(): tell only
-constexpr uint64_t kOfFiles = 1ULL << CAP_CHOWN | 1ULL << CAP_DAC_OVERRIDE |
-                              1ULL << CAP_DAC_READ_SEARCH | 1ULL << CAP_FOWNER |
-                              1ULL << CAP_FSETID | 1ULL << CAP_MKNOD | 1ULL << CAP_LINUX_IMMUTABLE |
-                              1ULL << CAP_MAC_OVERRIDE;
+const Capabilities kOfFiles{CAP_CHOWN,  CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER,
+                            CAP_FSETID, CAP_MKNOD,        CAP_MAC_OVERRIDE,    CAP_LINUX_IMMUTABLE};
 
 struct Rights {
     uid_t user = 0;
@@ -31,34 +29,9 @@ struct Rights {
     std::vector<gid_t> groups;
 };
 
-std::optional<uint32_t> number_in(const char* variable) {
-    const char* text = std::getenv(variable);
-    if (text == nullptr) return std::nullopt;
-    uint32_t number = 0;
-    const std::string_view digits = text;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    const bool is_whole = error == std::errc() && end == digits.data() + digits.size();
-    return is_whole ? std::optional(number) : std::nullopt;
-}
-
-std::vector<gid_t> own_groups() {
-    std::vector<gid_t> groups(static_cast<size_t>(std::max(0, ::getgroups(0, nullptr))));
-    const int count = ::getgroups(static_cast<int>(groups.size()), groups.data());
-    groups.resize(static_cast<size_t>(std::max(0, count)));
-    return groups;
-}
-
-std::vector<gid_t> groups_of(uid_t user, gid_t group) {
-    const passwd* entry = ::getpwuid(user);
-    if (entry == nullptr) return {group};
-    std::vector<gid_t> groups(64);
-    for (int tries = 0; tries < 2; ++tries) {
-        auto count = static_cast<int>(groups.size());
-        const int done = ::getgrouplist(entry->pw_name, group, groups.data(), &count);
-        groups.resize(static_cast<size_t>(std::max(count, 1)));
-        if (done >= 0) return groups;
-    }
-    return {group};
+std::string variable(const char* name) {
+    const char* text = std::getenv(name);
+    return text == nullptr ? "" : text;
 }
 
 // The caller's own, of a set-user-ID program; of who called sudo, from the user database.
@@ -66,22 +39,10 @@ Rights rights_of(uid_t caller) {
     if (::getuid() == caller) return {caller, ::getgid(), own_groups()};
     const passwd* entry = ::getpwuid(caller);
     const gid_t known = entry != nullptr ? entry->pw_gid : static_cast<gid_t>(caller);
-    const gid_t group = number_in("SUDO_GID").value_or(known);
-    return {caller, group, groups_of(caller, group)};
+    const gid_t group = to_id(variable("SUDO_GID")).value_or(known);
+    if (entry == nullptr) return {caller, group, {group}};
+    return {caller, group, groups_of_user(entry->pw_name, group)};
 }
-
-struct Capabilities {
-    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-    std::array<__user_cap_data_struct, 2> halves{};
-
-    bool read() { return ::syscall(SYS_capget, &header, halves.data()) == 0; }
-    uint64_t effective() const { return halves[0].effective | uint64_t{halves[1].effective} << 32; }
-    bool use(uint64_t bits) {
-        for (size_t i = 0; i < halves.size(); ++i)
-            halves[i].effective = static_cast<uint32_t>(bits >> 32 * i) & halves[i].permitted;
-        return ::syscall(SYS_capset, &header, halves.data()) == 0;
-    }
-};
 
 // Of this thread: the C library would change those of all.
 bool set_groups(const std::vector<gid_t>& groups) {
@@ -111,7 +72,9 @@ Result<void> take(const Rights& rights) {
         return system_error("cannot take the groups of the caller");
     ::setfsgid(rights.group);
     ::setfsuid(rights.user);
-    if (static_cast<uid_t>(::setfsuid(kNobody)) == rights.user) return {};
+    const bool is_done = static_cast<uid_t>(::setfsuid(kNobody)) == rights.user &&
+                         static_cast<gid_t>(::setfsgid(kNobody)) == rights.group;
+    if (is_done) return {};
     return Error{fmt::format("cannot open files as user {}, who called", rights.user), EPERM, {}};
 }
 
@@ -120,31 +83,37 @@ Result<void> take(const Rights& rights) {
 std::optional<uid_t> exceeded_caller(uid_t real, uid_t effective, bool has_file_rights,
                                      const std::string& sudo_uid) {
     if (real != effective || has_file_rights) return real;
-    uid_t caller = 0;
-    const auto [end, error] =
-        std::from_chars(sudo_uid.data(), sudo_uid.data() + sudo_uid.size(), caller);
-    const bool by_sudo = error == std::errc() && end == sudo_uid.data() + sudo_uid.size();
-    if (effective != 0 || !by_sudo || caller == 0) return std::nullopt;
+    const std::optional<uint32_t> caller = to_id(sudo_uid);
+    if (effective != 0 || !caller || *caller == 0) return std::nullopt;
     return caller;
 }
 
 std::optional<uid_t> exceeded_caller() {
-    const char* sudo_uid = std::getenv("SUDO_UID");
     return exceeded_caller(::getuid(), ::geteuid(), ::getauxval(AT_SECURE) != 0,
-                           sudo_uid == nullptr ? "" : sudo_uid);
+                           variable("SUDO_UID"));
+}
+
+std::string help_for_denied() {
+    const int code = errno;  // of what is being told
+    const std::optional<uid_t> caller = exceeded_caller();
+    if (!caller) return {};
+    const passwd* entry = ::getpwuid(*caller);
+    const std::string name =
+        entry != nullptr ? fmt::format("`{}`", entry->pw_name) : fmt::format("user {}", *caller);
+    const char* in_shell = ::getuid() == 0 ? "; in a root shell, `unset SUDO_UID` first" : "";
+    errno = code;
+    return fmt::format("files are opened with the rights of {}, who called{}", name, in_shell);
 }
 
 Result<AsCaller> AsCaller::begin() {
     AsCaller made;
     const std::optional<uid_t> caller = exceeded_caller();
     if (!caller) return made;
-    Capabilities own;
-    if (!own.read()) return system_error("cannot read this process's capabilities");
     const Before before{static_cast<uid_t>(::setfsuid(kNobody)),
-                        static_cast<gid_t>(::setfsgid(kNobody)), own_groups(), own.effective()};
+                        static_cast<gid_t>(::setfsgid(kNobody)), own_groups(),
+                        effective_capabilities()};
     auto done = take(rights_of(*caller));
-    if (done && !own.use(before.capabilities & ~kOfFiles))
-        done = system_error("cannot set capabilities aside");
+    if (done) done = use_capabilities(before.capabilities.without(kOfFiles));
     if (!done) {
         restore(before);
         return done.error();
@@ -165,8 +134,7 @@ void AsCaller::restore(const Before& before) {
     ::setfsuid(before.user);
     ::setfsgid(before.group);
     if (own_groups() != before.groups) (void)set_groups(before.groups);
-    Capabilities own;
-    if (own.read()) (void)own.use(before.capabilities);
+    (void)use_capabilities(before.capabilities);
 }
 
 Result<void> stay_as_caller() {

@@ -4,11 +4,11 @@
 
 #include <sys/types.h>
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/capabilities.h"
 #include "base/result.h"
 
 namespace mlbcc {
@@ -18,6 +18,9 @@ namespace mlbcc {
 std::optional<uid_t> exceeded_caller(uid_t real, uid_t effective, bool has_file_rights,
                                      const std::string& sudo_uid);
 std::optional<uid_t> exceeded_caller();  // of this process
+
+// What can be done where the caller may not open a file; "" where that is nothing of the caller's.
+std::string help_for_denied();
 
 // While one lives, this thread opens files as the caller could (fsuid, groups), and no capability
 // helps. Nothing changes where no caller's rights are exceeded. Error: they cannot be taken.
@@ -34,7 +37,7 @@ private:
         uid_t user = 0;
         gid_t group = 0;
         std::vector<gid_t> groups;
-        uint64_t capabilities = 0;  // effective
+        Capabilities capabilities;
     };
     static void restore(const Before& before);
     std::optional<Before> before_;

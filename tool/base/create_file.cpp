@@ -24,12 +24,11 @@ bool is_our_folder(int folder) {
            (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-// Not a pipe or device that another made there, nor another name of some file.
+// Not a pipe or device that another made there, nor another name of some file, whosoever's.
 bool may_be_opened(int folder, const char* name) {
     struct stat status {};
     if (::fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0) return errno == ENOENT;
-    const bool is_plain = S_ISREG(status.st_mode) && status.st_nlink == 1;
-    if (is_plain || is_ours(status)) return true;
+    if (S_ISREG(status.st_mode) ? status.st_nlink == 1 : is_ours(status)) return true;
     errno = S_ISLNK(status.st_mode) ? ELOOP : EPERM;
     return false;
 }
@@ -57,9 +56,7 @@ std::string help_for_created(int code) {
     switch (code) {
     case ELOOP: return "it is a link in a folder that others may write to: name the file itself";
     case EPERM: return "it is another's, in a folder that others may write to: remove it first";
-    case EACCES:
-        return exceeded_caller() ? "files are opened with the rights of who called, not with root's"
-                                 : "";
+    case EACCES: return help_for_denied();
     default: return {};
     }
 }

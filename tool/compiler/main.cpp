@@ -23,6 +23,17 @@ namespace mlbcc::compiler {
 
 namespace {
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define MLBCC_SANITIZED 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(MLBCC_SANITIZED)
+constexpr bool kIsSanitized = true;  // AddressSanitizer reserves terabytes
+#else
+constexpr bool kIsSanitized = false;
+#endif
+
 constexpr int kSocket = 3;
 constexpr rlim_t kMaxMemory = rlim_t{8} << 30;  // bytes
 
@@ -49,9 +60,7 @@ void end_with_peer() {
 void limit_process() {
     const rlimit none{0, 0}, memory{kMaxMemory, kMaxMemory};
     ::setrlimit(RLIMIT_CORE, &none);
-#ifndef __SANITIZE_ADDRESS__  // which reserves terabytes
-    ::setrlimit(RLIMIT_DATA, &memory);
-#endif
+    if (!kIsSanitized) ::setrlimit(RLIMIT_DATA, &memory);
 }
 
 void prepare_process() {

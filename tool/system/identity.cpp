@@ -1,21 +1,20 @@
 #include "system/identity.h"
 
 #include <fmt/format.h>
-#include <grp.h>
 #include <pwd.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <string_view>
+
+#include "base/user_ids.h"
 
 namespace mlbcc::system {
 
 namespace {
 
 constexpr size_t kMaxDatabaseEntry = 1 << 20;  // bytes of text
-constexpr int kMaxGroups = 65536;              // NGROUPS_MAX
 
 std::string value_of(const std::vector<std::string>& environment, std::string_view name) {
     for (const std::string& variable : environment) {
@@ -35,26 +34,6 @@ void set_value(std::vector<std::string>& environment, std::string_view name,
                variable[name.size()] == '=';
     });
     environment.push_back(fmt::format("{}={}", name, value));
-}
-
-std::optional<uint32_t> to_id(std::string_view text) {
-    uint32_t id = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    if (id == static_cast<uint32_t>(-1)) return std::nullopt;  // means "leave as it is"
-    return id;
-}
-
-std::vector<gid_t> groups_of(const std::string& name, gid_t gid) {
-    std::vector<gid_t> groups(32);
-    auto count = static_cast<int>(groups.size());
-    if (getgrouplist(name.c_str(), gid, groups.data(), &count) < 0) {
-        groups.resize(static_cast<size_t>(std::clamp(count, 1, kMaxGroups)));
-        count = static_cast<int>(groups.size());
-        if (getgrouplist(name.c_str(), gid, groups.data(), &count) < 0) count = 0;
-    }
-    groups.resize(static_cast<size_t>(std::max(count, 0)));
-    return groups;
 }
 
 // getpwnam_r or getpwuid_r, with as much room as the entry needs.
@@ -79,7 +58,7 @@ Result<std::optional<Identity>> look_up(const Query& query) {
     identity.name = entry.pw_name;
     identity.home = entry.pw_dir;
     identity.shell = entry.pw_shell;
-    identity.groups = groups_of(identity.name, identity.gid);
+    identity.groups = groups_of_user(identity.name, identity.gid);
     return std::optional(std::move(identity));
 }
 
@@ -128,8 +107,7 @@ Identity real_identity() {
     if (auto found = look_up_uid(getuid()); found && *found) identity = std::move(**found);
     identity.uid = getuid();
     identity.gid = getgid();
-    identity.groups.resize(static_cast<size_t>(std::max(0, getgroups(0, nullptr))));
-    (void)getgroups(static_cast<int>(identity.groups.size()), identity.groups.data());
+    identity.groups = own_groups();
     return identity;
 }
 

@@ -9,6 +9,7 @@
 #include <climits>
 #include <cstdlib>
 
+#include "base/as_caller.h"
 #include "base/diagnostic.h"
 #include "system/paths.h"
 
@@ -139,6 +140,9 @@ Result<std::string> InstallPaths::find_rules_file(std::string_view name,
     const bool is_path = name.find('/') != std::string_view::npos;
     const bool may_be_path = is_path || name.ends_with(kRulesSuffix);
     if (may_be_path && is_file(path)) return path;
+    struct stat status;
+    if (may_be_path && stat(path.c_str(), &status) != 0 && errno == EACCES)
+        return system_error("cannot open " + path, help_for_denied());
     std::vector<std::string> places;
     if (may_be_path) places.push_back(path);
     for (const std::string& folder : is_path ? std::vector<std::string>() : bundled("rules")) {

@@ -39,6 +39,11 @@ Error refusal(const std::string& reason, std::string help) {
     return Error{reason + ", and mlbcc runs with more rights than its caller", 0, std::move(help)};
 }
 
+Error with_help(Error error) {
+    if (error.code == EACCES && error.help.empty()) error.help = help_for_denied();
+    return error;
+}
+
 std::optional<std::string> link_target(const std::string& path) {
     std::array<char, PATH_MAX> text;
     const ssize_t length = ::readlink(path.c_str(), text.data(), text.size());
@@ -117,7 +122,8 @@ Result<void> TrustedFiles::admit(const std::string& path) const {
             continue;
         }
         std::string next = (fs::path(at) / name).string();
-        if (::lstat(next.c_str(), &status) != 0) return system_error("cannot stat " + next);
+        if (::lstat(next.c_str(), &status) != 0)
+            return with_help(system_error("cannot stat " + next));
         if (auto done = admit_one(status, next); !done) return done;
         if (!S_ISLNK(status.st_mode)) {
             at = std::move(next);
@@ -151,11 +157,7 @@ Result<std::string> TrustedFiles::read(const std::string& path, size_t max_bytes
     const Result<AsCaller> as_caller = AsCaller::begin();
     if (!as_caller) return as_caller.error();
     Result<std::string> text = read_file(path, max_bytes);
-    if (text || !caller_ || text.error().code != EACCES) return text;
-    Error error = text.error();
-    error.help =
-        fmt::format("files are read with the rights of {}, who called", user_name(*caller_));
-    return error;
+    return text ? std::move(text) : with_help(text.error());
 }
 
 }  // namespace mlbcc::system

@@ -96,8 +96,8 @@ Result<std::unique_ptr<Exporter>> Exporter::open(const std::string& address) {
     std::unique_ptr<Server> server;
     try {  // its threads may do what the one may that makes them
         server = on_a_thread([&at] {
-                     (void)system::keep_capabilities(system::Capabilities{CAP_NET_BIND_SERVICE} &
-                                                     system::effective_capabilities());
+                     (void)keep_capabilities(Capabilities{CAP_NET_BIND_SERVICE} &
+                                             effective_capabilities());
                      return std::make_unique<Server>(*at);
                  }).get();
     } catch (const std::exception& e) {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/as_caller.h"
 #include "base/cxx_names.h"
 #include "base/file_cache.h"
 #include "rules/ctypes.h"
@@ -101,6 +102,8 @@ Result<void> Frontend::read_rules() {
                                std::string_view directory) -> Result<rules::Loaded> {
         if (auto given = options_.given.find(name); given != options_.given.end())
             return rules::Loaded{given->first, given->first, "", given->second};
+        const Result<AsCaller> as_caller = AsCaller::begin();
+        if (!as_caller) return as_caller.error();
         Result<std::string> path = paths_.find_rules_file(name, directory);
         if (!path) return path.error();
         reads(*path);

@@ -11,8 +11,6 @@
 namespace mlbcc::trace {
 namespace {
 
-using system::Capabilities;
-
 void keep(KeptRights& kept, Capabilities more, const char* why) {
     kept.capabilities = kept.capabilities | more;
     kept.why += kept.why.empty() ? why : std::string(", ") + why;
@@ -59,18 +57,18 @@ KeptRights rights_to_keep(const Work& work, Capabilities own) {
 
 void give_up_rights(const Work& work, const Steps& steps, const std::function<bool()>& reads_maps,
                     const std::function<bool()>& sees_processes) {
-    const Capabilities own = system::effective_capabilities();
+    const Capabilities own = effective_capabilities();
     // What is written from now on is the caller's: CAP_SETUID, to say so later, is given up.
     if (auto done = stay_as_caller(); !done) steps.tell(done.error().message());
     KeptRights kept = rights_to_keep(work, own);
-    (void)system::use_capabilities(kept.capabilities);
+    (void)use_capabilities(kept.capabilities);
     if (!reads_maps()) {  // before Linux 5.19
         keep(kept, or_admin({CAP_BPF}, own) & own, "maps of this kernel");
     }
     if (!sees_processes())
         keep(kept, Capabilities{CAP_SYS_PTRACE} & own, "processes that /proc hides");
-    if (auto done = system::keep_capabilities(kept.capabilities); !done) {
-        (void)system::use_capabilities(own);
+    if (auto done = keep_capabilities(kept.capabilities); !done) {
+        (void)use_capabilities(own);
         return steps.tell("all capabilities are kept: " + done.error().message());
     }
     if (kept.capabilities.empty()) return steps.tell("no capability is kept");

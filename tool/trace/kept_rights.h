@@ -21,10 +21,10 @@ struct Work {                 // that is still to come
 Work work_to_come(const plan::Plan& plan, bool command, bool late, codegen::AttachMode mode);
 
 struct KeptRights {
-    system::Capabilities capabilities;
+    Capabilities capabilities;
     std::string why;  // "signals for the command, functions that come later"
 };
-KeptRights rights_to_keep(const Work& work, system::Capabilities own);
+KeptRights rights_to_keep(const Work& work, Capabilities own);
 
 // Whether maps can be read and the traced processes are seen with what is left is tried. `steps` is
 // told what was kept, and why.

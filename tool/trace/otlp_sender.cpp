@@ -101,7 +101,7 @@ struct OtlpSender::Shared {
 // Twice, at most: the numbers of the next page have those of this one in them.
 void OtlpSender::Shared::run() {
     leave_signals_alone();
-    (void)system::keep_capabilities({});
+    (void)keep_capabilities({});
     mg_init_library(0);
     std::unique_lock lock(mutex);
     while (true) {

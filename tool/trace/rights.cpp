@@ -7,8 +7,6 @@
 namespace mlbcc::trace {
 namespace {
 
-using system::Capabilities;
-
 bool is_refusal(int code) {
     return code == EPERM || code == EACCES || code == ENOSYS;
 }
@@ -33,7 +31,7 @@ Error filtered(const char* call, const char* capability) {
 }  // namespace
 
 Standing own_standing() {
-    return {::geteuid() == 0, system::effective_capabilities(), system::in_first_user_namespace(),
+    return {::geteuid() == 0, effective_capabilities(), system::in_first_user_namespace(),
             system::has_seccomp_filter(), bpf::try_system_calls()};
 }
 

@@ -12,7 +12,7 @@ namespace mlbcc::trace {
 
 struct Standing {
     bool root = false;
-    system::Capabilities capabilities;  // those that count
+    Capabilities capabilities;  // those that count
     bool first_user_namespace = true;
     bool filtered = false;  // by seccomp
     bpf::SystemCalls calls;

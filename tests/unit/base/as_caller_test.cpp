@@ -121,6 +121,8 @@ TEST_F(CallersFiles, AreNotMadeThroughWhatOthersPutThere) {
               ELOOP);
     EXPECT_EQ(errno_of_creating(put("pipe", [](const char* path) { return ::mkfifo(path, 0666); })),
               EPERM);
+    fs::create_hard_link(secret, shared / "hard");
+    EXPECT_EQ(errno_of_creating(shared / "hard"), EPERM);
     EXPECT_EQ(errno_of_creating(shared / "new"), 0);
     EXPECT_EQ(errno_of_creating(shared / "new"), 0) << "a file that is there is emptied";
     EXPECT_EQ(fs::file_size(secret), 6u);

@@ -17,7 +17,7 @@ Findings good_machine() {
     Findings found;
     found.release = "6.18.1";
     found.architecture = "x86_64";
-    found.rights.capabilities = system::Capabilities(kAll);
+    found.rights.capabilities = Capabilities(kAll);
     found.settings.lockdown = system::Lockdown::none;
     found.settings.kptr_restrict = 1;
     found.settings.perf_event_paranoid = 2;
@@ -234,7 +234,7 @@ TEST(Doctor, UprobesByPerfEventsAskForMoreRights) {
     found.abilities.uprobe = {false, EACCES};
     EXPECT_EQ(remarks(found), Lines{});
     found.abilities.uprobe_multi = found.abilities.uprobe_session = {false, EINVAL};
-    found.rights.capabilities = system::Capabilities(kAll & ~(uint64_t{1} << 21));
+    found.rights.capabilities = Capabilities(kAll & ~(uint64_t{1} << 21));
     const Verdict verdict = row(judge(found), "uprobe").verdict;
     EXPECT_EQ(verdict.state, State::fault);
     EXPECT_EQ(verdict.repair, "give the process CAP_SYS_ADMIN");

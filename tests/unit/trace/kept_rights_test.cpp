@@ -7,8 +7,6 @@
 namespace mlbcc::trace {
 namespace {
 
-using system::Capabilities;
-
 const Capabilities kRoot((uint64_t{1} << 41) - 1);
 
 std::string kept(const Work& work, Capabilities own) {

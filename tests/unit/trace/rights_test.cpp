@@ -9,8 +9,6 @@
 namespace mlbcc::trace {
 namespace {
 
-using system::Capabilities;
-
 Standing standing(Capabilities capabilities) {
     Standing made;
     made.root = true;
