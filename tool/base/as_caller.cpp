@@ -63,11 +63,11 @@ private:
     int before_;
 };
 
-Result<void> take(const Rights& rights) {
+// The user database is asked only where it is not done already.
+Result<void> become(uid_t caller) {
+    if (static_cast<uid_t>(::setfsuid(kNobody)) == caller) return {};
     const KeepsDumpable keeps;
-    if (static_cast<uid_t>(::setfsuid(kNobody)) == rights.user &&
-        static_cast<gid_t>(::setfsgid(kNobody)) == rights.group)
-        return {};
+    const Rights rights = rights_of(caller);
     if (own_groups() != rights.groups && !set_groups(rights.groups))
         return system_error("cannot take the groups of the caller");
     ::setfsgid(rights.group);
@@ -112,7 +112,7 @@ Result<AsCaller> AsCaller::begin() {
     const Before before{static_cast<uid_t>(::setfsuid(kNobody)),
                         static_cast<gid_t>(::setfsgid(kNobody)), own_groups(),
                         effective_capabilities()};
-    auto done = take(rights_of(*caller));
+    auto done = become(*caller);
     if (done) done = use_capabilities(before.capabilities.without(kOfFiles));
     if (!done) {
         restore(before);
@@ -139,7 +139,7 @@ void AsCaller::restore(const Before& before) {
 
 Result<void> stay_as_caller() {
     const std::optional<uid_t> caller = exceeded_caller();
-    return caller ? take(rights_of(*caller)) : Result<void>();
+    return caller ? become(*caller) : Result<void>();
 }
 
 }  // namespace mlbcc

@@ -55,7 +55,9 @@ UniqueFd create_file(const std::string& path, mode_t mode) {
 std::string help_for_created(int code) {
     switch (code) {
     case ELOOP: return "it is a link in a folder that others may write to: name the file itself";
-    case EPERM: return "it is another's, in a folder that others may write to: remove it first";
+    case EPERM:
+        return "what is there is another's, or another name of a file, in a folder that others may "
+               "write to: remove it first";
     case EACCES: return help_for_denied();
     default: return {};
     }

@@ -5,9 +5,9 @@
 #include <sys/sysmacros.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
+#include "base/fields.h"
 #include "base/read_file.h"
 
 namespace mlbcc {
@@ -16,21 +16,6 @@ namespace {
 constexpr size_t kMaxOwnMaps = 64 << 20;             // bytes
 constexpr std::string_view kNewline = "\\012";       // in a path
 constexpr std::string_view kDeleted = " (deleted)";  // behind a path
-
-template <class T> std::optional<T> to_number(std::string_view text, int base = 10) {
-    T value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
-
-// The text up to `separator`, which is taken off as well; all of it where there is none.
-std::string_view take_until(std::string_view& text, char separator) {
-    const size_t end = std::min(text.find(separator), text.size());
-    const std::string_view taken = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    return taken;
-}
 
 // A new line in a path is written as \012; nothing else is.
 std::string unescape(std::string_view path) {

@@ -4,7 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
+
+#include "base/fields.h"
 
 namespace mlbcc {
 namespace {
@@ -14,11 +15,8 @@ constexpr int kMaxGroups = 65536;  // NGROUPS_MAX
 }  // namespace
 
 std::optional<uint32_t> to_id(std::string_view text) {
-    uint32_t id = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    if (id == static_cast<uint32_t>(-1)) return std::nullopt;
-    return id;
+    const std::optional<uint32_t> id = to_number<uint32_t>(text);
+    return id == static_cast<uint32_t>(-1) ? std::nullopt : id;
 }
 
 std::vector<gid_t> own_groups() {

@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <ctime>
 #include <map>
 #include <memory>
 
+#include "base/fields.h"
 #include "base/read_file.h"
 
 namespace mlbcc::system {
@@ -20,21 +20,6 @@ namespace {
 constexpr uint64_t kInitialPidNamespace = 0xEFFFFFFC;  // PROC_PID_INIT_INO, linux/proc_ns.h
 constexpr size_t kMaxBytes = 64 << 20;                 // of a file of /proc
 constexpr std::string_view kTgidField = "\nTgid:\t";   // of /proc/PID/status
-
-template <class T> std::optional<T> to_number(std::string_view text, int base = 10) {
-    T value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
-
-// The text up to `separator`, which is taken off as well; all of it where there is none.
-std::string_view take_until(std::string_view& text, char separator) {
-    const size_t end = std::min(text.find(separator), text.size());
-    const std::string_view taken = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    return taken;
-}
 
 // The names in a folder that are numbers, ascending.
 Result<std::vector<int>> numbered_entries(const std::string& directory) {

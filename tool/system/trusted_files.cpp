@@ -153,9 +153,9 @@ Result<void> TrustedFiles::admit_tree(const std::string& folder) const {
 }
 
 Result<std::string> TrustedFiles::read(const std::string& path, size_t max_bytes) const {
-    if (auto done = admit(path); !done) return done.error();
     const Result<AsCaller> as_caller = AsCaller::begin();
     if (!as_caller) return as_caller.error();
+    if (auto done = admit(path); !done) return done.error();
     Result<std::string> text = read_file(path, max_bytes);
     return text ? std::move(text) : with_help(text.error());
 }
