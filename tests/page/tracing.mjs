@@ -17,16 +17,26 @@ if (!existsSync(PROGRAM)) {
   chmodSync(fresh, 0o755);
   renameSync(fresh, PROGRAM); // another test may look for it
 }
-const browser = await chromium.launch({ executablePath: PROGRAM, args: ARGUMENTS });
-const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
 const errors = [];
-gatherErrors(page, errors);
-// The viewer puts functions of its own in the place of the browser's, which do not see what its parts hold.
-await page.addInitScript(() => {
-  const find = document.querySelectorAll;
-  window.all_canvases = () => find.call(document, "canvas");
-});
-await page.goto("chrome://tracing");
+// This old Chromium at times ends before it shows its first page, on a loaded machine: it is started again then.
+async function start(tries) {
+  const browser = await chromium.launch({ executablePath: PROGRAM, args: ARGUMENTS });
+  try {
+    const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+    gatherErrors(page, errors);
+    // The viewer puts functions of its own in the place of the browser's, which do not see what its parts hold.
+    await page.addInitScript(() => {
+      const find = document.querySelectorAll;
+      window.all_canvases = () => find.call(document, "canvas");
+    });
+    await page.goto("chrome://tracing");
+    return [browser, page];
+  } catch (error) {
+    if (browser.isConnected() || tries === 1) throw error;
+    return start(tries - 1);
+  }
+}
+const [browser, page] = await start(3);
 function place() { // playwright's click() asks for what this Chromium does not have yet
   const { x, y, width, height } = document.querySelector("#load-button")?.getBoundingClientRect() ?? { width: 0 };
   return width > 0 && [x + width / 2, y + height / 2];

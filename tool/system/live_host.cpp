@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/open_file.h"
 #include "system/elf_file.h"
 #include "system/mounts.h"
 #include "system/syscall_table.h"
