@@ -1,13 +1,10 @@
 """Counts equal to bpftrace's, on the same run of programs that nobody here wrote."""
 
-import json
 import re
-import subprocess
-import tempfile
-import time
 
 from harness import TracerCase
 from harness.machine import need_tool
+from harness.peers import Bpftrace
 
 
 def libc():
@@ -15,49 +12,14 @@ def libc():
         return re.search(r"\S+/libc\.so\.6", maps.read()).group()
 
 
-class Bpftrace:
-    """A bpftrace that counts malloc by process and command name for all processes."""
-
-    PROGRAM = 'uprobe:%s:malloc { @[pid, comm] = count(); } interval:ms:100 { printf("armed\\n"); }'
-
-    def __init__(self, case):
-        self.output = tempfile.TemporaryFile("w+")
-        self.process = subprocess.Popen(
-            [need_tool("bpftrace"), "-f", "json", "-B", "line", "-e", self.PROGRAM % libc()],
-            stdout=self.output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
-        case.addCleanup(self.stop)
-        end = time.monotonic() + 60
-        while "armed" not in self.text():  # its first output: all of its probes are attached
-            if self.process.poll() is not None or time.monotonic() > end:
-                raise AssertionError(f"bpftrace did not start:\n{self.text()}")
-            time.sleep(0.05)
-
-    def text(self):
-        self.output.seek(0)
-        return self.output.read()
-
-    def stop(self):
-        """{(pid, comm): calls}"""
-        if self.process.poll() is None:
-            self.process.send_signal(2)
-            self.process.wait(60)
-        counts = {}
-        for line in self.text().splitlines():
-            record = json.loads(line) if line.startswith("{") else {}
-            if record.get("type") == "map":
-                for key, value in record["data"]["@"].items():
-                    pid, comm = key.split(",", 1)
-                    counts[int(pid), comm] = value
-        return counts
-
-
 class Malloc(TracerCase):
     def compare(self, *command, least):
-        peer = Bpftrace(self)
+        peer = Bpftrace(self, f"uprobe:{libc()}:malloc {{ @[pid, comm] = count(); }}")
         trace = self.trace(f'on "{libc()}":malloc {{ count by pid, comm as "malloc" }}', *command)
-        theirs, ours = peer.stop(), trace.stats("malloc")
+        counts, ours = peer.stop()["@"], trace.stats("malloc")
         pids = {pid for pid, _ in ours}
-        theirs = {key: n for key, n in theirs.items() if key[0] in pids and key[1] != "mlbcc"}
+        split = {tuple(key.split(",", 1)): n for key, n in counts.items()}
+        theirs = {(int(pid), comm): n for (pid, comm), n in split.items() if int(pid) in pids and comm != "mlbcc"}
         self.assertEqual(ours, theirs)
         self.assertGreater(sum(ours.values()), least)
 

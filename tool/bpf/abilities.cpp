@@ -136,13 +136,13 @@ Attempt try_fentry() {
     return try_raw_tracepoint(program.get(), nullptr);
 }
 
-// As stream.cpp's MappingStream asks for.
+// As MappingStream asks for.
 Attempt try_perf_events() {
     perf_event_attr attributes{};
     attributes.size = sizeof attributes;
     attributes.type = PERF_TYPE_SOFTWARE;
     attributes.config = PERF_COUNT_SW_DUMMY;
-    attributes.mmap = attributes.mmap2 = 1;
+    attributes.mmap = attributes.mmap2 = attributes.task = 1;
     return attempt(sys::perf_event_open(attributes, -1, 0));
 }
 

@@ -34,6 +34,7 @@ struct KernelTypes {  // what the kernel's BTF says
     // Of `utask` there, and of `return_instances` and `depth` in what it points to, struct
     // uprobe_task.
     std::optional<uint32_t> task_uprobes_offset, return_instances_offset, awaited_offset;
+    std::optional<codegen::ReturnInstance> return_instance;
     // Of the uprobe that a thread is in: known on x86-64 alone.
     std::optional<codegen::ReturnPlaces> return_places;
     bool prepares_exec = false;  // the tracepoint sched:sched_prepare_exec is there
@@ -251,7 +252,8 @@ private:
     std::unique_ptr<State> state_;
 };
 
-// The executable mappings of files that processes of this machine make.
+// The executable mappings of files that processes of this machine make, and the processes that take
+// them over from others, in the order of time.
 class MappingStream {
 public:
     struct Mapped {
@@ -262,8 +264,13 @@ public:
         std::string path;
         uint64_t time_ns = 0;  // CLOCK_MONOTONIC
     };
+    struct Forked {
+        uint32_t parent = 0, pid = 0;
+        uint64_t time_ns = 0;
+    };
     using OnMapped = std::function<void(Mapped)>;
-    static Result<MappingStream> open(OnMapped on_mapped);
+    using OnForked = std::function<void(const Forked&)>;
+    static Result<MappingStream> open(OnMapped on_mapped, OnForked on_forked);
     MappingStream(MappingStream&&) noexcept;
     MappingStream& operator=(MappingStream&&) noexcept;
     ~MappingStream();

@@ -57,6 +57,11 @@ struct ReturnPlaces {
     std::optional<uint32_t> task_shadow;
 };
 
+// Of `next`, `stack` and `orig_ret_vaddr` in the kernel's struct return_instance, bytes.
+struct ReturnInstance {
+    uint32_t next = 0, sp = 0, address = 0;
+};
+
 struct Options {
     AttachMode mode = AttachMode::session;         // of programs' functions
     AttachMode kernel_mode = AttachMode::session;  // of the kernel's
@@ -75,6 +80,8 @@ struct Options {
     // probe awaits anywhere need not be asked where its functions return to.
     std::optional<uint32_t> task_uprobes_offset, return_instances_offset;
     std::optional<uint32_t> awaited_offset;  // of `depth` there: how many ends are awaited
+    // With it, stacks reach beyond functions that return probes await.
+    std::optional<ReturnInstance> return_instance;
     // Where programs may set registers (x86-64's `ret` is single-stepped otherwise).
     std::optional<ReturnPlaces> return_places;
     // Where `seccomp.mode` and `pending.signal` are there: system calls that a filter answers are

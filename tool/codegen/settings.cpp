@@ -66,6 +66,20 @@ std::string moving_calls(const plan::Plan& plan) {
                        std::clamp(kMovingBytes / (64 + saved_bytes(plan)), 1024U, 65536U));
 }
 
+std::string awaited_returns(const Options& options) {
+    if (!options.task_uprobes_offset || !options.return_instances_offset) return "";
+    std::string out =
+        fmt::format("#define MLBCC_TASK_UPROBES {}\n#define MLBCC_RETURN_INSTANCES {}\n",
+                    *options.task_uprobes_offset, *options.return_instances_offset);
+    if (options.awaited_offset)
+        out += fmt::format("#define MLBCC_AWAITED {}\n", *options.awaited_offset);
+    if (const auto& one = options.return_instance)
+        out += fmt::format("#define MLBCC_AWAITED_NEXT {}\n#define MLBCC_AWAITED_SP {}\n"
+                           "#define MLBCC_AWAITED_TO {}\n",
+                           one->next, one->sp, one->address);
+    return out;
+}
+
 // Of the uprobe whose `ret` programs do.
 std::string places_of_returns(const Options& options) {
     if (!options.return_places) return {};
@@ -196,12 +210,7 @@ std::string settings(const plan::Plan& plan, const Options& options, bool frames
     out += fmt::format("#define MLBCC_TASK_PID {}\n", options.task_pid_offset.value_or(0));
     if (session && options.task_start_offset)
         out += fmt::format("#define MLBCC_TASK_START {}\n", *options.task_start_offset);
-    if (options.task_uprobes_offset && options.return_instances_offset) {
-        out += fmt::format("#define MLBCC_TASK_UPROBES {}\n#define MLBCC_RETURN_INSTANCES {}\n",
-                           *options.task_uprobes_offset, *options.return_instances_offset);
-        if (options.awaited_offset)
-            out += fmt::format("#define MLBCC_AWAITED {}\n", *options.awaited_offset);
-    }
+    out += awaited_returns(options);
     out += places_of_returns(options);
     out += fmt::format("#define MLBCC_NAMESPACE {}\n", options.namespace_ ? 1 : 0);
     if (options.namespace_) {

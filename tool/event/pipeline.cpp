@@ -96,8 +96,12 @@ std::optional<UserStackCopy> Pipeline::user_stack(const Record& record,
     if (from.ip == 0 && from.bytes == plan::kNoRoom)
         count(record.hits() & meaning.stack_mask, meaning, rules_->without_stack);
     if (from.ip == 0) return std::nullopt;
-    std::span<const std::byte> memory = record.bytes.subspan(at + sizeof from);
-    return UserStackCopy{from, memory.first(std::min<uint64_t>(from.bytes, memory.size()))};
+    const std::span<const std::byte> rest = record.bytes.subspan(at + sizeof from);
+    const size_t bytes = std::min<uint64_t>(from.bytes, rest.size());
+    const size_t returns =
+        std::min<uint64_t>(from.returns, plan::kMaxAwaitedReturns) * sizeof(plan::AwaitedReturn);
+    return UserStackCopy{from, rest.first(bytes),
+                         rest.subspan(bytes, returns <= rest.size() - bytes ? returns : 0)};
 }
 
 plan::PythonStack Pipeline::python_stack(const Record& record, const RecordMeaning& meaning) {

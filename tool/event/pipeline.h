@@ -61,6 +61,7 @@ public:
     void change_plan(const plan::Plan& plan);
     // Only stacks need it.
     void add_mapping(SeenMapping mapping) { symbolizer_.mapped(std::move(mapping)); }
+    void inherit_mappings(uint32_t parent, uint32_t child) { symbolizer_.inherited(parent, child); }
 
     // Gives the consumer what is older than the window. Cheap to call often: works at most eight
     // times a window. `now_ns` is CLOCK_MONOTONIC.

@@ -47,7 +47,7 @@ Stack* Symbolizer::stack(uint32_t pid, uint64_t time_ns, const std::optional<Use
         if (!image->loaded) load(*image, pid);
         if (image->first_stack_ns == 0) image->first_stack_ns = time_ns;
         Finder finder(*this, *image, pid);
-        unwinder_.walk(user->from, user->memory, finder, addresses_);
+        unwinder_.walk(*user, finder, addresses_);
     }
     size_t in_kernel = kernel.addresses.size();
     addresses_.insert(addresses_.begin(), kernel.addresses.begin(), kernel.addresses.end());
@@ -175,7 +175,6 @@ Symbolizer::Image& Symbolizer::new_image(uint32_t pid, uint64_t time_ns) {
 }
 
 void Symbolizer::forked(uint32_t parent, uint32_t child, uint64_t time_ns) {
-    log_.forked(parent, child);
     auto found = images_.find(parent);
     if (found == images_.end()) return;
     std::vector<CodeMapping> maps = image_at(parent, time_ns).maps;

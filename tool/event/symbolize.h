@@ -27,11 +27,6 @@
 
 namespace mlbcc::event {
 
-struct UserStackCopy {
-    plan::UserStack from;
-    std::span<const std::byte> memory;
-};
-
 // "app.py:main", of a frame in a plan::PythonStack.
 using PythonNames = std::function<std::optional<std::string>(uint64_t)>;
 
@@ -52,7 +47,9 @@ public:
     // The symbol of the function that begins at an address of a process, as its program is now.
     std::optional<std::string> function_at(uint32_t pid, uint64_t address);
 
+    // A process maps something, and has what its parent has mapped, told before any stack in it.
     void mapped(SeenMapping mapping) { log_.mapped(std::move(mapping)); }
+    void inherited(uint32_t parent, uint32_t child) { log_.forked(parent, child); }
 
     // A process changes, told as soon as it is known ...
     void forked(uint32_t parent, uint32_t child, uint64_t time_ns);

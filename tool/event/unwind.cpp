@@ -4,6 +4,8 @@
 
 #include <dwarf.h>
 
+#include "event/record.h"
+
 namespace mlbcc::event {
 namespace {
 
@@ -11,6 +13,8 @@ namespace {
 constexpr uint8_t kSavedX86[] = {6, 3, 12, 13, 14, 15};
 constexpr uint8_t kSavedArm[] = {29, 30, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28};
 constexpr uint8_t kSpX86 = 7, kIpX86 = 16, kSpArm = 31;
+// The kernel puts its trampoline as high as a process may have anything.
+constexpr uint64_t kTrampolinesX86 = 0x7fffffff0000, kTrampolinesArm = 0xffffffff0000;
 
 std::span<const uint8_t> saved_regs(plan::Arch arch) {
     switch (arch) {
@@ -80,15 +84,37 @@ bool Unwinder::may_be_leaf(const Frame& frame) const {
     return arch_ == plan::Arch::arm64 && frame.innermost;
 }
 
-void Unwinder::walk(const plan::UserStack& from, std::span<const std::byte> memory,
-                    CodeFinder& finder, std::vector<uint64_t>& out) const {
+bool Unwinder::is_trampoline(uint64_t address) const {
+    return address >= (arch_ == plan::Arch::x86_64 ? kTrampolinesX86 : kTrampolinesArm);
+}
+
+// In the place of the trampoline's, the address that a frame goes on at. The call that returns
+// there is the innermost whose caller's stack pointer is the frame's; within the trampoline itself,
+// which saves what it uses, it is a little higher.
+void Unwinder::find_return(Frame& frame, const UserStackCopy& copy) const {
+    if (!is_trampoline(frame.pc)) return;
+    const uint64_t pushed = arch_ == plan::Arch::x86_64 ? 8 : 0;  // the return address
+    const uint64_t sp = *frame.regs.get(sp_);
+    for (size_t at = 0; at < copy.returns.size(); at += sizeof(plan::AwaitedReturn)) {
+        const auto awaited = read_at<plan::AwaitedReturn>(copy.returns, at);
+        const uint64_t callers = awaited.sp + pushed;
+        if (callers < sp) continue;
+        if (callers != sp && !frame.innermost) return;
+        frame.pc = plain_address(awaited.address);
+        frame.regs.set(sp_, callers);
+        return;
+    }
+}
+
+void Unwinder::walk(const UserStackCopy& copy, CodeFinder& finder,
+                    std::vector<uint64_t>& out) const {
     out.clear();
-    StackMemory stack{from.sp, memory};
-    Frame frame{first_registers(from), plain_address(from.ip)};
+    Frame frame{first_registers(copy.from), plain_address(copy.from.ip)};
+    find_return(frame, copy);
     frame.code = finder.code_at(frame.pc - 1);
     while (out.size() < kMaxStackFrames) {
         out.push_back(frame.pc);
-        switch (step(frame, stack, finder)) {
+        switch (step(frame, copy, finder)) {
         case Step::caller: continue;
         case Step::outermost: return;
         case Step::stuck: break;
@@ -98,8 +124,9 @@ void Unwinder::walk(const plan::UserStack& from, std::span<const std::byte> memo
     out.push_back(kCutAddress);
 }
 
-Unwinder::Step Unwinder::step(Frame& frame, const StackMemory& memory, CodeFinder& finder) const {
+Unwinder::Step Unwinder::step(Frame& frame, const UserStackCopy& copy, CodeFinder& finder) const {
     if (!frame.code.executable) return Step::stuck;
+    const StackMemory memory{copy.from.sp, copy.memory};
     uint64_t sp = *frame.regs.get(sp_);
     bool may_be_empty = may_be_leaf(frame);
     const CfiRow* row =
@@ -111,6 +138,7 @@ Unwinder::Step Unwinder::step(Frame& frame, const StackMemory& memory, CodeFinde
     uint64_t next = *frame.regs.get(sp_);
     if (next < sp || (next == sp && !may_be_empty)) return Step::stuck;
     frame.innermost = false;
+    find_return(frame, copy);
     frame.code = finder.code_at(frame.interrupted ? frame.pc : frame.pc - 1);
     return frame.code.executable ? Step::caller : Step::stuck;
 }

@@ -26,6 +26,13 @@ struct StackMemory {
     std::optional<uint64_t> word(uint64_t address) const;
 };
 
+// What a record has of a stack.
+struct UserStackCopy {
+    plan::UserStack from;
+    std::span<const std::byte> memory;        // from from.sp upward
+    std::span<const std::byte> returns = {};  // of plan::AwaitedReturn, innermost first
+};
+
 struct Registers {
     static constexpr size_t kCount = 34;
     std::array<uint64_t, kCount> value{};
@@ -57,11 +64,10 @@ class Unwinder {
 public:
     explicit Unwinder(plan::Arch arch);
     // `out` is emptied first; from.ip is its first address, all others are in code. Ends in
-    // kCutAddress where the outermost frame was not reached: what comes next lies above `memory`,
-    // is damaged, or is the kernel's trampoline in place of the return address of an outer function
-    // that is traced at its return as well.
-    void walk(const plan::UserStack& from, std::span<const std::byte> memory, CodeFinder& finder,
-              std::vector<uint64_t>& out) const;
+    // kCutAddress where the outermost frame was not reached: what comes next lies above the copy,
+    // or is damaged. Where the kernel's trampoline stands in the place of a return address, the
+    // copy tells what it stands for.
+    void walk(const UserStackCopy& copy, CodeFinder& finder, std::vector<uint64_t>& out) const;
 
 private:
     enum class Step { caller, outermost, stuck };
@@ -75,10 +81,12 @@ private:
     bool may_be_leaf(const Frame& frame) const;
     Registers first_registers(const plan::UserStack& from) const;
     // Turns a frame into its caller's, which is in code and further up the stack.
-    Step step(Frame& frame, const StackMemory& memory, CodeFinder& finder) const;
+    Step step(Frame& frame, const UserStackCopy& copy, CodeFinder& finder) const;
     Step step_by_cfi(Frame& frame, const CfiRow& row, const StackMemory& memory) const;
     Step step_by_frame_pointer(Frame& frame, const StackMemory& memory) const;
     uint64_t plain_address(uint64_t address) const;
+    bool is_trampoline(uint64_t address) const;
+    void find_return(Frame& frame, const UserStackCopy& copy) const;
 
     plan::Arch arch_;
     std::vector<uint8_t> followed_;  // DWARF numbers of the registers that calls preserve, and sp

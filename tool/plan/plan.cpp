@@ -38,7 +38,9 @@ void add_parameters(const rules::Typed& value, uint64_t& bits) {
 uint32_t record_size(const std::optional<RecordPlan>& record) {
     if (!record) return 0;
     return record->layout.size +
-           (record->layout.stack ? static_cast<uint32_t>(sizeof(UserStack)) + kMaxStackBytes : 0);
+           (record->layout.stack ? static_cast<uint32_t>(sizeof(UserStack) + kMaxStackBytes +
+                                                         kMaxAwaitedReturns * sizeof(AwaitedReturn))
+                                 : 0);
 }
 
 template <class Test> bool any_record(const Plan& plan, Test test) {

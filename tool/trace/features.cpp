@@ -47,6 +47,16 @@ std::optional<codegen::ReturnPlaces> return_places([[maybe_unused]] system::Kern
 #endif
 }
 
+std::optional<codegen::ReturnInstance> return_instance(system::KernelBtf& btf) {
+    const auto type = btf.type("return_instance");
+    if (!type) return std::nullopt;
+    const auto next = offset_of(*type->image, type->id, {"next"}),
+               sp = offset_of(*type->image, type->id, {"stack"}),
+               address = offset_of(*type->image, type->id, {"orig_ret_vaddr"});
+    if (!next || !sp || !address) return std::nullopt;
+    return codegen::ReturnInstance{*next, *sp, *address};
+}
+
 // x86-64 has it in a variable of each CPU, others in the task.
 void find_preempt_count(system::KernelBtf& btf, bpf::KernelTypes& types) {
     if (!system::read_preemption().possible) return types.task_preempt_offset.reset();
@@ -76,6 +86,7 @@ bpf::KernelTypes kernel_types() {
             offset_of(*uprobes->image, uprobes->id, {"return_instances"});
         types.awaited_offset = offset_of(*uprobes->image, uprobes->id, {"depth"});
     }
+    types.return_instance = return_instance(*btf);
     types.return_places = return_places(*btf);
     if (const auto kernel = btf->image(""))
         types.prepares_exec =

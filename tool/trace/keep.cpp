@@ -80,8 +80,9 @@ std::string features_text(const bpf::Features& found) {
                        "task_struct.thread.fsbase: {}\ntask_struct.seccomp.mode: {}\n"
                        "task_struct.pending.signal: {}\ntask_struct.start_time: {}\n"
                        "task_struct.utask: {}\n"
-                       "uprobe_task.return_instances: {}\nuprobe_task.depth: {}\nraw tracepoints "
-                       "are preempted: {}\nsched_prepare_exec: {}\nprograms set registers: "
+                       "uprobe_task.return_instances: {}\nuprobe_task.depth: {}\n"
+                       "return_instance: {}\nraw tracepoints are preempted: "
+                       "{}\nsched_prepare_exec: {}\nprograms set registers: "
                        "{}\n",
                        yes(found.session), yes(found.multi), yes(found.kernel_session),
                        yes(found.kernel_multi), bytes(found.task_pid_offset),
@@ -89,8 +90,8 @@ std::string features_text(const bpf::Features& found) {
                        bytes(found.task_seccomp_offset), bytes(found.task_pending_offset),
                        bytes(found.task_start_offset), bytes(found.task_uprobes_offset),
                        bytes(found.return_instances_offset), bytes(found.awaited_offset),
-                       yes(found.preempts_points), yes(found.prepares_exec),
-                       yes(found.sets_registers));
+                       found.return_instance ? "known" : "not known", yes(found.preempts_points),
+                       yes(found.prepares_exec), yes(found.sets_registers));
 }
 
 // "118<tab>probe_templates/entry.bpf.c:4", "124<tab>my.rules:3:5"

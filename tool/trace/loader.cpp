@@ -115,6 +115,7 @@ Result<codegen::Options> generation_options(const TraceOptions& options, const p
     made.task_uprobes_offset = features.task_uprobes_offset;
     made.return_instances_offset = features.return_instances_offset;
     made.awaited_offset = features.awaited_offset;
+    made.return_instance = features.return_instance;
     if (features.sets_registers) made.return_places = features.return_places;
     made.wake_bytes = options.reading.buffer_bytes / 4;
     made.cpus = features.cpus;

@@ -157,14 +157,17 @@ void Session::take(Generation& from, uint32_t cpu, std::span<const std::byte> re
 Result<void> Session::watch_mappings(const plan::Plan& plan) {
     has_stacks_ |= plan.knows_mappings();
     if (mappings_ || (!has_stacks_ && !plan.knows_pythons())) return {};
-    Result<bpf::MappingStream> stream =
-        bpf::MappingStream::open([this](bpf::MappingStream::Mapped m) {
-            now_->pythons.mapped(m.pid, m.start, m.offset, m.path);
-            if (change_) change_->coming->pythons.mapped(m.pid, m.start, m.offset, m.path);
-            if (!has_stacks_) return;
-            pipeline_.add_mapping({m.pid, m.start, m.size, m.offset, m.device_major, m.device_minor,
-                                   m.inode, std::move(m.path), m.time_ns});
-        });
+    auto mapped = [this](bpf::MappingStream::Mapped m) {
+        now_->pythons.mapped(m.pid, m.start, m.offset, m.path);
+        if (change_) change_->coming->pythons.mapped(m.pid, m.start, m.offset, m.path);
+        if (!has_stacks_) return;
+        pipeline_.add_mapping({m.pid, m.start, m.size, m.offset, m.device_major, m.device_minor,
+                               m.inode, std::move(m.path), m.time_ns});
+    };
+    auto forked = [this](const bpf::MappingStream::Forked& f) {
+        if (has_stacks_) pipeline_.inherit_mappings(f.parent, f.pid);
+    };
+    Result<bpf::MappingStream> stream = bpf::MappingStream::open(mapped, forked);
     if (!stream && (has_stacks_ || plan.takes_python())) return stream.error();
     if (!stream) {  // most Pythons are found without
         tell_note(options_.verbosity,

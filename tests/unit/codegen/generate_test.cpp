@@ -157,6 +157,12 @@ TEST(Generate, WhereReturnProbesAreAwaitedIsAskedOfTheKernel) {
     text = source(
         rules, {.task_uprobes_offset = 2896, .return_instances_offset = 8, .awaited_offset = 96});
     EXPECT_EQ(count_of(text, "#define MLBCC_AWAITED 96\n"), 1u);
+    text = source(rules, {.task_uprobes_offset = 2896,
+                          .return_instances_offset = 8,
+                          .return_instance = codegen::ReturnInstance{56, 40, 48}});
+    EXPECT_EQ(count_of(text, "#define MLBCC_AWAITED_NEXT 56\n#define MLBCC_AWAITED_SP 40\n"
+                             "#define MLBCC_AWAITED_TO 48\n"),
+              1u);
 }
 
 TEST(Generate, AProgramThatMaySetRegistersDoesTheReturn) {

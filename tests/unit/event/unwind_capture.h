@@ -26,7 +26,8 @@ inline constexpr plan::Arch kHostArch =
 struct Capture {
     plan::UserStack from{};
     std::vector<std::byte> stack;
-    std::vector<uint64_t> peer;  // libgcc's; the first is from.ip
+    std::vector<std::byte> returns;  // of plan::AwaitedReturn
+    std::vector<uint64_t> peer;      // libgcc's; the first is from.ip
 };
 
 inline constexpr size_t kWholeStack = 1 << 20;  // a copy ends where the stack does

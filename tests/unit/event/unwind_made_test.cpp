@@ -217,6 +217,54 @@ TEST(UnwindMade, RulesThatMakeNoSenseEndTheWalk) {
     }
 }
 
+// ---- returns that the kernel's trampoline stands for
+
+constexpr uint64_t kTrampoline = 0x7fffffffe000, kTrampolineArm = 0xfffffffff000;
+
+Capture awaiting(Capture capture, std::initializer_list<plan::AwaitedReturn> returns) {
+    capture.returns.resize(returns.size() * sizeof(plan::AwaitedReturn));
+    std::memcpy(capture.returns.data(), std::data(returns), capture.returns.size());
+    return capture;
+}
+
+TEST(UnwindMade, GoesOnWhereTheTrampolineReturnsTo) {
+    EhFrame frames = with_start();
+    frames.function(0x2000, 0x100, kRip, plain(2)).function(0x3000, 0x100, kRip, plain(1));
+    const Capture capture = stack_of(0x2010, {1, kTrampoline, kTrampoline, 0x1010});
+    EXPECT_EQ(
+        walk(awaiting(capture, {{0x7008, 0x3010}, {0x7010, 0x3020}}), frames, plan::Arch::x86_64),
+        (Addresses{0x2010, 0x3010, 0x3020, 0x1010}));
+    EXPECT_EQ(walk(awaiting(capture, {{0x7008, 0x3010}}), frames, plan::Arch::x86_64),
+              (Addresses{0x2010, 0x3010, kCutAddress}));
+    EXPECT_EQ(walk(capture, frames, plan::Arch::x86_64), (Addresses{0x2010, kCutAddress}));
+}
+
+// After longjmp() the kernel still awaits what was left; of two at one place the newer one is
+// alive.
+TEST(UnwindMade, CallsThatWereLeftAreNotGoneOnFrom) {
+    EhFrame frames = with_start();
+    frames.function(0x2000, 0x100, kRip, plain(2)).function(0x3000, 0x100, kRip, plain(1));
+    EXPECT_EQ(walk(awaiting(stack_of(0x2010, {1, 0x3010, 0x1010}), {{0x7008, 0x2020}}), frames,
+                   plan::Arch::x86_64),
+              (Addresses{0x2010, 0x3010, 0x1010}));
+    EXPECT_EQ(walk(awaiting(stack_of(0x2010, {1, kTrampoline, 0x1010}),
+                            {{0x6ff0, 0x4010}, {0x7008, 0x3010}, {0x7008, 0x2020}}),
+                   frames, plan::Arch::x86_64),
+              (Addresses{0x2010, 0x3010, 0x1010}));
+}
+
+// A function that is jumped to, and what interrupts the trampoline, which has pushed three words.
+TEST(UnwindMade, ARecordMayComeFromTheTrampoline) {
+    EhFrame frames = with_start();
+    frames.function(0x2000, 0x100, kRip, plain(1));
+    EXPECT_EQ(walk(awaiting(stack_of(kTrampoline, {0x1010}), {{0x6ff8, 0x2010}}), frames,
+                   plan::Arch::x86_64),
+              (Addresses{0x2010, 0x1010}));
+    EXPECT_EQ(walk(awaiting(stack_of(kTrampoline + 5, {1, 2, 3, 0x1010}), {{0x7010, 0x2010}}),
+                   frames, plan::Arch::x86_64),
+              (Addresses{0x2010, 0x1010}));
+}
+
 // ---- arm64
 
 Bytes arm_frame(uint8_t words) {  // x29 and x30 at the bottom
@@ -260,6 +308,18 @@ TEST(UnwindMade, Arm64OnlyTheInnermostFunctionMayHaveNoFrame) {
     EXPECT_EQ(walk(capture, frames, plan::Arch::arm64), (Addresses{0x2010, 0x3010, 0x1010}));
     capture = stack_of(0x3010, {0, 0x2010, 0, 0x1010});
     EXPECT_EQ(walk(capture, frames, plan::Arch::arm64), (Addresses{0x3010, 0x2010, kCutAddress}));
+}
+
+// The return address is in a register; what the function does with it, nobody knows beforehand.
+TEST(UnwindMade, Arm64GoesOnWhereTheTrampolineReturnsTo) {
+    EhFrame frames = with_arm_start();
+    const Bytes leaf{DW_CFA_def_cfa, kArmSp, 0};
+    frames.function(0x2000, 0x100, kLr, leaf).function(0x3000, 0x100, kLr, arm_frame(2));
+    Capture capture = stack_of(0x2010, {0, kTrampolineArm, 0, 0x1010});
+    capture.from.saved[1] = kTrampolineArm;
+    EXPECT_EQ(
+        walk(awaiting(capture, {{0x7000, 0x3010}, {0x7010, 0x3020}}), frames, plan::Arch::arm64),
+        (Addresses{0x2010, 0x3010, 0x3020, 0x1010}));
 }
 
 }  // namespace
