@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "base/output.h"
 #include "report/saved_trace.h"
 #include "sink/summary_text.h"
 #include "trace/folded.h"
