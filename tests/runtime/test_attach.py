@@ -32,6 +32,21 @@ class Attach(TracerCase):
         live.wait_for(f'"tag":{ARMED}', poke=lambda: driver.tell("call", 1, ARMED))
         return live
 
+    def test_one_of_several_ends_before_it_is_traced(self):
+        sleeps = [subprocess.Popen(["sleep", "60"]) for _ in range(2)]
+        for one in sleeps:
+            self.addCleanup(one.wait)
+            self.addCleanup(one.kill)
+        unknown = f'on syscall:getppid {{ count as "{time.time_ns()}" }}'  # in no cache: it is compiled
+        live = self.start(unknown, "--pid", ",".join(str(one.pid) for one in sleeps), "-d", "200ms")
+        children = Path(f"/proc/{live.process.pid}/task/{live.process.pid}/children")
+        while live.process.poll() is None and not children.read_text():
+            pass  # the compiler has started: that they are there was known before
+        sleeps[0].kill()
+        sleeps[0].wait()
+        self.assertEqual(live.wait(), 0, live.said())
+        self.assertIn(f"mlbcc: process {sleeps[0].pid} ended before it could be traced", live.said())
+
     def test_pid(self):
         driver = Driver(self)
         live = self.attach(driver, "--pid", driver.pid)

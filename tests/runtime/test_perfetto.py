@@ -135,6 +135,11 @@ class Perfetto(InferenceCase):
                          Counter((e["pid"], e["tid"], nanoseconds(e["ts"], 10**9), e["name"])
                                  for e in trace.events if e["phase"] == "i"))
 
+    def test_a_trace_without_events(self):
+        self.trace("on syscall:getppid { event a.b(ret) }", "true")
+        [packet] = decode(self.perfetto())
+        self.assertEqual(packet["track_descriptor"][0]["name"], ["no events"])
+
     def test_values_and_names(self):
         trace = self.inference()
         reader = Reader(decode(self.perfetto()))

@@ -21,9 +21,8 @@ std::string cost_text(const TracingCost& cost) {
     if (!cost.cpu_ns) return text + " of CPU time";
     text += fmt::format(" of {} of CPU time", short_duration(*cost.cpu_ns));
     if (*cost.cpu_ns == 0) return text;
-    const double percent = 100.0 * static_cast<double>(cost.ns) / static_cast<double>(*cost.cpu_ns);
-    return text + (percent < 10 ? fmt::format(" ({:.2g} %)", percent)
-                                : fmt::format(" ({:.0f} %)", percent));
+    return text + fmt::format(" ({})", percent(100.0 * static_cast<double>(cost.ns) /
+                                               static_cast<double>(*cost.cpu_ns)));
 }
 
 std::vector<std::string> cost_by_function(const TracingCost& cost) {

@@ -60,6 +60,13 @@ std::string plural_of(std::string_view noun) {
 
 }  // namespace
 
+std::string percent(double share) {
+    constexpr double kLeast = 0.001;
+    if (share > 0 && share < kLeast) return fmt::format("under {} %", kLeast);
+    if (share < 10) return fmt::format("{:.2g} %", share);
+    return fmt::format("{:.0f} %", share < 100 ? std::min(share, 99.0) : share);
+}
+
 std::string grouped(uint64_t value) {
     std::string digits = std::to_string(value);
     if (digits.size() < 5) return digits;

@@ -18,6 +18,8 @@ struct Number {
     std::string text() const { return whole + rest; }
 };
 
+// "0.25 %", "45 %"; "99 %" where a little is missing of 100, "under 0.001 %" of next to nothing.
+std::string percent(double share);
 std::string grouped(uint64_t value);  // digits by threes, from five digits on: 1024, 12 480
 Number amount(int64_t value, rules::Unit unit);
 Number amount(uint64_t value, rules::Unit unit);

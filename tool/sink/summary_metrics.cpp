@@ -182,7 +182,7 @@ std::string lost_text(const Lost& lost) {
     if (lost.lost == 0) return {};
     const double share = 100.0 * static_cast<double>(lost.lost) /
                          static_cast<double>(std::max(lost.submitted, lost.lost));
-    return fmt::format("; {:.2g} % of its records were lost", share);
+    return fmt::format("; {} of its records were lost", percent(share));
 }
 
 std::string group_label(const Group& by) {

@@ -123,7 +123,7 @@ std::string losses_text(const std::vector<RuleLoss>& losses, size_t width) {
         double share = 100.0 * static_cast<double>(loss.lost) /
                        static_cast<double>(std::max(loss.submitted, loss.lost));
         rows.add(2, loss.rule, {grouped(loss.lost), ""},
-                 fmt::format(" of {} ({:.2g} %)", plural(loss.submitted, "record"), share));
+                 fmt::format(" of {} ({})", plural(loss.submitted, "record"), percent(share)));
     }
     return rows.empty() ? "" : "\nLOST\n" + rows.text();
 }

@@ -41,12 +41,22 @@ Result<void> Follower::add(int pid) {
     return {};
 }
 
-Result<void> Follower::add_with_children(int pid) {
-    if (auto done = add(pid); !done) return done;
-    for (int child : system::descendants_of(pid)) {
-        (void)add(child);  // one that ended meanwhile needs no tracing
+Result<std::vector<int>> Follower::add_all(const std::vector<int>& pids,
+                                           const std::function<void(int)>& look) {
+    std::vector<int> ended;
+    for (int pid : pids) {
+        look(pid);
+        if (auto done = add(pid); !done) {
+            ended.push_back(pid);
+            if (ended.size() == pids.size() || system::is_alive(pid)) return done.error();
+            continue;
+        }
+        for (int child : system::descendants_of(pid)) {
+            (void)add(child);  // one that ended meanwhile needs no tracing
+        }
+        look(pid);
     }
-    return {};
+    return ended;
 }
 
 Result<void> Follower::set(uint32_t what, uint32_t value) {

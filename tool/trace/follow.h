@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -17,7 +18,10 @@ public:
     Follower(bpf::LoadedProgram& loaded, bool everyone) : loaded_(loaded), everyone_(everyone) {}
 
     Result<void> add(int pid);  // with its threads
-    Result<void> add_with_children(int pid);
+    // With their children, `look` at each before and after. Those that ended meanwhile; an error
+    // where all did.
+    Result<std::vector<int>> add_all(const std::vector<int>& pids,
+                                     const std::function<void(int)>& look);
     Result<void> arm();                              // nothing is recorded before
     uint64_t armed_ns() const { return armed_ns_; }  // when that was, CLOCK_MONOTONIC
     void disarm();

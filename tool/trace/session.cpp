@@ -130,11 +130,12 @@ Result<void> Session::arm() {
     if (command_) {
         if (auto done = follower.add(command_->pid()); !done) return done;
     }
-    for (int pid : options_.targets.pids) {
-        now_->look_for_python(pid);
-        if (auto done = follower.add_with_children(pid); !done) return done;
-        now_->look_for_python(pid);  // in children that it has had meanwhile
-    }
+    auto look = [this](int pid) { now_->look_for_python(pid); };  // children come meanwhile
+    auto ended = follower.add_all(options_.targets.pids, look);
+    if (!ended) return ended.error();
+    for (int pid : *ended)
+        tell_note(options_.verbosity,
+                  fmt::format("process {} ended before it could be traced", pid));
     if (options_.targets.everyone) now_->look_for_python(1);
     if (command_) command_->stand_by();  // last: it does not stay awake for long
     return follower.arm();

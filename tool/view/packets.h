@@ -28,6 +28,7 @@ public:
     Packets(sink::OutputFile file, std::optional<uint64_t> max_size);
 
     uint64_t piece() const { return piece_; }  // that add() writes to
+    bool empty() const { return piece_ == 1 && is_first_; }
     // Sets the packet's sequence. `is_whole`: whole() follows.
     void add(perfetto::protos::TracePacket& packet, bool is_whole);
     void whole();  // the next packet needs none before it but those that it refers to

@@ -255,7 +255,12 @@ uint64_t Perfetto::loss_track() {
     return kLosses;
 }
 
+// No viewer opens an empty file.
 Result<void> Perfetto::finish(const Ending&) {
+    if (packets_.empty()) {
+        describe(kLosses).set_name("no events");
+        packets_.add(packet_, false);
+    }
     return packets_.finish();
 }
 

@@ -19,6 +19,18 @@ TEST(Format, GroupsDigits) {
     EXPECT_EQ(grouped(UINT64_MAX), "18 446 744 073 709 551 615");
 }
 
+TEST(Format, Shares) {
+    EXPECT_EQ(percent(0), "0 %");
+    EXPECT_EQ(percent(0.0004), "under 0.001 %");
+    EXPECT_EQ(percent(0.00123), "0.0012 %");
+    EXPECT_EQ(percent(0.25), "0.25 %");
+    EXPECT_EQ(percent(9.4), "9.4 %");
+    EXPECT_EQ(percent(45.4), "45 %");
+    EXPECT_EQ(percent(99.9), "99 %");
+    EXPECT_EQ(percent(100), "100 %");
+    EXPECT_EQ(percent(250), "250 %");
+}
+
 TEST(Format, Bytes) {
     EXPECT_EQ(amount(uint64_t{0}, kBytes).text(), "0 B");
     EXPECT_EQ(amount(uint64_t{1023}, kBytes).text(), "1023 B");
