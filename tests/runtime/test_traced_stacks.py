@@ -1,5 +1,6 @@
 """Stacks inside functions with return probes, whoever's they are: those that gdb shows where nothing is traced."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -9,6 +10,8 @@ from harness import TracerCase, target
 from harness.machine import attach_ways, need_tool
 from harness.peers import Bpftrace
 
+# A copy ends where the stack does, and may be shorter than that: with this it never has to be.
+ROOM = {**os.environ, "ROOM": "x" * 8192}
 # C++'s names as gdb has them, without what they return, what they are given, and whether they were split off.
 PLAIN = re.compile(r"^(?:int )?(?P<name>[\w:~]+(?:<\d+>)?)(?:\(.*)?$")
 
@@ -60,7 +63,7 @@ class TracedStacks(TracerCase):
             on "{program}":* {{ count by symbol }}
             """
         for shape, expected in shapes.items():
-            trace = self.trace(functions, program, shape, **how)
+            trace = self.trace(functions, program, shape, env=ROOM, **how)
             self.assertEqual(expected[0], "leaf")
             found = {event["name"]: self.own(program, event) for event in trace.events if "stack" in event}
             self.assertEqual(found, {"kernel": expected, "entry": expected[1:], "end": expected[1:]}, shape)
@@ -89,7 +92,7 @@ class TracedStacks(TracerCase):
         program, shapes = self.program("stack_shapes")
         peer = Bpftrace(self, on_returns(program))
         for shape, expected in shapes.items():
-            trace = self.trace("on syscall:getppid { event inside.kernel(ret) stack user }", program, shape)
+            trace = self.trace("on syscall:getppid { event inside.kernel(ret) stack user }", program, shape, env=ROOM)
             self.assertEqual([self.own(program, event) for event in trace.events if "stack" in event], [expected], shape)
         self.assertGreater(sum(peer.stop()["@"].values()), len(shapes))
 
