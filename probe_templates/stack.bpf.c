@@ -43,10 +43,10 @@ static __always_inline void mlbcc_copy_returns(struct user_stack *stack) {
     void *one = MLBCC_POINTER_IN(uprobes, MLBCC_RETURN_INSTANCES);
     for (u32 i = 0; i < MLBCC_AWAITED_RETURNS - 1; i++) {
         asm volatile("" : "+r"(i));  // a loop, not 63 copies
+        if (!one) break;
         u64 sp = (u64)MLBCC_POINTER_IN(one, MLBCC_AWAITED_SP);
         u64 to = (u64)MLBCC_POINTER_IN(one, MLBCC_AWAITED_TO);
         one = MLBCC_POINTER_IN(one, MLBCC_AWAITED_NEXT);
-        if (!sp) break;                                        // there is no more
         if (sp - stack->sp + 8 >= stack->bytes + 8) continue;  // below it: what longjmp() has left
         struct awaited_return *kept =
             (struct awaited_return *)(stack->data + (stack->bytes & 4095));
