@@ -21,8 +21,7 @@ std::string cost_text(const TracingCost& cost) {
     if (!cost.cpu_ns) return text + " of CPU time";
     text += fmt::format(" of {} of CPU time", short_duration(*cost.cpu_ns));
     if (*cost.cpu_ns == 0) return text;
-    return text + fmt::format(" ({})", percent(100.0 * static_cast<double>(cost.ns) /
-                                               static_cast<double>(*cost.cpu_ns)));
+    return text + fmt::format(" ({})", percent_of(cost.ns, *cost.cpu_ns));
 }
 
 std::vector<std::string> cost_by_function(const TracingCost& cost) {

@@ -67,6 +67,10 @@ std::string percent(double share) {
     return fmt::format("{:.0f} %", share < 100 ? std::min(share, 99.0) : share);
 }
 
+std::string percent_of(uint64_t part, uint64_t whole) {
+    return percent(100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
 std::string grouped(uint64_t value) {
     std::string digits = std::to_string(value);
     if (digits.size() < 5) return digits;

@@ -20,6 +20,7 @@ struct Number {
 
 // "0.25 %", "45 %"; "99 %" where a little is missing of 100, "under 0.001 %" of next to nothing.
 std::string percent(double share);
+std::string percent_of(uint64_t part, uint64_t whole);  // whole: not 0
 std::string grouped(uint64_t value);  // digits by threes, from five digits on: 1024, 12 480
 Number amount(int64_t value, rules::Unit unit);
 Number amount(uint64_t value, rules::Unit unit);

@@ -180,9 +180,8 @@ std::string take_gauge(const Stat& stat, std::vector<std::vector<const Gauge*>>&
 
 std::string lost_text(const Lost& lost) {
     if (lost.lost == 0) return {};
-    const double share = 100.0 * static_cast<double>(lost.lost) /
-                         static_cast<double>(std::max(lost.submitted, lost.lost));
-    return fmt::format("; {} of its records were lost", percent(share));
+    return fmt::format("; {} of its records were lost",
+                       percent_of(lost.lost, std::max(lost.submitted, lost.lost)));
 }
 
 std::string group_label(const Group& by) {

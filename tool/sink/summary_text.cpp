@@ -120,10 +120,9 @@ std::string losses_text(const std::vector<RuleLoss>& losses, size_t width) {
     Rows rows(width);
     for (const RuleLoss& loss : losses) {
         if (loss.lost == 0) continue;
-        double share = 100.0 * static_cast<double>(loss.lost) /
-                       static_cast<double>(std::max(loss.submitted, loss.lost));
         rows.add(2, loss.rule, {grouped(loss.lost), ""},
-                 fmt::format(" of {} ({})", plural(loss.submitted, "record"), percent(share)));
+                 fmt::format(" of {} ({})", plural(loss.submitted, "record"),
+                             percent_of(loss.lost, std::max(loss.submitted, loss.lost))));
     }
     return rows.empty() ? "" : "\nLOST\n" + rows.text();
 }
