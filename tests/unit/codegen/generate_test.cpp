@@ -153,7 +153,8 @@ TEST(Generate, WhereReturnProbesAreAwaitedIsAskedOfTheKernel) {
     std::string text = source(rules, {.task_uprobes_offset = 2896, .return_instances_offset = 8});
     EXPECT_EQ(count_of(text, "#define MLBCC_TASK_UPROBES 2896\n"), 1u);
     EXPECT_EQ(count_of(text, "#define MLBCC_RETURN_INSTANCES 8\n"), 1u);
-    EXPECT_EQ(count_of(text, "#define MLBCC_AWAITED"), 0u);
+    EXPECT_EQ(count_of(text, "#define MLBCC_AWAITED "), 0u);
+    EXPECT_EQ(count_of(text, "#define MLBCC_AWAITED_SP "), 0u);
     text = source(
         rules, {.task_uprobes_offset = 2896, .return_instances_offset = 8, .awaited_offset = 96});
     EXPECT_EQ(count_of(text, "#define MLBCC_AWAITED 96\n"), 1u);

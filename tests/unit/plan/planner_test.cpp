@@ -235,7 +235,8 @@ TEST(Planner, FieldsAreAlignedAndDoNotOverlap) {
     EXPECT_EQ(layout.fields.at(3).size, 16u);
     EXPECT_EQ(layout.size, end);
     EXPECT_EQ(layout.stack->offset, end);
-    EXPECT_EQ(p.plan().record_bytes, end + sizeof(plan::UserStack) + plan::kMaxStackBytes);
+    EXPECT_EQ(p.plan().record_bytes, end + sizeof(plan::UserStack) + plan::kMaxStackBytes +
+                                         plan::kMaxAwaitedReturns * sizeof(plan::AwaitedReturn));
 }
 
 TEST(Planner, OneValueIsOneField) {
