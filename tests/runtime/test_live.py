@@ -1,6 +1,8 @@
 """mlbcc top and --live, driven in tmux as a user would."""
 
+import os
 import re
+import signal
 import subprocess
 import unittest
 
@@ -158,6 +160,25 @@ wait_for("stop")
         self.until(lambda text: re.search(r"stat\S* +count +[1-9]", text) and "getppid" not in text)
         (self.dir / "stop").touch()
         self.assertIn("=== TRACE SUMMARY ===", self.ended())
+
+    def test_killed_on_a_busy_machine(self):
+        """The screen is the usual one again before the shell goes on."""
+        for _ in range(4 * os.cpu_count()):
+            busy = subprocess.Popen(["sh", "-c", "while :; do :; done"])
+            self.addCleanup(busy.wait)
+            self.addCleanup(busy.kill)
+        for _ in range(5):
+            (self.dir / "before").unlink(missing_ok=True)
+            (self.dir / "after").unlink(missing_ok=True)
+            name = self.open()
+            self.until(lambda text: self.calls(text, "getppid") == 1234)
+            tracer = self.tracer()
+            guard = subprocess.check_output(["pgrep", "-P", str(tracer), "-f", f"^{MLBCC} top"], text=True)
+            self.assertEqual(os.sched_getscheduler(int(guard)), os.SCHED_FIFO)
+            os.kill(tracer, signal.SIGKILL)
+            self.ended()
+            self.assertEqual(self.status, 137)
+            self.tmux("kill-session", "-t", name)
 
     def test_other_ends(self):
         for end, status in (("C-c", 130), ("-TERM", 143), ("-HUP", 129), ("-QUIT", 131), ("-KILL", 137)):

@@ -72,7 +72,8 @@ std::optional<report::LiveKey> key_of(int code) {
 
 LiveScreen::LiveScreen(const ScreenOptions& options, const TargetOptions& targets,
                        UniqueFd terminal, CapturedOutput output)
-    : terminal_(std::move(terminal)), output_(std::move(output)), view_(title_of(targets)),
+    : terminal_(std::move(terminal)), guard_(std::in_place, terminal_.get(), leaving()),
+      output_(std::move(output)), view_(title_of(targets)),
       every_ns_(static_cast<uint64_t>(options.refresh.value_or(kEvery).count())) {}
 
 Result<std::unique_ptr<LiveScreen>> LiveScreen::open(const ScreenOptions& options,
@@ -103,7 +104,7 @@ void LiveScreen::start(uint64_t start_ns) {
     start_ns_ = start_ns;
     next_ns_ = start_ns + std::min(every_ns_, kFirstNs);
     std::setlocale(LC_CTYPE, "");
-    guard_.emplace(terminal_.get(), leaving());
+    guard_->begin();
     stream_ = ::fdopen(terminal_.get(), "r+");
     if (stream_ == nullptr) return;
     [[maybe_unused]] int owned_by_stream = terminal_.release();

@@ -9,13 +9,18 @@ namespace mlbcc::trace {
 
 class TerminalGuard {
 public:
-    // `terminal` is as it is to be; `leave` is what makes it show the usual screen.
+    // `terminal` is as it is to be; `leave` is what makes it show the usual screen. To be made
+    // while the tracer has its capabilities: the guard takes CAP_SYS_NICE to be first, and gives up
+    // all of them.
     TerminalGuard(int terminal, const std::string& leave);
+    void begin();      // from here on the terminal is filled
     ~TerminalGuard();  // the terminal is in order
     TerminalGuard(const TerminalGuard&) = delete;
     TerminalGuard& operator=(const TerminalGuard&) = delete;
 
 private:
+    void tell(char what) const;
+
     UniqueFd alive_;
     int pid_ = -1;
 };
