@@ -9,6 +9,10 @@ MLBCC_COMMON u64 common_report(struct call *call) {
     record.is_thread = call->hits;
     struct accounts *all = mlbcc_accounts();
     if (!all) return 0;
+#if MLBCC_HOLDS_ROOTS
+    // A program that is elsewhere may end before the next sweep, and with it the way to its files.
+    if (call->what == 1) all->unread = MLBCC_WAKE_BYTES;
+#endif
     u64 lost = mlbcc_write(all, &record, sizeof(record));
     mlbcc_account_one(&all->rules[MLBCC_PROCESS_RECORDS], 1, lost);
     return 0;

@@ -176,8 +176,10 @@ std::string settings(const plan::Plan& plan, const Options& options, bool frames
     if (kernel && options.task_stack_offset) {
         out += fmt::format("#define MLBCC_TASK_STACK {}\n", *options.task_stack_offset);
     }
-    out += fmt::format("#define MLBCC_WAKE_BYTES {}\n#define MLBCC_BY_PERF {}\n",
-                       options.wake_bytes, options.points_by_perf ? 1 : 0);
+    out += fmt::format("#define MLBCC_WAKE_BYTES {}\n#define MLBCC_BY_PERF {}\n"
+                       "#define MLBCC_HOLDS_ROOTS {}\n",
+                       options.wake_bytes, options.points_by_perf ? 1 : 0,
+                       plan.knows_mappings() ? 1 : 0);
     if (has_kind(plan, plan::ProbeKind::syscall)) {
         auto timed = [](const plan::ProbePlan& probe) { return probe.ends == target::Ends::timed; };
         out += fmt::format("#define MLBCC_SYSCALLS {}\n#define MLBCC_NO_SHAPE {}\n"

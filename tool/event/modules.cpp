@@ -63,7 +63,7 @@ void Modules::read(Module& module, uint32_t pid, const Mapping& mapping) const {
 }
 
 // The mapped file itself, where the kernel gives it (CAP_CHECKPOINT_RESTORE); or what the process
-// sees by its path; or, where the process has ended, what we see by it.
+// sees by its path; or, where the process has ended, what was seen where it ran, or what we see.
 UniqueFd Modules::open(uint32_t pid, const Mapping& mapping) const {
     const std::string candidates[] = {
         fmt::format("{}/{:x}-{:x}", proc_path(pid, "map_files"), mapping.start, mapping.end),
@@ -74,7 +74,7 @@ UniqueFd Modules::open(uint32_t pid, const Mapping& mapping) const {
         Result<UniqueFd> file = open_file(path);
         if (file && is_mapped_from(file->get(), mapping)) return std::move(*file);
     }
-    return {};
+    return held_.open(mapping);
 }
 
 }  // namespace mlbcc::event

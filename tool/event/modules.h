@@ -11,6 +11,7 @@
 #include "base/unique_fd.h"
 #include "event/cfi.h"
 #include "event/elf_symbols.h"
+#include "event/held_roots.h"
 #include "event/mappings.h"
 
 namespace mlbcc::event {
@@ -31,11 +32,12 @@ struct SymbolRoots {
 
 class Modules {
 public:
-    explicit Modules(SymbolRoots roots) : roots_(std::move(roots)) {}
+    explicit Modules(SymbolRoots roots) : roots_(std::move(roots)), held_(roots_.proc) {}
 
     // The module of a mapping of process `pid`. It stays where it is.
     Module& of(uint32_t pid, CodeMapping& mapping);
     const SymbolRoots& roots() const { return roots_; }
+    HeldRoots& held_roots() { return held_; }
     std::string proc_path(uint32_t pid, const char* name) const;  // "/proc/70/maps"
 
 private:
@@ -43,6 +45,7 @@ private:
     UniqueFd open(uint32_t pid, const Mapping& mapping) const;
 
     SymbolRoots roots_;
+    HeldRoots held_;
     std::unordered_map<std::string, std::unique_ptr<Module>> modules_;  // by device, inode, path
 };
 

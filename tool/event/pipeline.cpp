@@ -143,7 +143,10 @@ void Pipeline::add_process(uint32_t cpu, const Record& record) {
         if (record.process().is_thread != 0 || record.process().other == 0) break;
         symbolizer_.forked(header.pid, record.process().other, header.time_ns);
         break;
-    case plan::ProcessChange::exec: symbolizer_.executed(header.pid, header.time_ns); break;
+    case plan::ProcessChange::exec:
+        if (rules_->plan.knows_mappings()) symbolizer_.found(header.pid, header.time_ns);
+        symbolizer_.executed(header.pid, header.time_ns);
+        break;
     case plan::ProcessChange::exit_thread:
         if (record.process().is_thread == 0) symbolizer_.exited(header.pid);
         break;

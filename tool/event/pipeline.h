@@ -62,6 +62,7 @@ public:
     // Only stacks need it.
     void add_mapping(SeenMapping mapping) { symbolizer_.mapped(std::move(mapping)); }
     void inherit_mappings(uint32_t parent, uint32_t child) { symbolizer_.inherited(parent, child); }
+    void found(uint32_t pid) { symbolizer_.found(pid, 0); }  // there when the trace begins
 
     // Gives the consumer what is older than the window. Cheap to call often: works at most eight
     // times a window. `now_ns` is CLOCK_MONOTONIC.

@@ -18,6 +18,16 @@ constexpr uint64_t kNamesComeWithin = 1'000'000'000;
 constexpr size_t kMaxAwaited = 64;                 // programs
 constexpr uint64_t kNumberIsNew = 10'000'000'000;  // so long no other process had it
 
+std::string text_of(Cut cut) {
+    switch (cut) {
+    case Cut::lost: break;
+    case Cut::copy: return "... (beyond the copied stack)";
+    case Cut::file: return "... (beyond a file that was not read)";
+    case Cut::deep: return fmt::format("... (beyond {} functions)", kMaxStackFrames);
+    }
+    return "...";
+}
+
 }  // namespace
 
 // What the walk up a stack asks about an address.
@@ -31,7 +41,7 @@ struct Symbolizer::Finder : CodeFinder {
         Module& module = owner.modules_.of(pid, *mapping);
         uint64_t offset = address - mapping->start + mapping->offset;
         auto place = module.symbols ? module.symbols->address_of(offset) : std::nullopt;
-        return {true, place ? module.cfi.get() : nullptr, place.value_or(0)};
+        return {true, place ? module.cfi.get() : nullptr, place.value_or(0), !module.was_read};
     }
     Symbolizer& owner;
     Image& image;
@@ -175,6 +185,7 @@ Symbolizer::Image& Symbolizer::new_image(uint32_t pid, uint64_t time_ns) {
 }
 
 void Symbolizer::forked(uint32_t parent, uint32_t child, uint64_t time_ns) {
+    modules_.held_roots().forked(parent, child, time_ns);
     auto found = images_.find(parent);
     if (found == images_.end()) return;
     std::vector<CodeMapping> maps = image_at(parent, time_ns).maps;
@@ -196,6 +207,7 @@ void Symbolizer::executed_long_ago(uint32_t pid, uint64_t time_ns) {
 }
 
 void Symbolizer::exited_long_ago(uint32_t pid, uint64_t time_ns) {
+    modules_.held_roots().ended(pid, time_ns);
     auto found = images_.find(pid);
     if (found == images_.end()) return;
     std::deque<Image>& images = found->second;
@@ -235,7 +247,7 @@ CodeMapping* Symbolizer::mapping_of(Image& image, uint32_t pid, uint64_t address
 
 // What has no name yet may have one the next time.
 std::string Symbolizer::frame(Image& image, uint32_t pid, uint64_t address) {
-    if (address == kCutAddress) return "...";
+    if (const auto cut = cut_at(address)) return text_of(*cut);
     if (auto found = image.frames.find(address); found != image.frames.end()) return found->second;
     std::optional<std::string> name = describe(image, pid, address);
     if (!name) return unnamed(image, pid, address);

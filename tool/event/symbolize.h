@@ -1,6 +1,7 @@
 // User stacks as text: what the kernel copied of a stack -> "libffi.so.8:ffi_call+0x123" for each
 // caller. Without a name for the function it is "libffi.so.8+0x7a31" (the address in the file's own
-// terms), without a file "0x7f2a00001234"; "..." stands for callers that could not be reached.
+// terms), without a file "0x7f2a00001234"; "..." stands for callers that could not be reached, with
+// the reason behind it where there is one: "... (beyond the copied stack)".
 //
 // A process may be gone before its events are written, so stacks are turned into text as soon as
 // their record arrives. Records of several CPUs arrive out of order around an exec: each process
@@ -51,6 +52,8 @@ public:
     void mapped(SeenMapping mapping) { log_.mapped(std::move(mapping)); }
     void inherited(uint32_t parent, uint32_t child) { log_.forked(parent, child); }
 
+    // A process may be in another root than those seen so far.
+    void found(uint32_t pid, uint64_t time_ns) { modules_.held_roots().see(pid, time_ns); }
     // A process changes, told as soon as it is known ...
     void forked(uint32_t parent, uint32_t child, uint64_t time_ns);
     void executed(uint32_t pid, uint64_t time_ns);

@@ -13,6 +13,7 @@ namespace {
 constexpr uint8_t kSavedX86[] = {6, 3, 12, 13, 14, 15};
 constexpr uint8_t kSavedArm[] = {29, 30, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28};
 constexpr uint8_t kSpX86 = 7, kIpX86 = 16, kSpArm = 31;
+constexpr uint64_t kMostStack = uint64_t{1} << 30;
 // The kernel puts its trampoline as high as a process may have anything.
 constexpr uint64_t kTrampolinesX86 = 0x7fffffff0000, kTrampolinesArm = 0xffffffff0000;
 
@@ -50,7 +51,10 @@ std::optional<uint64_t> value_of(const RegisterRule& rule, uint64_t cfa, const R
 
 std::optional<uint64_t> StackMemory::word(uint64_t address) const {
     uint64_t at = address - start;
-    if (address < start || at > bytes.size() || bytes.size() - at < 8) return std::nullopt;
+    if (address < start || at > bytes.size() || bytes.size() - at < 8) {
+        ended |= address >= start && at < kMostStack;
+        return std::nullopt;
+    }
     uint64_t value;
     std::memcpy(&value, bytes.data() + at, sizeof value);
     return value;
@@ -112,21 +116,23 @@ void Unwinder::walk(const UserStackCopy& copy, CodeFinder& finder,
     Frame frame{first_registers(copy.from), plain_address(copy.from.ip)};
     find_return(frame, copy);
     frame.code = finder.code_at(frame.pc - 1);
-    while (out.size() < kMaxStackFrames) {
+    const StackMemory memory{copy.from.sp, copy.memory};
+    Step done = Step::caller;
+    while (done == Step::caller && out.size() < kMaxStackFrames) {
         out.push_back(frame.pc);
-        switch (step(frame, copy, finder)) {
-        case Step::caller: continue;
-        case Step::outermost: return;
-        case Step::stuck: break;
-        }
-        break;
+        done = step(frame, copy, memory, finder);
     }
-    out.push_back(kCutAddress);
+    if (done == Step::outermost) return;
+    Cut why = memory.ended ? Cut::copy : Cut::lost;
+    if (frame.guessed) why = Cut::file;
+    if (done == Step::caller) why = Cut::deep;
+    out.push_back(uint64_t(why));
 }
 
-Unwinder::Step Unwinder::step(Frame& frame, const UserStackCopy& copy, CodeFinder& finder) const {
+Unwinder::Step Unwinder::step(Frame& frame, const UserStackCopy& copy, const StackMemory& memory,
+                              CodeFinder& finder) const {
     if (!frame.code.executable) return Step::stuck;
-    const StackMemory memory{copy.from.sp, copy.memory};
+    frame.guessed |= frame.code.unread;
     uint64_t sp = *frame.regs.get(sp_);
     bool may_be_empty = may_be_leaf(frame);
     const CfiRow* row =

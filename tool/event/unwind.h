@@ -16,13 +16,22 @@
 namespace mlbcc::event {
 
 inline constexpr size_t kMaxStackFrames = 64;
-// Stands at the end of a walk that could not go on to the outermost frame.
-inline constexpr uint64_t kCutAddress = 0;
+// Stands in the place of an address at the end of a walk that did not come to the outermost frame.
+enum class Cut : uint64_t {
+    lost,  // what comes next is no code, or further down the stack
+    copy,  // it lies above the piece of the stack that was copied
+    file,  // it lies behind code of a file that was not read: what its frames are is not known
+    deep,  // there are more than kMaxStackFrames
+};
+constexpr std::optional<Cut> cut_at(uint64_t address) {
+    return address <= uint64_t(Cut::deep) ? std::optional(Cut(address)) : std::nullopt;
+}
 
 // A copy of stack memory; reading outside it gives nothing.
 struct StackMemory {
     uint64_t start = 0;  // address of the first byte
     std::span<const std::byte> bytes;
+    mutable bool ended = false;  // what was read lies above it
     std::optional<uint64_t> word(uint64_t address) const;
 };
 
@@ -55,6 +64,7 @@ public:
         bool executable = false;
         Cfi* cfi = nullptr;    // null: no call frame information
         uint64_t address = 0;  // in the file's own terms
+        bool unread = false;   // of a file that could not be read
     };
     virtual ~CodeFinder() = default;
     virtual Code code_at(uint64_t address) = 0;
@@ -63,10 +73,9 @@ public:
 class Unwinder {
 public:
     explicit Unwinder(plan::Arch arch);
-    // `out` is emptied first; from.ip is its first address, all others are in code. Ends in
-    // kCutAddress where the outermost frame was not reached: what comes next lies above the copy,
-    // or is damaged. Where the kernel's trampoline stands in the place of a return address, the
-    // copy tells what it stands for.
+    // `out` is emptied first; from.ip is its first address, all others are in code. Ends in a Cut
+    // where the outermost frame was not reached. Where the kernel's trampoline stands in the place
+    // of a return address, the copy tells what it stands for.
     void walk(const UserStackCopy& copy, CodeFinder& finder, std::vector<uint64_t>& out) const;
 
 private:
@@ -76,12 +85,14 @@ private:
         uint64_t pc = 0;
         bool innermost = true;
         bool interrupted = false;  // pc is the next instruction, not a return address
+        bool guessed = false;      // it was come to through code of a file that was not read
         CodeFinder::Code code;     // that pc belongs to
     };
     bool may_be_leaf(const Frame& frame) const;
     Registers first_registers(const plan::UserStack& from) const;
     // Turns a frame into its caller's, which is in code and further up the stack.
-    Step step(Frame& frame, const UserStackCopy& copy, CodeFinder& finder) const;
+    Step step(Frame& frame, const UserStackCopy& copy, const StackMemory& memory,
+              CodeFinder& finder) const;
     Step step_by_cfi(Frame& frame, const CfiRow& row, const StackMemory& memory) const;
     Step step_by_frame_pointer(Frame& frame, const StackMemory& memory) const;
     uint64_t plain_address(uint64_t address) const;

@@ -1,6 +1,7 @@
 #include "trace/kept_rights.h"
 
 #include <linux/capability.h>
+#include <sched.h>
 
 #include <algorithm>
 
@@ -74,6 +75,12 @@ void give_up_rights(const Work& work, const Steps& steps, const std::function<bo
     if (kept.capabilities.empty()) return steps.tell("no capability is kept");
     steps.tell(
         fmt::format("capabilities kept: {}, for {}", system::names(kept.capabilities), kept.why));
+}
+
+bool become_realtime() {
+    sched_param priority{};
+    priority.sched_priority = 1;  // above all normal work, below every other real-time task
+    return ::sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &priority) == 0;
 }
 
 }  // namespace mlbcc::trace

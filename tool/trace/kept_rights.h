@@ -31,4 +31,7 @@ KeptRights rights_to_keep(const Work& work, Capabilities own);
 void give_up_rights(const Work& work, const Steps& steps, const std::function<bool()>& reads_maps,
                     const std::function<bool()>& sees_processes);
 
+// What waits for a CPU does not keep the tracer from it. False where the kernel refuses.
+bool become_realtime();
+
 }  // namespace mlbcc::trace

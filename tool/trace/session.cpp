@@ -1,7 +1,6 @@
 #include "trace/session.h"
 
 #include <poll.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -137,6 +136,8 @@ Result<void> Session::arm() {
         tell_note(options_.verbosity,
                   fmt::format("process {} ended before it could be traced", pid));
     if (options_.targets.everyone) now_->look_for_python(1);
+    for (int pid : has_stacks_ ? follower.processes() : std::vector<int>())
+        pipeline_.found(static_cast<uint32_t>(pid));
     if (command_) command_->stand_by();  // last: it does not stay awake for long
     return follower.arm();
 }
@@ -282,15 +283,6 @@ Session::End Session::poll() {
     return roots_ended_ ? End::processes : End::none;
 }
 
-void Session::use_realtime() {
-    if (!options_.reading.realtime) return;
-    sched_param priority{};
-    priority.sched_priority = 1;  // above all normal work, below every other real-time task
-    if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &priority) != 0) {
-        steps_.tell("events are read at normal priority: real-time was refused");
-    }
-}
-
 void Session::give_up_rights() {
     if (options_.reload.at_signal) return;
     const Generation& all = *now_;
@@ -303,7 +295,8 @@ void Session::give_up_rights() {
 }
 
 int Session::run() {
-    use_realtime();
+    if (options_.reading.realtime && !become_realtime())
+        steps_.tell("events are read at normal priority: real-time was refused");
     take_late();
     if (auto done = arm(); !done) return tell(done.error());
     give_up_rights();

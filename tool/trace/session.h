@@ -75,7 +75,6 @@ private:
     static const char* reason(End end);
     int status(End end);
     void await_command();  // which goes on when the trace is over
-    void use_realtime();
     // What others show (session_export.cpp).
     std::vector<prometheus::MetricFamily> make_page();
     void give_page();  // where one is wanted

@@ -149,10 +149,11 @@ TEST_F(Symbols, SayWhereTheCopyOfTheStackEnds) {
     wanted_bytes = 256;
     level_one();
     Frames all = own_frames();
-    EXPECT_EQ(all.back(), "...");
+    EXPECT_EQ(all.back(), "... (beyond the copied stack)");
     wanted_bytes = 0;
     level_one();
-    EXPECT_THAT(own_frames(), ElementsAre(HasSubstr("unit_event:"), "..."));
+    EXPECT_THAT(own_frames(),
+                ElementsAre(HasSubstr("unit_event:"), "... (beyond the copied stack)"));
 }
 
 TEST_F(Symbols, GoThroughASignal) {
@@ -291,6 +292,20 @@ TEST_F(Symbols, ARecordFindsTheProgramOfItsTime) {
     EXPECT_EQ(frames(symbolizer, 71, 150), first);  // the child's, which has no /proc at all
     symbolizer.executed_long_ago(70, 100);
     EXPECT_THAT(frames(symbolizer, 70, 99), Not(Contains(HasSubstr("level_one"))));
+}
+
+TEST_F(Symbols, SayThatAFileWasNotRead) {
+    level_one();
+    StackTable table;
+    Symbolizer symbolizer(kHostArch, table, {folder, ""});
+    const std::string own = fs::read_symlink("/proc/self/exe");
+    std::string maps = own_maps();
+    for (size_t at = maps.find(own); at != maps.npos; at = maps.find(own))
+        maps.replace(at, own.size(), "/nowhere/app");
+    fake_process(70, maps);
+    const Frames all = frames(symbolizer, 70);
+    EXPECT_THAT(all.front(), MatchesRegex("app\\+0x[0-9a-f]+"));
+    EXPECT_EQ(all.back(), "... (beyond a file that was not read)");
 }
 
 TEST_F(Symbols, LibrariesThatCameLaterAreFound) {

@@ -30,6 +30,8 @@ struct Capture {
     std::vector<uint64_t> peer;      // libgcc's; the first is from.ip
 };
 
+inline constexpr auto kLost = uint64_t(Cut::lost), kBeyondCopy = uint64_t(Cut::copy),
+                      kBeyondFile = uint64_t(Cut::file), kTooDeep = uint64_t(Cut::deep);
 inline constexpr size_t kWholeStack = 1 << 20;  // a copy ends where the stack does
 
 // Its own frame and its callers', with at most `bytes` of the stack.

@@ -26,7 +26,7 @@ TEST(Unwinder, SaysWhereTheCopyOfTheStackEnded) {
         std::vector<uint64_t> some = unwound(part, finder);
         if (some == all) break;
         ASSERT_GE(some.size(), 2u);
-        ASSERT_EQ(some.back(), kCutAddress) << bytes;
+        ASSERT_EQ(some.back(), kBeyondCopy) << bytes;
         some.pop_back();
         ASSERT_LE(some.size(), all.size());
         ASSERT_TRUE(std::equal(some.begin(), some.end(), all.begin())) << bytes;
@@ -50,7 +50,7 @@ TEST(Unwinder, EndsAtTheKernelsReturnTrampoline) {
     ASSERT_NE(at, capture.stack.end());
     std::copy(other.begin(), other.end(), at);
     std::vector<uint64_t> expected(capture.peer.begin(), capture.peer.begin() + 3);
-    expected.push_back(kCutAddress);
+    expected.push_back(kLost);
     EXPECT_EQ(unwound(capture, finder), expected);
 }
 
@@ -65,7 +65,7 @@ void expect_sound(const Capture& capture, MapsFinder& finder, int seed) {
     ASSERT_FALSE(addresses.empty()) << seed;
     ASSERT_LE(addresses.size(), kMaxStackFrames + 1) << seed;
     ASSERT_EQ(addresses.front(), plain(capture.from.ip)) << seed;
-    if (addresses.back() == kCutAddress) addresses.pop_back();
+    if (cut_at(addresses.back())) addresses.pop_back();
     for (size_t i = 1; i < addresses.size(); ++i) {
         bool code = finder.is_executable(addresses[i]) || finder.is_executable(addresses[i] - 1);
         ASSERT_TRUE(code) << "seed " << seed << ", frame " << i << " of " << addresses.size();
@@ -127,7 +127,7 @@ TEST(Unwinder, StopsAtTheMostFrames) {
     MapsFinder finder = own_finder();
     std::vector<uint64_t> addresses = unwound(capture, finder);
     ASSERT_EQ(addresses.size(), kMaxStackFrames + 1);
-    EXPECT_EQ(addresses.back(), kCutAddress);
+    EXPECT_EQ(addresses.back(), kTooDeep);
     addresses.pop_back();
     EXPECT_TRUE(std::equal(addresses.begin(), addresses.end(), capture.peer.begin()));
 }
@@ -160,7 +160,7 @@ std::vector<uint64_t> walk_made(const Capture& capture) {
 TEST(Unwinder, FollowsFramePointersWithoutCallFrameInformation) {
     //                                 0x7000  8   0x7010   18       0x7020  28
     Capture capture = made_stack(0x7000, 0x7010, {1, 2, 0x7020, 0x10020, 0, 0x10030});
-    EXPECT_EQ(walk_made(capture), (std::vector<uint64_t>{0x10010, 0x10020, 0x10030, kCutAddress}));
+    EXPECT_EQ(walk_made(capture), (std::vector<uint64_t>{0x10010, 0x10020, 0x10030, kLost}));
 }
 
 TEST(Unwinder, AReturnAddressOfZeroIsTheOutermostFrame) {
@@ -170,23 +170,23 @@ TEST(Unwinder, AReturnAddressOfZeroIsTheOutermostFrame) {
 
 TEST(Unwinder, AFramePointerThatLeadsBackEndsTheWalk) {
     Capture capture = made_stack(0x7000, 0x7010, {1, 2, 0x7010, 0x10020});
-    EXPECT_EQ(walk_made(capture), (std::vector<uint64_t>{0x10010, 0x10020, kCutAddress}));
+    EXPECT_EQ(walk_made(capture), (std::vector<uint64_t>{0x10010, 0x10020, kLost}));
 }
 
 TEST(Unwinder, AFramePointerBelowTheStackPointerEndsTheWalk) {
     Capture capture = made_stack(0x7000, 0x7010, {0x7000, 0x10020, 0x7000, 0x10030});
-    EXPECT_EQ(walk_made(capture), (std::vector<uint64_t>{0x10010, 0x10030, kCutAddress}));
+    EXPECT_EQ(walk_made(capture), (std::vector<uint64_t>{0x10010, 0x10030, kLost}));
 }
 
 TEST(Unwinder, AFramePointerIntoOtherDataEndsTheWalk) {
     Capture capture = made_stack(0x7000, 0x7000, {0x7010, 0x30000});
-    EXPECT_EQ(walk_made(capture), (std::vector<uint64_t>{0x10010, kCutAddress}));
+    EXPECT_EQ(walk_made(capture), (std::vector<uint64_t>{0x10010, kLost}));
 }
 
 TEST(Unwinder, AnAddressOutsideAllCodeEndsTheWalk) {
     Capture capture = made_stack(0x7000, 0x7000, {0x7010, 0x10020});
     capture.from.ip = 0x40000;
-    EXPECT_EQ(walk_made(capture), (std::vector<uint64_t>{0x40000, kCutAddress}));
+    EXPECT_EQ(walk_made(capture), (std::vector<uint64_t>{0x40000, kLost}));
 }
 
 }  // namespace

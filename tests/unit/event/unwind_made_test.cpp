@@ -170,7 +170,7 @@ TEST(UnwindMade, ReadsTheStackInAnExpression) {
     capture.from.saved[0] = 0x7008;
     EXPECT_EQ(walk(capture, frames, plan::Arch::x86_64), (Addresses{0x2010, 0x1010}));
     capture.from.saved[0] = 0x9008;  // outside the copy
-    EXPECT_EQ(walk(capture, frames, plan::Arch::x86_64), (Addresses{0x2010, kCutAddress}));
+    EXPECT_EQ(walk(capture, frames, plan::Arch::x86_64), (Addresses{0x2010, kBeyondCopy}));
 }
 
 TEST(UnwindMade, FindsSavedRegistersByOffsetValueAndExpression) {
@@ -212,7 +212,7 @@ TEST(UnwindMade, RulesThatMakeNoSenseEndTheWalk) {
         EhFrame frames = with_start();
         frames.function(0x2000, 0x100, kRip, bytes);
         EXPECT_EQ(walk(stack_of(0x2010, {0x2010, 0x2010, 0x2010}), frames, plan::Arch::x86_64),
-                  (Addresses{0x2010, kCutAddress}))
+                  (Addresses{0x2010, kLost}))
             << what;
     }
 }
@@ -235,8 +235,8 @@ TEST(UnwindMade, GoesOnWhereTheTrampolineReturnsTo) {
         walk(awaiting(capture, {{0x7008, 0x3010}, {0x7010, 0x3020}}), frames, plan::Arch::x86_64),
         (Addresses{0x2010, 0x3010, 0x3020, 0x1010}));
     EXPECT_EQ(walk(awaiting(capture, {{0x7008, 0x3010}}), frames, plan::Arch::x86_64),
-              (Addresses{0x2010, 0x3010, kCutAddress}));
-    EXPECT_EQ(walk(capture, frames, plan::Arch::x86_64), (Addresses{0x2010, kCutAddress}));
+              (Addresses{0x2010, 0x3010, kLost}));
+    EXPECT_EQ(walk(capture, frames, plan::Arch::x86_64), (Addresses{0x2010, kLost}));
 }
 
 // After longjmp() the kernel still awaits what was left; of two at one place the newer one is
@@ -307,7 +307,7 @@ TEST(UnwindMade, Arm64OnlyTheInnermostFunctionMayHaveNoFrame) {
     capture.from.saved[1] = 0x3010;
     EXPECT_EQ(walk(capture, frames, plan::Arch::arm64), (Addresses{0x2010, 0x3010, 0x1010}));
     capture = stack_of(0x3010, {0, 0x2010, 0, 0x1010});
-    EXPECT_EQ(walk(capture, frames, plan::Arch::arm64), (Addresses{0x3010, 0x2010, kCutAddress}));
+    EXPECT_EQ(walk(capture, frames, plan::Arch::arm64), (Addresses{0x3010, 0x2010, kLost}));
 }
 
 // The return address is in a register; what the function does with it, nobody knows beforehand.
