@@ -9,8 +9,8 @@ MLBCC_COMMON u64 common_report(struct call *call) {
     record.is_thread = call->hits;
     struct accounts *all = mlbcc_accounts();
     if (!all) return 0;
-#if MLBCC_HOLDS_ROOTS
-    // A program that is elsewhere may end before the next sweep, and with it the way to its files.
+#if MLBCC_WAKES_AT_EXEC
+    // A program in another root may end before the next sweep, and with it the way to its files.
     if (call->what == 1) all->unread = MLBCC_WAKE_BYTES;
 #endif
     u64 lost = mlbcc_write(all, &record, sizeof(record));

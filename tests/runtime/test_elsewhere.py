@@ -66,6 +66,21 @@ class Elsewhere(TracerCase):
         self.compile(root / "deep", "-static")
         self.assert_whole(f"chroot {root} /deep")
 
+    def test_a_python_that_is_not_supported(self):
+        """One note for a file, however soon its process ended."""
+        rules = "on syscall:getppid { event p()   stack python }"
+        self.compile(self.deep, "-static", "-Wl,--defsym,Py_GetVersion=main")
+        for python, begin in ((os.path.realpath("/usr/bin/python3"), "PYTHONHOME=/usr "), (self.deep, "")):
+            inside = (f"mount -t tmpfs none /mnt && cp {python} /mnt/python3.7 && {begin}exec /mnt/python3.7 -S -c "
+                      "\"import os; os.getppid()\"")
+            trace = self.trace(rules, "bash", "-c", f"for i in 1 2 3; do unshare -m sh -c '{inside}'; done")
+            calls = [event for event in trace.events if event["comm"] == "python3.7"]
+            self.assertEqual(["stack" in event for event in calls], [False] * 3)
+            notes = [line for line in self.last.stderr.splitlines() if "no Python stacks" in line]
+            self.assertGreaterEqual(len(notes), 1, self.last.stderr)
+            for note in notes:
+                self.assertRegex(note, "for PID [0-9]+: /mnt/python3.7: (Python 3.7 is not supported|it was gone before)")
+
     def test_mounts_are_let_go(self):
         """A file system that only an ended process had mounted is gone, though the trace goes on."""
         script = f"unshare -m sh -c '{INSIDE.format(deep=self.deep)}'; sleep 30"

@@ -177,9 +177,9 @@ std::string settings(const plan::Plan& plan, const Options& options, bool frames
         out += fmt::format("#define MLBCC_TASK_STACK {}\n", *options.task_stack_offset);
     }
     out += fmt::format("#define MLBCC_WAKE_BYTES {}\n#define MLBCC_BY_PERF {}\n"
-                       "#define MLBCC_HOLDS_ROOTS {}\n",
+                       "#define MLBCC_WAKES_AT_EXEC {}\n",
                        options.wake_bytes, options.points_by_perf ? 1 : 0,
-                       plan.knows_mappings() ? 1 : 0);
+                       plan.knows_mappings() || plan.knows_pythons() ? 1 : 0);
     if (has_kind(plan, plan::ProbeKind::syscall)) {
         auto timed = [](const plan::ProbePlan& probe) { return probe.ends == target::Ends::timed; };
         out += fmt::format("#define MLBCC_SYSCALLS {}\n#define MLBCC_NO_SHAPE {}\n"

@@ -82,11 +82,10 @@ void PythonWatch::mapped(uint32_t pid, uint64_t start, uint64_t offset, const st
 void PythonWatch::found(uint32_t pid, uint64_t start, uint64_t offset, const std::string& path) {
     std::string reached = reachable(pid, path);
     File* known = file(reached, path);
-    if (known != nullptr && !known->read && !known->told) {
-        known->told = true;
-        tell_note(verbosity_, fmt::format("no Python stacks for PID {}: {}: {}", pid, path,
-                                          known->read.error().message()));
-    }
+    if (known == nullptr && gone_.insert(path).second)
+        tell_without(pid, path, "it was gone before it could be read");
+    if (known != nullptr && !known->read && !std::exchange(known->told, true))
+        tell_without(pid, path, known->read.error().message());
     if (known == nullptr || !known->read || !*known->read) return;
     auto image = system::ElfImage::open(reached);
     auto address = image ? image->address_of(offset, PF_X) : std::nullopt;
@@ -96,6 +95,11 @@ void PythonWatch::found(uint32_t pid, uint64_t start, uint64_t offset, const std
     codegen::Python here = (*known->read)->python;
     here.state += start - *address;
     (void)pythons->update(&pid, &here);
+}
+
+void PythonWatch::tell_without(uint32_t pid, const std::string& path,
+                               const std::string& why) const {
+    tell_note(verbosity_, fmt::format("no Python stacks for PID {}: {}: {}", pid, path, why));
 }
 
 bool PythonWatch::is_traced(uint32_t pid) const {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -56,12 +57,14 @@ private:
     // Null where it is gone.
     File* file(const std::string& path, const std::string& name);
     void watch(const std::string& path);
+    void tell_without(uint32_t pid, const std::string& path, const std::string& why) const;
     bool is_traced(uint32_t pid) const;
 
     bpf::LoadedProgram& kernel_;
     Verbosity verbosity_;
     // Not by path: the same file has one for each container.
     std::map<std::pair<system::FileId, std::filesystem::file_time_type>, File> files_;
+    std::set<std::string> gone_;  // paths
     std::vector<bpf::Attachment> attachments_;
     uint32_t cookies_ = 0;
     std::unordered_map<uint64_t, std::string> names_;
