@@ -24,6 +24,7 @@ tests=(ccache mold clang libclang-rt-14-dev clang-format clang-tidy git jq sqlit
        python3-flask gunicorn python3-fastapi python3-uvicorn apache2-utils  # real servers, and load for them
        prometheus  # and promtool
        golang-go caddy rustc python3-greenlet python3-gevent libboost-context-dev  # programs that move, unwind and switch their stacks
+       libjemalloc2 libgoogle-perftools4 libtcmalloc-minimal4  # other allocators than the C library's
        python3-yaml  # for deploy/
        bpfcc-tools python3-bpfcc  # other users of a header tree
        # real libraries to trace; without a GPU their calls fail, but they are called

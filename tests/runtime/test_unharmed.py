@@ -194,6 +194,38 @@ class Unharmed(TracerCase):
         self.assertIn("by_pointer of leaves is not traced: +", self.last.stderr)
         self.assertEqual([one["by"]["symbol"] for one in trace.summary["stats"]], ["g3"])
 
+    def test_functions_that_leave_by_a_stub(self):
+        """As a library calls its own exported functions. Where the program has one of that name, nothing is made up."""
+        (self.dir / "stubs.cpp").write_text("""
+            extern "C" __attribute__((noinline)) long inner(long n) { if (n % 3 == 0) throw n; return 7 * n; }
+            extern "C" long outer(long n) { return n % 2 ? inner(n + 1) : n; }
+            """)
+        (self.dir / "main.cpp").write_text("""#include <cstdio>
+            extern "C" long outer(long n);
+            #ifdef OWN
+            extern "C" long inner(long n) { return 5 * n; }
+            #endif
+            int main() {
+                long sum = 0;
+                for (long n = 0; n < 30; n++) { try { sum += outer(n); } catch (long) {} }
+                std::printf("%ld\\n", sum);
+            }""")
+        library = self.dir / "libstubs.so"
+        compiler = need_tool("g++"), "-O2", "-fPIC", "-fno-reorder-blocks-and-partition"
+        subprocess.run([*compiler, "-shared", self.dir / "stubs.cpp", "-o", library], check=True)
+        rules = f'long outer(long n);\non "{library}":outer {{ count by symbol as "ends"   event e(n, r = ret) }}'
+        for own in (), ("-DOWN",):
+            program = self.dir / f"stubs{len(own)}"
+            subprocess.run([*compiler, *own, self.dir / "main.cpp", "-rdynamic", f"-Wl,-rpath,{self.dir}", library, "-o", program], check=True)
+            want = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+            trace = self.trace(rules, program, stdout=subprocess.PIPE)
+            self.assertEqual(self.last.stdout.split("=== TRACE")[0], want)
+            got = {event["args"]["n"]: event["args"]["r"] for event in trace.events}
+            all_of_them = {n: (5 if own else 7) * (n + 1) if n % 2 else n for n in range(30) if own or n % 2 == 0 or (n + 1) % 3}
+            self.assertEqual({n: r for n, r in got.items() if all_of_them.get(n) != r}, {})
+            if not own:
+                self.assertEqual(got, all_of_them)
+
     def test_a_stripped_go_program(self):
         """Debian's caddy has no symbols: the table of Go's runtime has the functions."""
         caddy = need_tool("caddy")

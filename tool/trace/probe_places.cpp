@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "codegen/codegen.h"
+#include "system/elf_stubs.h"
 
 namespace mlbcc::trace {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 // A function's own code is looked at for the place of its probe; of a longer one its beginning.
 constexpr uint64_t kMaxFunction = 64U << 10;
 // For its ends, all of it; of one that another jumps to and whose size is not known, so much.
-constexpr uint64_t kMaxWhole = 4U << 20, kMaxReached = 8U << 10;
+constexpr uint64_t kMaxWhole = 4U << 20, kMaxReached = 64U << 10;
 constexpr size_t kMaxJumps = 16;    // to functions that jump to others in their turn
 constexpr size_t kMostSharers = 8;  // functions that jump to one, each with probes of its own there
 
@@ -184,12 +185,17 @@ private:
         add(open, jump.to, choice.ends, Role::returns_elsewhere);
     }
 
-    // A function that jumps to another one returns where that one does. Not to one that only jumps
-    // on through a pointer, as all calls of other libraries do; nor to one that many jump to, for
-    // each of them would have probes there.
+    // A function that jumps to another one returns where that one does, also by way of a stub. Not
+    // to one that only jumps on through a pointer, as all calls of other libraries do; nor to one
+    // that many jump to, for each of them would have probes there.
     void go_on(Open& open, const Next& jump, const Reached& reached, size_t sharers) {
         const bpf::CodeEnds& ends = reached.choice.ends;
         const bool passes_on = ends.returns.empty() && ends.jumps.empty() && !ends.pointers.empty();
+        const auto behind = passes_on ? system::behind_stub(open.path, jump.to) : std::nullopt;
+        if (behind) {
+            open.next.push_back({jump.from, *behind, jump.conditional});
+            return;
+        }
         const bool is_dear = sharers > kMostSharers && !open.needs_outcome;
         if (jump.conditional || open.is_of_go || !(passes_on || is_dear))
             return follow(open, jump, reached);
