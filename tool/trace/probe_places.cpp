@@ -15,8 +15,10 @@ namespace {
 
 // A function's own code is looked at for the place of its probe; of a longer one its beginning.
 constexpr uint64_t kMaxFunction = 64U << 10;
-// For its ends, all of it; of one that another jumps to and whose size is not known, so much.
-constexpr uint64_t kMaxWhole = 4U << 20, kMaxReached = 64U << 10;
+// For its ends, all of it; of one that another jumps to and whose size is not known, so much, and
+// more of the few that go on behind that.
+constexpr uint64_t kMaxWhole = 4U << 20, kMaxReached = 8U << 10, kMaxLong = 64U << 10;
+constexpr size_t kMostLong = 1024;  // of those
 constexpr size_t kMaxJumps = 16;    // to functions that jump to others in their turn
 constexpr size_t kMostSharers = 8;  // functions that jump to one, each with probes of its own there
 
@@ -249,6 +251,22 @@ private:
                 places.push_back(place);
             }
         }
+        if (auto done = learn(places, codes); !done) return done;
+        std::vector<Place> longer;
+        std::vector<CodeToAsk> their_code;
+        for (size_t i = 0; i < places.size(); ++i) {
+            const bool was_cut = codes[i].size == 0 && codes[i].code.size() == kMaxReached;
+            if (!was_cut || known_[places[i]].choice.ends.unknown.empty()) continue;
+            if (longer.size() == kMostLong) break;
+            Result<Code> code = from_.read(places[i].first, places[i].second, kMaxLong);
+            if (!code) return code.error();
+            longer.push_back(places[i]);
+            their_code.push_back({std::move(*code), 0, true});
+        }
+        return learn(longer, their_code);
+    }
+
+    Result<void> learn(const std::vector<Place>& places, const std::vector<CodeToAsk>& codes) {
         auto choices = ask(codes);
         if (!choices) return choices.error();
         for (size_t i = 0; i < places.size() && i < choices->size(); ++i)
