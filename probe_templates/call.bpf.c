@@ -158,14 +158,18 @@ static __always_inline int mlbcc_let_go(struct call *call, int skip) {
     return skip;
 }
 
-// A pointer that is a member of what a pointer of the kernel's points to; 0 where that is 0. BCC would
-// make a call of it.
+// A pointer that is a member of what a pointer of the kernel's points to. BCC would make a call of it.
+// Not through 0: x86-64 gives 0, but on arm64 it is a fault, which may wait for a lock in the middle of a
+// switch of threads, and stop the CPU for good.
 #define MLBCC_POINTER_IN(pointer, offset)                                                          \
     ({                                                                                             \
         void *member_;                                                                             \
         asm("%0 = *(u64 *)(%1 + %2)" : "=r"(member_) : "r"(pointer), "i"(offset));                 \
         member_;                                                                                   \
     })
+
+// What the kernel keeps of the thread's uprobes; 0 where it has met none.
+#define MLBCC_UPROBES() MLBCC_POINTER_IN(bpf_get_current_task_btf(), MLBCC_TASK_UPROBES)
 
 // For a call whose end is wanted. Of a thread the kernel awaits so many at a time, and of those that
 // begin within them none (MAX_URETPROBE_DEPTH, kernel/events/uprobes.c).
@@ -174,7 +178,8 @@ static __always_inline void mlbcc_await_end(struct call *call) {
 #ifdef MLBCC_AWAITED
     if (call->in_kernel || call->sp <= MLBCC_SYSCALL_SP) return;
     u32 awaited = 0;
-    void *uprobes = MLBCC_POINTER_IN(bpf_get_current_task_btf(), MLBCC_TASK_UPROBES);
+    void *uprobes = MLBCC_UPROBES();
+    if (!uprobes) return;
     asm("%0 = *(u32 *)(%1 + %2)" : "=r"(awaited) : "r"(uprobes), "i"(MLBCC_AWAITED));
     if (awaited < MLBCC_MOST_AWAITED) return;
     struct work *mine = mlbcc_work(call->probe);
@@ -280,8 +285,8 @@ static __always_inline u64 mlbcc_account(struct call *call, u64 lost) {
 // Whether the function returns to a trampoline, which the kernel has put there for another probe.
 static __always_inline u64 mlbcc_returns_to_trampoline(struct call *call) {
 #ifdef MLBCC_TASK_UPROBES
-    void *uprobes = MLBCC_POINTER_IN(bpf_get_current_task_btf(), MLBCC_TASK_UPROBES);
-    if (!MLBCC_POINTER_IN(uprobes, MLBCC_RETURN_INSTANCES)) return 0;
+    void *uprobes = MLBCC_UPROBES();
+    if (!uprobes || !MLBCC_POINTER_IN(uprobes, MLBCC_RETURN_INSTANCES)) return 0;
 #endif
     u64 to = 0;
     MLBCC_RETURN_ADDRESS(call->ctx, &to);

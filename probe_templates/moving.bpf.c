@@ -108,7 +108,9 @@ static __always_inline u64 mlbcc_end_moving(struct call *call, struct call_frame
 // the caller's registers.
 static __always_inline void mlbcc_return(struct pt_regs *ctx) {
     void *thread = bpf_get_current_task_btf();
-    void *probe = MLBCC_POINTER_IN(MLBCC_POINTER_IN(thread, MLBCC_TASK_UPROBES), MLBCC_UPROBE);
+    void *uprobes = MLBCC_UPROBES();
+    if (!uprobes) return;
+    void *probe = MLBCC_POINTER_IN(uprobes, MLBCC_UPROBE);
     struct {
         u64 next, prev;
     } consumers = {};

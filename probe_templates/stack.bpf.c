@@ -39,7 +39,8 @@ static __always_inline u64 mlbcc_is_short_of_room(void) {
 // verifier does not follow it: all passes look the same to it.
 static __always_inline void mlbcc_copy_returns(struct user_stack *stack) {
 #ifdef MLBCC_AWAITED_SP
-    void *uprobes = MLBCC_POINTER_IN(bpf_get_current_task_btf(), MLBCC_TASK_UPROBES);
+    void *uprobes = MLBCC_UPROBES();
+    if (!uprobes) return;
     void *one = MLBCC_POINTER_IN(uprobes, MLBCC_RETURN_INSTANCES);
     for (u32 i = 0; i < MLBCC_AWAITED_RETURNS - 1; i++) {
         asm volatile("" : "+r"(i));  // a loop, not 63 copies
