@@ -52,7 +52,12 @@ class Hostile(TracerCase):
         subprocess.run(["mount", "-t", "tmpfs", "none", host], check=True)
         self.addCleanup(subprocess.run, ["umount", "-l", host], check=False)
         job = self.start_in(root, "/lib/own", str(host / "secret.so"), "30")
-        mapped, = {line.split()[4] for line in Path(f"/proc/{job.pid}/maps").read_text().splitlines() if line.endswith("/lib/own (deleted)")}
+        mapped = set()
+        while not mapped:  # it has begun; then it maps and removes the file
+            self.assertIsNone(job.poll(), "it ended")
+            maps = Path(f"/proc/{job.pid}/maps").read_text().splitlines()
+            mapped = {line.split()[4] for line in maps if line.endswith("/lib/own (deleted)")}
+        mapped, = mapped
         secret = host / "secret.so"
         for _ in range(10000):
             shutil.copy(self.dir / "secret.so", secret)
