@@ -32,8 +32,9 @@ void FileUses::add(const Happening& one) {
         search_ns_ += one.duration_ns;
         return;
     }
+    if (one.name == "ring") rings_.emplace(one.pid, one.comm);
     if (!one.has("inode")) return;
-    State& state = states_[{one.natural("inode"), one.natural("device")}];
+    State& state = states_[FileId::of(one)];
     if (one.name == "open") add_open(state, one);
     if (one.name == "map") state.use.mapped_bytes += one.natural("bytes");
     if (one.name == "read") add_read(state, one);
@@ -62,10 +63,10 @@ void FileUses::add_read(State& state, const Happening& one) {
     state.next_position = position + one.natural("bytes");
 }
 
-void FileUses::take_sums(std::map<Id, State>& states, const sink::MetricSnapshot& metrics) {
+void FileUses::take_sums(std::map<FileId, State>& states, const sink::MetricSnapshot& metrics) {
     auto take = [&](const char* label, auto&& put) {
-        for (const auto& [key, sum] : sums_of(metrics, label, {"inode", "device"})) {
-            put(states[{key[0], key[1]}].use, sum);
+        for (const auto& [key, sum] : sums_of(metrics, label, FileId::keys())) {
+            put(states[FileId::of(key)].use, sum);
         }
     };
     take("read from file", [](FileUse& use, const KeyedSum& sum) {
@@ -104,7 +105,7 @@ void FileUses::add_missing(FileReport& report) const {
 FileReport FileUses::report(const sink::MetricSnapshot& metrics) const {
     FileReport report;
     for (FileGroup group : kFileGroups) report.groups.push_back({group});
-    std::map<Id, State> states = states_;
+    std::map<FileId, State> states = states_;
     take_sums(states, metrics);
     for (auto& [id, state] : states) {
         FileUse& use = state.use;
@@ -128,6 +129,7 @@ FileReport FileUses::report(const sink::MetricSnapshot& metrics) const {
                std::tuple(moved_a, a.mapped_bytes, b.path);
     });
     add_missing(report);
+    for (const auto& [pid, name] : rings_) report.rings.push_back({pid, name});
     return report;
 }
 

@@ -1,11 +1,13 @@
 // The files of a job: how each was opened, what was read, written and mapped of it, in what order,
 // and what was looked for in vain. From the events and sums of rules/profile_files.rules:
 //
-//   file.open     path, flags, inode, device, size       file.map   inode, device, bytes
-//   file.read     inode, device, bytes, position (large reads only)
+//   file.open     path, flags, inode, device, generation, size
+//   file.map      inode, device, generation, bytes
+//   file.read     inode, device, generation, bytes, position (large reads only)
 //   file.missing  path
+//   file.ring     an io_uring was made
 //   "read from file", "time reading file", "written to file", "time writing file", "seeks in file"
-//                 by inode, device
+//                 by inode, device, generation
 #pragma once
 
 #include <cstdint>
@@ -17,6 +19,7 @@
 #include <vector>
 
 #include "report/file_group.h"
+#include "report/file_id.h"
 #include "report/happening.h"
 #include "sink/sink.h"
 
@@ -56,6 +59,12 @@ struct FileReport {
         uint64_t searches = 0, time_ns = 0;
         std::vector<std::pair<std::string, uint64_t>> paths;  // the most often searched first
     } missing;
+    // Who has an io_uring: what is opened, read and written by it is in none of these numbers.
+    struct Ring {
+        uint32_t pid = 0;
+        std::string name;
+    };
+    std::vector<Ring> rings;
 };
 
 class FileUses {
@@ -64,7 +73,6 @@ public:
     FileReport report(const sink::MetricSnapshot& metrics) const;
 
 private:
-    using Id = std::pair<uint64_t, uint64_t>;  // inode, device
     struct State {
         FileUse use;
         std::optional<uint64_t> next_position;
@@ -72,13 +80,14 @@ private:
     };
     void add_open(State& state, const Happening& one);
     static void add_read(State& state, const Happening& one);
-    static void take_sums(std::map<Id, State>& states, const sink::MetricSnapshot& metrics);
+    static void take_sums(std::map<FileId, State>& states, const sink::MetricSnapshot& metrics);
     static Access access_of(const State& state);
     void add_missing(FileReport& report) const;
 
-    std::map<Id, State> states_;
+    std::map<FileId, State> states_;
     std::map<std::string, uint64_t, std::less<>> missing_;
     uint64_t searches_ = 0, search_ns_ = 0;
+    std::map<uint32_t, std::string> rings_;  // names of those that made one, by PID
 };
 
 }  // namespace mlbcc::report

@@ -157,7 +157,7 @@ void Phases::add_open(Process& process, const Happening& one) {
 
 void Phases::add_file(const Happening& one) {
     if (!one.has("inode")) return;
-    FileId id{one.natural("inode"), one.natural("device")};
+    const FileId id = FileId::of(one);
     if (one.name == "open") {
         File& file = files_[id];
         if (file.path.empty()) file.path = one.text("path");

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/file_id.h"
 #include "report/gpu_calls.h"
 #include "report/gpu_use.h"
 #include "report/happening.h"
@@ -78,7 +79,6 @@ public:
     PhaseReport report(uint64_t end_ns, uint64_t launches_ns = 0) const;
 
 private:
-    using FileId = std::pair<uint64_t, uint64_t>;  // inode, device
     struct File {
         std::string path, format;  // format "": not known
         uint64_t size = 0;

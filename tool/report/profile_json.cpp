@@ -93,6 +93,10 @@ static void add_members(Writer& json, const FileReport& files) {
     member(json, "unnamed_read_bytes", files.unnamed_read_bytes);
     member(json, "unnamed_written_bytes", files.unnamed_written_bytes);
     member(json, "missing", files.missing);
+    objects(json, "by_io_uring", files.rings, [&](const FileReport::Ring& one) {
+        member(json, "pid", one.pid);
+        member(json, "name", one.name);
+    });
     member(json, "files", files.files);
 }
 

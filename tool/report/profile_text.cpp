@@ -165,6 +165,13 @@ void add_files(sink::Rows& rows, const FileReport& files) {
     std::string unnamed = what_was_done(files.unnamed_read_bytes, files.unnamed_written_bytes, 0);
     if (!unnamed.empty())
         rows.line("  pipes, sockets, terminals, files that were open: " + unnamed);
+    if (files.rings.empty()) return;
+    const FileReport::Ring& first = files.rings.front();
+    const size_t others = files.rings.size() - 1;
+    rows.line(fmt::format("  note: {} (PID {}){} has an io_uring; what is opened, read and written "
+                          "by it is not counted",
+                          on_terminal(first.name), first.pid,
+                          others == 0 ? "" : " and " + sink::plural(others, "other")));
 }
 
 std::string files_text(const Profile& profile, size_t width) {

@@ -35,7 +35,7 @@ void Progress::add(const Happening& one) {
 
 void Progress::add_file(const Happening& one) {
     if (!one.has("inode")) return;
-    FileId id{one.natural("inode"), one.natural("device")};
+    const FileId id = FileId::of(one);
     if (one.name == "open" && group_of(one.text("path")) == FileGroup::weights) weights_.insert(id);
     if ((one.name == "read" || one.name == "map") && weights_.contains(id)) {
         weights_ns_ = one.time_ns + one.duration_ns;

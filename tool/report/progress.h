@@ -10,8 +10,8 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 
+#include "report/file_id.h"
 #include "report/happening.h"
 
 namespace mlbcc::report {
@@ -25,7 +25,6 @@ public:
     std::string facts(uint64_t now_ns);
 
 private:
-    using FileId = std::pair<uint64_t, uint64_t>;  // inode, device
     struct Process {
         uint64_t resident = 0, read = 0, written = 0;  // bytes
     };

@@ -10,12 +10,13 @@ namespace mlbcc::report {
 namespace {
 
 Happening open_of(std::string_view path, int64_t inode, int64_t flags = O_RDONLY,
-                  int64_t size = 1000) {
+                  int64_t size = 1000, int64_t generation = 0) {
     return happening("file", "open", 50, 1, 1,
                      {{"path", path},
                       {"flags", flags},
                       {"inode", inode},
                       {"device", int64_t{8}},
+                      {"generation", generation},
                       {"size", size}});
 }
 Happening read_of(int64_t inode, int64_t position, int64_t bytes, uint64_t time) {
@@ -23,8 +24,8 @@ Happening read_of(int64_t inode, int64_t position, int64_t bytes, uint64_t time)
         "file", "read", time, 1, 1,
         {{"inode", inode}, {"device", int64_t{8}}, {"position", position}, {"bytes", bytes}}, 5);
 }
-sink::Group key(const char* inode) {
-    return {{"inode", inode}, {"device", "8"}};
+sink::Group key(const char* inode, const char* generation = "0") {
+    return {{"inode", inode}, {"device", "8"}, {"generation", generation}};
 }
 
 TEST(FileUses, sums_find_their_files_and_groups) {
@@ -57,6 +58,28 @@ TEST(FileUses, sums_find_their_files_and_groups) {
     EXPECT_EQ(report.groups[0].time_ns, 77u);
     EXPECT_EQ(report.groups[2].files, 1u);
     EXPECT_EQ(report.unnamed_read_bytes, 11u);
+}
+
+TEST(FileUses, an_inode_that_is_used_again_is_another_files) {
+    FileUses files;
+    files.add(open_of("first.bin", 5, O_WRONLY, 0, 17));
+    files.add(open_of("second.bin", 5, O_WRONLY, 0, 18));
+    sink::MetricSnapshot metrics;
+    metrics.stats = {stat("written to file", key("5", "17"), 100, 1),
+                     stat("written to file", key("5", "18"), 200, 1)};
+    const FileReport report = files.report(metrics);
+    ASSERT_EQ(report.files.size(), 2u);
+    EXPECT_EQ(report.files[0].path, "second.bin");
+    EXPECT_EQ(report.files[0].written_bytes, 200u);
+    EXPECT_EQ(report.files[1].written_bytes, 100u);
+}
+
+TEST(FileUses, who_has_an_io_uring_is_named_once) {
+    FileUses files;
+    for (uint64_t time : {50, 60}) files.add(happening("file", "ring", time, 7, 7, {}));
+    const FileReport report = files.report({});
+    ASSERT_EQ(report.rings.size(), 1u);
+    EXPECT_EQ(report.rings[0].pid, 7u);
 }
 
 Access access_with(const std::vector<int64_t>& positions, uint64_t seeks) {
