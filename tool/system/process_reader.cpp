@@ -23,6 +23,9 @@ using target::ProcessUnit;
 // Of a task's flags, include/linux/sched.h: PF_KTHREAD, PF_EXITING.
 constexpr uint64_t kKernelThread = 0x00200000, kExiting = 0x4;
 constexpr size_t kColumns = 52;  // of /proc/PID/stat
+// The resident pages there. From Linux 6.2 on each CPU counts for itself, and what it has not
+// handed over yet is missing: of a program that has just begun it may be all.
+constexpr uint32_t kResident = 24;
 
 // The fields of one source that are wanted, as bits.
 uint64_t fields_of(ProcessSource source, uint64_t wanted) {
@@ -134,6 +137,7 @@ bool ProcessReader::read_stat(int pid, uint64_t wanted, ProcessState& state) {
     for_each_bit(fields_of(ProcessSource::stat, wanted), [&](uint32_t i) {
         const target::ProcessField& field = kProcessFields.at(i);
         state.fields.at(i) = scaled(number(field.column), field.unit);
+        if (field.column == kResident && state.fields.at(i) == 0) state.unread |= uint64_t{1} << i;
     });
     return true;
 }

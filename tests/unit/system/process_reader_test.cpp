@@ -38,9 +38,11 @@ public:
         proc.write("70/task/71/status",
                    "voluntary_ctxt_switches:\t30\nnonvoluntary_ctxt_switches:\t2\n");
     }
-    void write_stat(const std::string& state, const std::string& flags) {
+    void write_stat(const std::string& state, const std::string& flags,
+                    const std::string& resident = "300") {
         std::string text = "70 (a (b) c) " + state + " 69 70 70 0 -1 " + flags +
-                           " 500 0 6 0 150 25 0 0 20 0 4 0 123456 10000000 300 "
+                           " 500 0 6 0 150 25 0 0 20 0 4 0 123456 10000000 " + resident +
+                           " "
                            "18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 3 0 0 0 0 0\n";
         proc.write("70/stat", text);
     }
@@ -102,6 +104,14 @@ TEST(ProcessReader, WhatCannotBeReadIsSaid) {
     EXPECT_EQ(state->unread,
               bit("swap") | bit("read_bytes") | bit("open_files") | bit("voluntary_switches"));
     EXPECT_EQ(value(*state, "peak_resident"), 2048 * 1024);
+}
+
+TEST(ProcessReader, AProgramThatHasJustBegunMayHaveNoNumberYet) {
+    FakeProc fake;
+    fake.write_stat("R", "0", "0");
+    auto state = fake.read(bit("resident") | bit("threads"));
+    ASSERT_TRUE(state);
+    EXPECT_EQ(state->unread, bit("resident"));
 }
 
 TEST(ProcessReader, ThereIsNothingOfProcessesThatEndedAndOfTheKernels) {
