@@ -2,8 +2,7 @@
 
 #include <cstring>
 #include <string_view>
-
-#include "system/elf_image.h"
+#include <vector>
 
 namespace mlbcc::system {
 namespace {
@@ -20,41 +19,51 @@ std::optional<uint64_t> slot_of(std::string_view code, uint64_t address) {
     return address + at + 6 + static_cast<uint64_t>(int64_t{distance});
 }
 
-// The symbol whose address the loader puts there.
-std::optional<Elf64_Sym> symbol_in(const ElfImage& image, uint64_t slot) {
-    const auto sections = image.sections();
-    if (!sections) return std::nullopt;
-    for (const Elf64_Shdr& section : *sections) {
-        if (section.sh_type != SHT_RELA || section.sh_link >= sections->size()) continue;
-        const std::string entries = image.contents(section);
-        for (size_t i = 0; i + sizeof(Elf64_Rela) <= entries.size(); i += sizeof(Elf64_Rela)) {
-            Elf64_Rela one;
-            std::memcpy(&one, entries.data() + i, sizeof one);
-            const uint64_t kind = ELF64_R_TYPE(one.r_info);
-            if (one.r_offset != slot || one.r_addend != 0) continue;
-            if (kind != R_X86_64_JUMP_SLOT && kind != R_X86_64_GLOB_DAT) continue;
-            const auto symbols = image.symbols((*sections)[section.sh_link]);
-            const uint64_t number = ELF64_R_SYM(one.r_info);
-            if (number < symbols.size()) return symbols[number];
-        }
+void add_functions(const ElfImage& image, const std::vector<Elf64_Shdr>& sections,
+                   const Elf64_Shdr& relocations, std::unordered_map<uint64_t, uint64_t>& to) {
+    const std::string entries = image.contents(relocations);
+    const std::vector<Elf64_Sym> symbols = image.symbols(sections[relocations.sh_link]);
+    for (size_t i = 0; i + sizeof(Elf64_Rela) <= entries.size(); i += sizeof(Elf64_Rela)) {
+        Elf64_Rela one;
+        std::memcpy(&one, entries.data() + i, sizeof one);
+        const uint64_t kind = ELF64_R_TYPE(one.r_info), number = ELF64_R_SYM(one.r_info);
+        if (kind != R_X86_64_JUMP_SLOT && kind != R_X86_64_GLOB_DAT) continue;
+        if (one.r_addend != 0 || number >= symbols.size()) continue;
+        const Elf64_Sym& symbol = symbols[number];
+        if (symbol.st_shndx != SHN_UNDEF && ELF64_ST_TYPE(symbol.st_info) == STT_FUNC)
+            to.emplace(one.r_offset, symbol.st_value);
     }
-    return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<uint64_t> behind_stub(const std::string& path, uint64_t offset) {
-    const auto image = ElfImage::open(path);
-    if (!image || !image->is_supported() || image->machine() != "x86_64") return std::nullopt;
-    const auto address = image->address_of(offset, PF_X);
+Stubs::File Stubs::read(const std::string& path) {
+    File file;
+    auto image = ElfImage::open(path);
+    if (!image || !image->is_supported() || image->machine() != "x86_64") return file;
+    const auto sections = image->sections();
+    if (!sections) return file;
+    for (const Elf64_Shdr& section : *sections) {
+        if (section.sh_type == SHT_RELA && section.sh_link < sections->size())
+            add_functions(*image, *sections, section, file.functions);
+    }
+    file.image.emplace(std::move(*image));
+    return file;
+}
+
+std::optional<uint64_t> Stubs::behind(const std::string& path, uint64_t offset) {
+    auto [known, is_new] = files_.try_emplace(path);
+    File& file = known->second;
+    if (is_new) file = read(path);
+    const auto address = file.image ? file.image->address_of(offset, PF_X) : std::nullopt;
+    if (!address) return std::nullopt;
     Elf64_Shdr stub{};
     stub.sh_offset = offset;
     stub.sh_size = kMaxStub;
-    const auto slot = address ? slot_of(image->contents(stub), *address) : std::nullopt;
-    const auto symbol = slot ? symbol_in(*image, *slot) : std::nullopt;
-    if (!symbol || symbol->st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol->st_info) != STT_FUNC)
-        return std::nullopt;
-    return image->file_offset(symbol->st_value, PF_X);
+    const auto slot = slot_of(file.image->contents(stub), *address);
+    const auto function = slot ? file.functions.find(*slot) : file.functions.end();
+    if (function == file.functions.end()) return std::nullopt;
+    return file.image->file_offset(function->second, PF_X);
 }
 
 }  // namespace mlbcc::system

@@ -193,7 +193,7 @@ private:
     void go_on(Open& open, const Next& jump, const Reached& reached, size_t sharers) {
         const bpf::CodeEnds& ends = reached.choice.ends;
         const bool passes_on = ends.returns.empty() && ends.jumps.empty() && !ends.pointers.empty();
-        const auto behind = passes_on ? system::behind_stub(open.path, jump.to) : std::nullopt;
+        const auto behind = passes_on ? stubs_.behind(open.path, jump.to) : std::nullopt;
         if (behind) {
             open.next.push_back({jump.from, *behind, jump.conditional});
             return;
@@ -296,6 +296,7 @@ private:
     std::vector<CodeToAsk> codes_;
     std::vector<const plan::ProbePlan*> probes_;
     std::vector<Open> open_;
+    system::Stubs stubs_;
     std::map<Place, Reached> known_;
     std::map<Place, std::set<const Open*>> sharers_;  // that jump there
     std::map<std::string, std::map<uint64_t, uint64_t>> sizes_;
