@@ -168,10 +168,11 @@ void add_files(sink::Rows& rows, const FileReport& files) {
     if (files.rings.empty()) return;
     const FileReport::Ring& first = files.rings.front();
     const size_t others = files.rings.size() - 1;
-    rows.line(fmt::format("  note: {} (PID {}){} has an io_uring; what is opened, read and written "
-                          "by it is not counted",
-                          on_terminal(first.name), first.pid,
-                          others == 0 ? "" : " and " + sink::plural(others, "other")));
+    const std::string has =
+        others == 0 ? "has" : fmt::format("and {} have", sink::plural(others, "other"));
+    rows.line(fmt::format("  note: {} (PID {}) {} an io_uring; what is opened, read and written by "
+                          "it is not counted",
+                          on_terminal(first.name), first.pid, has));
 }
 
 std::string files_text(const Profile& profile, size_t width) {
