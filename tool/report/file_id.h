@@ -2,9 +2,9 @@
 // inode of a file that was removed, for the next that is made.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "report/happening.h"
@@ -14,7 +14,11 @@ namespace mlbcc::report {
 struct FileId {
     uint64_t inode = 0, device = 0;
     uint64_t generation = 0;  // of the inode, which a file system chooses anew for each file
-    auto operator<=>(const FileId&) const = default;
+    bool operator==(const FileId&) const = default;
+    bool operator<(const FileId& other) const {
+        return std::tie(inode, device, generation) <
+               std::tie(other.inode, other.device, other.generation);
+    }
 
     // By the names that rules give them.
     static std::vector<std::string_view> keys() { return {"inode", "device", "generation"}; }
