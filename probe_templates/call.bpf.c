@@ -171,6 +171,20 @@ static __always_inline int mlbcc_let_go(struct call *call, int skip) {
 // What the kernel keeps of the thread's uprobes; 0 where it has met none.
 #define MLBCC_UPROBES() MLBCC_POINTER_IN(bpf_get_current_task_btf(), MLBCC_TASK_UPROBES)
 
+// Whether the system call that goes on is one of the 32-bit interface, whose numbers mean others: a
+// 64-bit program makes them by `int 0x80`.
+static __always_inline u64 mlbcc_is_of_32_bit(void) {
+#ifdef MLBCC_TASK_STATUS
+    u32 status = 0;
+    asm("%0 = *(u32 *)(%1 + %2)"
+        : "=r"(status)
+        : "r"(bpf_get_current_task_btf()), "i"(MLBCC_TASK_STATUS));
+    return status >> 1 & 1;  // TS_COMPAT, arch/x86/include/asm/thread_info.h
+#else
+    return 0;
+#endif
+}
+
 // For a call whose end is wanted. Of a thread the kernel awaits so many at a time, and of those that
 // begin within them none (MAX_URETPROBE_DEPTH, kernel/events/uprobes.c).
 #define MLBCC_MOST_AWAITED 64
@@ -293,13 +307,17 @@ static __always_inline u64 mlbcc_returns_to_trampoline(struct call *call) {
     return MLBCC_LESS(MLBCC_TRAMPOLINES - 1, to);
 }
 
-// 1 where the record found no room.
-static __always_inline u64 mlbcc_put(struct call *call, struct record_header *header, u64 size) {
+static __always_inline void mlbcc_head(struct call *call, struct record_header *header) {
     u32 what = call->what;
     if ((what & 0x7f) == 0 && call->sp > MLBCC_SYSCALL_SP)
         what |= mlbcc_returns_to_trampoline(call) << 7;
     mlbcc_header(header, &call->id, call->now, call->probe, what);
     header->sp = call->sp;
+}
+
+// 1 where the record found no room.
+static __always_inline u64 mlbcc_put(struct call *call, struct record_header *header, u64 size) {
+    mlbcc_head(call, header);
     return mlbcc_write(call->all, header, size);
 }
 

@@ -233,6 +233,12 @@ static __always_inline void mlbcc_leave_python(struct call *call, u32 place, u32
     stack->state = 0;
     thread->left.python = wanted ? place : 0;
 }
+#if MLBCC_STACKS
+static __always_inline void mlbcc_leave_stack(struct call *call, u32 place) {
+    struct thread_state *thread = call->thread;
+    thread->left.stack = place;
+}
+#endif
 static __always_inline u64 mlbcc_find_behind(struct call *call) {
     u64 both = bpf_get_current_pid_tgid();
     u32 id = both;
@@ -258,8 +264,11 @@ static __always_inline u64 mlbcc_find_behind(struct call *call) {
 static __always_inline void mlbcc_submit_behind(struct call *call) {
     struct thread_state *thread = call->thread;
     if (!thread) return;
+#if MLBCC_PYTHON || MLBCC_STACKS
+    u64 place;
+#endif
 #if MLBCC_PYTHON
-    u64 place = thread->left.python;
+    place = thread->left.python;
     if (place) {
         // Of two bounds clang makes one, of another number: to Linux 6.1 it says nothing of this one.
         MLBCC_SEEN(place);
@@ -275,7 +284,16 @@ static __always_inline void mlbcc_submit_behind(struct call *call) {
     MLBCC_SEEN(size);
     if (size > MLBCC_SCRATCH_BYTES) return;
     call->size = size;
-    mlbcc_submit(call);
+#if MLBCC_STACKS
+    place = thread->left.stack;
+    MLBCC_SEEN(place);
+    if (place > MLBCC_SCRATCH_BYTES - sizeof(struct user_stack)) return;
+    MLBCC_SEEN(place);
+    call->stack = (struct user_stack *)((u8 *)thread->scratch + place);
+    if (place) mlbcc_submit_stack(call);
+    else
+#endif
+        mlbcc_submit(call);
 }
 #endif
 

@@ -26,6 +26,7 @@ struct awaited_return {
 struct user_stack {  // at the end of a record whose rule has `stack user`
     u64 bytes;       // of `data` that were read
     u64 returns;     // behind them
+    u64 more;        // bytes, behind those: what lies above `data` in the program
     u64 ip, sp, saved[14];
     u8 data[4096 + MLBCC_AWAITED_RETURNS * sizeof(struct awaited_return)];
 };
@@ -73,7 +74,7 @@ MLBCC_SAME(record_header, what, 12);
 MLBCC_SAME(record_header, pid, 16);
 MLBCC_SAME(record_header, sp, 40);
 MLBCC_SAME(process_record, other, 48);
-MLBCC_SAME(user_stack, data, 144);
+MLBCC_SAME(user_stack, data, 152);
 MLBCC_SAME(python_stack, frames, 8);
 MLBCC_SAME(kernel_stack, frames, 8);
 _Static_assert(sizeof(struct kernel_stack) == 392, "kernel_stack");

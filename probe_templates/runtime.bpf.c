@@ -34,10 +34,10 @@ BPF_ARRAY(record_rules, struct record_rules, MLBCC_RECORDS);
 // What a probe makes of its thread's time (tool/trace/tracing_cost.h): how often it was hit, how many
 // of these calls were let go, so that no probe awaits their end; its records, and, of some of them,
 // the time from the probe's beginning until its record was made. And how many calls were too deep for
-// the kernel to await their end. In parts that CPUs use in turn, each
+// the kernel to await their end, and how many were none of its number. In parts that CPUs use in turn, each
 // of which has cache lines of its own.
 struct work {
-    u64 hits, let_go, records, timed, timed_ns, too_deep, unused[2];
+    u64 hits, let_go, records, timed, timed_ns, too_deep, of_32_bit, unused;
 };
 struct all_work {
     struct work parts[MLBCC_WORK_PARTS];
@@ -189,15 +189,18 @@ static __always_inline u64 mlbcc_later(u64 a, u64 b) { return a + ((b - a) & -ML
 
 // A reader sweeps the rings regularly. It is woken only where that may be too late: in a virtual
 // machine a wake-up is an interrupt to oneself. 1 where the record found no room.
-static __always_inline u64 mlbcc_write(struct accounts *all, void *record, u64 size) {
-    int cpu = bpf_get_smp_processor_id();
-    void *to = rings.lookup(&cpu);
-    if (!to) return 1;
+static __always_inline u64 mlbcc_wakes(struct accounts *all, u64 size) {  // for bpf_ringbuf_output()
     u64 unread = all->unread + size;
     u64 wakes = MLBCC_LESS(MLBCC_WAKE_BYTES - 1, unread);
     all->unread = unread & (wakes - 1);
     _Static_assert(BPF_RB_NO_WAKEUP + 1 == BPF_RB_FORCE_WAKEUP, "");
-    return MLBCC_FAILED(bpf_ringbuf_output(to, record, size, BPF_RB_NO_WAKEUP + wakes));
+    return BPF_RB_NO_WAKEUP + wakes;
+}
+static __always_inline u64 mlbcc_write(struct accounts *all, void *record, u64 size) {
+    int cpu = bpf_get_smp_processor_id();
+    void *to = rings.lookup(&cpu);
+    if (!to) return 1;
+    return MLBCC_FAILED(bpf_ringbuf_output(to, record, size, mlbcc_wakes(all, size)));
 }
 
 // Atomic, because a probe can be preempted by another on the same CPU.
@@ -247,7 +250,7 @@ struct thread_state {
 #endif
     // Where a record too large for BPF's stack is put together.
     u64 scratch[MLBCC_SCRATCH_BYTES / 8 + MLBCC_SYSCALL_RECORD / 8];
-    struct { u32 size, hits, python; } left;  // of a record in it that another program submits
+    struct { u32 size, hits, python, stack; } left;  // of a record in it that another program submits
 #ifdef MLBCC_BETWEEN
     // Likewise of tracepoints and the kernel's functions, which come in the middle of that: in an
     // interrupt, or where the thread is preempted.

@@ -10,6 +10,16 @@ static __always_inline u64 mlbcc_syscall_cookie(u64 number) {
     return cookie ? *cookie : 0;
 }
 
+// Of a call that begins: whether its number stands for another one. Of traced processes they are counted.
+static __always_inline int mlbcc_is_other_call(u64 cookie) {
+    if (!mlbcc_is_of_32_bit()) return 0;
+    struct call call MLBCC_UNSET;
+    mlbcc_identify(&call.id);
+    struct work *mine = mlbcc_is_traced(&call) ? mlbcc_work(MLBCC_PROBE(cookie)) : 0;
+    if (mine) __sync_fetch_and_add(&mine->of_32_bit, 1);
+    return 1;
+}
+
 #if MLBCC_ANSWERS
 static __always_inline u32 mlbcc_number_of_registers(struct bpf_raw_tracepoint_args *at) {
     u32 number = ~0u;
@@ -152,7 +162,7 @@ static __always_inline u64 mlbcc_syscall_ended(struct bpf_raw_tracepoint_args *a
     void *from = (void *)(MLBCC_SYSCALL_REGISTERS(at) + MLBCC_SYSCALL_REST);
     if (bpf_probe_read_kernel(&rest, sizeof(rest), from) != 0) return 0;
     u32 number = rest.number;
-    if (MLBCC_IS_32_BIT(&rest)) return 0;
+    if (MLBCC_IS_32_BIT(&rest) || mlbcc_is_of_32_bit()) return 0;
     if (number == ~0u) number = MLBCC_SIGRETURN;
     if (MLBCC_SYSCALL_RESULT(at) == 0 && MLBCC_IS_FORK(number)) return 0;
     return mlbcc_syscall_cookie(number);

@@ -4,6 +4,7 @@ int on_sys_enter(struct bpf_raw_tracepoint_args *at) {
 #endif
     u32 number = MLBCC_SYSCALL_NUMBER(at);
     u64 cookie = mlbcc_syscall_cookie(number);
+    if (cookie && mlbcc_is_other_call(cookie)) return 0;
 #if MLBCC_ANSWERS
     if (cookie) mlbcc_begin(bpf_get_current_pid_tgid(), (u64)number + 1);
 #endif

@@ -34,7 +34,7 @@ static __always_inline int futex_is_wait(u32 operation) {
 }
 
 int futex_begins(struct bpf_raw_tracepoint_args *at) {
-    if (MLBCC_SYSCALL_NUMBER(at) != MLBCC_FUTEX) return 0;
+    if (MLBCC_SYSCALL_NUMBER(at) != MLBCC_FUTEX || mlbcc_is_of_32_bit()) return 0;
     struct pt_regs registers;
     if (bpf_probe_read_kernel(&registers, sizeof(registers), (void *)MLBCC_SYSCALL_REGISTERS(at)) != 0) return 0;
     struct call call MLBCC_UNSET;

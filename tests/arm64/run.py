@@ -23,7 +23,8 @@ CONFIGURE = ["cmake", "-S", ROOT, "-B", BUILD, "-G", "Ninja",
              "-DMLBCC_WERROR=ON", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache",
              "-DCMAKE_C_COMPILER_LAUNCHER=ccache"]
 
-# Unit tests of what qemu-user does not emulate, and why; those of BPF run in the virtual machine.
+# Unit tests of what qemu-user does not emulate, and why; those of BPF, openat2 and memory run in the virtual
+# machine.
 NOT_EMULATED = {
     "BundleTest.*": "they need BPF",
     "ChildProcess.AFolderOfPathThatTheUserMayNotReadHasNoProgram": "a fork is no vfork",
@@ -32,11 +33,17 @@ NOT_EMULATED = {
     "ChildProcess.SignalsAreAsTheCallerOfTheToolHasThem": "the emulator has signals of its own",
     "CompilerProcess.IsNotThere": "a fork is no vfork",
     "CpuTime.HasThatOfChildrenThatWereWaitedFor": "the emulator's own /proc/self/stat has no times of children",
+    "FindLibrary.AProcessBelowAnotherRootHasItsOwnFiles": "no openat2",
     "FindLibrary.ALoadedLibraryThatWasDeletedIsStillFound": "a process's mappings are the emulator's",
     "FindLibrary.WhatAProcessHasLoadedComesFirst": "a process's mappings are the emulator's",
     "Guarded.*": "no fanotify",
+    "MadeCodes.*": "no openat2",
+    "OpenFile.*": "no openat2",
+    "ProcessReader.ThisProcess": "the emulator's own /proc/self/stat has no memory",
+    "Roots.*": "no openat2",
     "SleepingThreads.SayWhatTheyWaitFor": "/proc/PID/syscall has the host's numbers of system calls",
     "Symbols.AreKnownAfterAProcessHasEnded": "a process's mappings are the emulator's",
+    "Symbols.SayThatAFileWasNotRead": "no openat2",
     "Symbols.GoThroughASignal": "no vdso, which signal handlers return to",
     "UnwindPython.FindsTheCallersOfACtypesCall": "no ptrace",
     "Unwinder.GoesThroughASignalHandlersFrame": "no vdso, which signal handlers return to",

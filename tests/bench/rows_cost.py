@@ -1,5 +1,6 @@
 """Rows about what a traced call costs the traced program."""
 
+import contextlib
 import json
 import os
 import shlex
@@ -115,18 +116,59 @@ def time_in_programs(rules, *options):
     return one
 
 
-def own_stack(repetitions):
-    rules = rule_file("count.rules", "entry_push", "count hist duration")
-    way = ("--attach", "multi")  # an entry and a return program, each with it
+@contextlib.contextmanager
+def times_of_programs():
     setting = Path("/proc/sys/kernel/bpf_stats_enabled")
     before = setting.read_text()
     setting.write_text("1")
     try:
+        yield
+    finally:
+        setting.write_text(before)
+
+
+def copies_alike():
+    """Templates that copy the same part of each stack, and no returns that probes await."""
+    folder = m.SCRATCH / "stack_alike"
+    folder.mkdir(parents=True, exist_ok=True)
+    text = (m.ROOT / "probe_templates" / "stack.bpf.c").read_text()
+    for old, new in (("u64 more, first = mlbcc_measure(stack, &more);", "u64 more = 0, first = MLBCC_STACK_BYTES;"),
+                     ("    mlbcc_copy_returns(stack);\n", "")):
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    (folder / "stack.bpf.c").write_text(text)
+    return folder
+
+
+def time_of_a_stack(where, *options):
+    """ns in programs of one event with a stack of ten functions."""
+    shown, calls = m.SCRATCH / "programs.json", 100_000
+    rules = m.write("stack.rules", "on syscall:getppid { event a.b(ret)  stack user }\n")
+    command = f"{m.target('ten_frames')} {calls} {where} && bpftool -j prog show > {shown}"
+    def one():
+        m.run([m.MLBCC, "--rules", rules, "-o", m.SCRATCH / "loop.jsonl", *options, "--", "sh", "-c", command])
+        return sum(one.get("run_time_ns", 0) for one in json.loads(shown.read_text())) / calls
+    return one
+
+
+def short_stacks(repetitions):
+    with times_of_programs():
+        results = {where or "main": m.interleave(repetitions, {
+            "as deep": time_of_a_stack(where), "alike": time_of_a_stack(where, "--templates", copies_alike())})
+            for where in ("", "thread")}
+    ratios = {where: m.median(one["as deep"]) / m.median(one["alike"]) for where, one in results.items()}
+    return Row.result(", ".join(f"{ratio:.2f} x in {where}" for where, ratio in ratios.items()), max(ratios.values()) <= 1.05,
+                      "; ".join(f"{where}: {m.spread(one['as deep'])} ns in programs an event, {m.spread(one['alike'])} "
+                                "where 4 KiB are copied of each" for where, one in results.items()))
+
+
+def own_stack(repetitions):
+    rules = rule_file("count.rules", "entry_push", "count hist duration")
+    way = ("--attach", "multi")  # an entry and a return program, each with it
+    with times_of_programs():
         results = m.interleave(repetitions, {
             "with": time_in_programs(rules, *way),
             "without": time_in_programs(rules, *way, "--templates", without_own_stack())})
-    finally:
-        setting.write_text(before)
     hit = m.median(results["with"]) - m.median(results["without"])
     return Row.result(f"{hit:+.1f} ns a hit", hit <= 10,
                       f"in the programs of both ends {m.spread(results['with'])} ns a hit with it, "
@@ -196,6 +238,8 @@ ROWS = [
         count_and_hist),
     Row("own_stack", "what keeps a program of a uprobe on its thread's stack (docs/decisions/014)",
         "10 ns a hit", own_stack),
+    Row("short_stacks", "an event with a stack of ten functions, in programs: copied as deep as it is, with the returns that "
+        "probes await", "at most 1.05 x the first 4 KiB of each stack", short_stacks),
     Row("other", "cost for a process that is not traced and calls the same function",
         "no more than the bare entry probe", not_traced),
     Row("memory", "resident memory of the tracer while tracing", "25 MB plus its buffers",

@@ -29,7 +29,7 @@ BEGIN, END = "<!-- table: made by tests/bench/run.py -->", "<!-- end of table --
 
 
 def order(rows):
-    wanted = ["attach", "start", "start_again", "push", "dear", "count", "own_stack", "stream", "accounting", "memory", "quick", "other",
+    wanted = ["attach", "start", "start_again", "push", "dear", "count", "own_stack", "short_stacks", "stream", "accounting", "memory", "quick", "other",
               "syscalls", "off_cpu", "profile", "serve", "serve_long", "accuracy_flask", "accuracy_flask_marker", "accuracy_fast", "accuracy_fast_marker", "report", "convert", "page",
               "step_cuda", "step_pid", "step_launches", "step_counts", "step_runtime"]
     return sorted(rows, key=lambda row: wanted.index(row.key) if row.key in wanted else len(wanted))

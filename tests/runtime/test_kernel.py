@@ -155,6 +155,22 @@ class Syscalls(TracerCase):
         self.assertEqual(trace.stats("n"), {}, "nor the end of the execve(), which is in the 32-bit program")
         self.assertEqual(trace.events, [])
 
+    @unittest.skipUnless(os.uname().machine == "x86_64", "no 32-bit calls on this processor")
+    def test_32_bit_calls_of_a_64_bit_program_are_left_out(self):
+        if subprocess.run([target("calls80")], check=False).returncode != 0:
+            self.skipTest("this kernel has no 32-bit calls (ia32_emulation=off)")
+        rules = """on syscall:* { count by function as "n" }
+            on syscall:sync { event a.begun(args) }
+            on lock:futex { event a.waited(operation) }"""
+        trace = self.trace(rules, target("calls80"))
+        counted = trace.stats("n")
+        self.assertEqual([counted.get((name,), 0) for name in ("sync", "writev", "futex", "getppid")], [0, 0, 0, 1])
+        self.assertEqual(trace.events, [])
+        self.assertEqual(trace.summary["calls_32_bit"], 5)
+        self.assertIn("  5 system calls of the 32-bit interface left out\n", self.last.stderr)
+        trace = self.trace("on syscall:getppid { count }", target("calls80"))
+        self.assertNotIn("calls_32_bit", trace.summary, "none of them has its number")
+
     def test_a_process_that_sleeps_in_a_call_already(self):
         with subprocess.Popen(calls("sleeper"), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as sleeper:
             sleeper.stdout.read(1)

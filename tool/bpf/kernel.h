@@ -31,10 +31,12 @@ struct KernelTypes {  // what the kernel's BTF says
     std::optional<uint32_t> task_pid_offset, task_stack_offset, task_fsbase_offset;
     // Likewise of `seccomp.mode`, `pending.signal` and `start_time`.
     std::optional<uint32_t> task_seccomp_offset, task_pending_offset, task_start_offset;
+    std::optional<uint32_t> task_status_offset;  // of `thread_info.status`, which x86-64 has
     // Of `utask` there, and of `return_instances` and `depth` in what it points to, struct
     // uprobe_task.
     std::optional<uint32_t> task_uprobes_offset, return_instances_offset, awaited_offset;
     std::optional<codegen::ReturnInstance> return_instance;
+    std::optional<codegen::StackEnds> stack_ends;
     // Of the uprobe that a thread is in: known on x86-64 alone.
     std::optional<codegen::ReturnPlaces> return_places;
     bool prepares_exec = false;  // the tracepoint sched:sched_prepare_exec is there

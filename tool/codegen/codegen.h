@@ -62,6 +62,13 @@ struct ReturnInstance {
     uint32_t next = 0, sp = 0, address = 0;
 };
 
+// Where the kernel tells how far a thread's stack goes, bytes: of `mm` in struct task_struct, of
+// `start_stack` in what it points to, and of the thread pointer in struct task_struct.
+struct StackEnds {
+    uint32_t task_mm = 0, start_stack = 0;
+    std::optional<uint32_t> thread_pointer;
+};
+
 struct Options {
     AttachMode mode = AttachMode::session;         // of programs' functions
     AttachMode kernel_mode = AttachMode::session;  // of the kernel's
@@ -82,11 +89,15 @@ struct Options {
     std::optional<uint32_t> awaited_offset;  // of `depth` there: how many ends are awaited
     // With it, stacks reach beyond functions that return probes await.
     std::optional<ReturnInstance> return_instance;
+    // With it, stacks are copied as deep as they are (stack.bpf.c).
+    std::optional<StackEnds> stack_ends;
     // Where programs may set registers (x86-64's `ret` is single-stepped otherwise).
     std::optional<ReturnPlaces> return_places;
     // Where `seccomp.mode` and `pending.signal` are there: system calls that a filter answers are
     // followed, of which the kernel tells the end alone.
     std::optional<uint32_t> task_seccomp_offset, task_pending_offset;
+    // Where `thread_info.status` is there, x86-64: 32-bit calls of 64-bit programs are left out.
+    std::optional<uint32_t> task_status_offset;
     // Whether the tracepoint sched:sched_prepare_exec is there (Linux 6.10): before a new program.
     bool prepares_exec = false;
     // Where `start_time` is there: a call's end is its own, and not that of a process made
@@ -234,7 +245,8 @@ struct Work {
     uint64_t records;          // of both ends, lost ones too
     uint64_t timed, timed_ns;  // some of them: from the probe's beginning until they were made
     uint64_t too_deep;         // calls whose end is not awaited, since those of too many are
-    uint64_t unused[2];
+    uint64_t of_32_bit;        // calls of the 32-bit interface that have its number
+    uint64_t unused;
 };
 // A thread that a template's program takes in (`//= found_waiting`), as probe_templates/waits.bpf.c
 // has it.

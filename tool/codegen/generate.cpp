@@ -38,8 +38,8 @@ public:
         if (plan_.asks_for_files) files();
         if (looks_for_pythons(plan_, options_)) pythons();
         if (has_moving(plan_)) add("moving.bpf.c");
-        if (frames) add("frames.bpf.c");
         if (plan_.takes_stacks()) add("stack.bpf.c");
+        if (frames) add("frames.bpf.c");
         if (plan_.takes_kernel()) add("kernel_stack.bpf.c");
         walk_python();
         if (has_kind(plan_, plan::ProbeKind::syscall)) add("syscalls.bpf.c");

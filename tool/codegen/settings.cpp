@@ -91,6 +91,18 @@ std::string places_of_returns(const Options& options) {
     return out;
 }
 
+std::string stack_settings(const plan::Plan& plan, const Options& options) {
+    if (!plan.takes_stacks()) return {};
+    std::string out = "#define MLBCC_STACKS 1\n";
+    if (const auto& at = options.stack_ends) {
+        out += fmt::format("#define MLBCC_TASK_MM {}\n#define MLBCC_START_STACK {}\n", at->task_mm,
+                           at->start_stack);
+        if (at->thread_pointer)
+            out += fmt::format("#define MLBCC_THREAD_POINTER {}\n", *at->thread_pointer);
+    }
+    return out;
+}
+
 std::string room_sizes(const plan::Plan& plan) {
     const Rooms all = rooms(plan);
     if (all.count == 0) return {};
@@ -212,7 +224,10 @@ std::string settings(const plan::Plan& plan, const Options& options, bool frames
     out += fmt::format("#define MLBCC_TASK_PID {}\n", options.task_pid_offset.value_or(0));
     if (session && options.task_start_offset)
         out += fmt::format("#define MLBCC_TASK_START {}\n", *options.task_start_offset);
+    if (options.task_status_offset)
+        out += fmt::format("#define MLBCC_TASK_STATUS {}\n", *options.task_status_offset);
     out += awaited_returns(options);
+    out += stack_settings(plan, options);
     out += places_of_returns(options);
     out += fmt::format("#define MLBCC_NAMESPACE {}\n", options.namespace_ ? 1 : 0);
     if (options.namespace_) {

@@ -60,6 +60,7 @@ private:
     std::string checks(const plan::RecordLayout& layout);
     void record(Writer& w, const plan::RecordPlan& record);
     void in_scratch(Writer& w, const plan::RecordPlan& record);
+    bool may_be_deep(const plan::RecordPlan& record) const;
     std::string room() const;
     void put_together(Writer& w, const plan::RecordPlan& record);
     void fill(Writer& w, const plan::RecordPlan& record);

@@ -169,11 +169,20 @@ void ShapeWriter::in_scratch(Writer& w, const plan::RecordPlan& record) {
     w.close_block();
 }
 
+// A template's probe has taken it before, and not all of what lies deep.
+bool ShapeWriter::may_be_deep(const plan::RecordPlan& record) const {
+    return record.layout.stack && probe_.kind != plan::ProbeKind::defined;
+}
+
 void ShapeWriter::put_together(Writer& w, const plan::RecordPlan& record) {
     if (!ends_apart_) w.line("call.record = &record->header;");
     fill(w, record);
-    if (!ends_apart_) return w.line("mlbcc_submit(&call);");
+    if (!ends_apart_)
+        return w.line(may_be_deep(record) ? "mlbcc_submit_stack(&call);" : "mlbcc_submit(&call);");
     w.line("mlbcc_leave_behind(&call);");
+    if (plan_.takes_stacks())
+        w.line(fmt::format("mlbcc_leave_stack(&call, {});",
+                           may_be_deep(record) ? record.layout.stack->offset : 0));
     w.line(is_syscall() ? "syscall_shapes.call(at, MLBCC_END_SYSCALL);"
                         : "ends.call(ctx, MLBCC_END_CALL);");
 }
@@ -231,6 +240,10 @@ void ShapeWriter::stack(Writer& w, const plan::RecordPlan& record) {
     uint32_t mask = 0;
     for (const plan::Emit& emit : record.emits) mask |= emit.stack ? emit.mask : 0;
     w.line(fmt::format("u64 size = {};", record.layout.size));
+    if (may_be_deep(record)) {
+        w.line("call.stack = &record->stack;");
+        w.line("record->stack.more = 0;");
+    }
     w.open_block(fmt::format("if (hits & {}) {{", mask));
     if (probe_.kind == plan::ProbeKind::defined) {
         w.line("u64 taken = call.taken;");
@@ -241,7 +254,6 @@ void ShapeWriter::stack(Writer& w, const plan::RecordPlan& record) {
         w.line("size += taken;");
         w.close_block();
     } else {
-        w.line("call.stack = &record->stack;");
         w.line("size += mlbcc_copy_stack(&call);");
     }
     w.close_block();

@@ -96,12 +96,16 @@ std::optional<UserStackCopy> Pipeline::user_stack(const Record& record,
     if (from.ip == 0 && from.bytes == plan::kNoRoom)
         count(record.hits() & meaning.stack_mask, meaning, rules_->without_stack);
     if (from.ip == 0) return std::nullopt;
-    const std::span<const std::byte> rest = record.bytes.subspan(at + sizeof from);
-    const size_t bytes = std::min<uint64_t>(from.bytes, rest.size());
-    const size_t returns =
-        std::min<uint64_t>(from.returns, plan::kMaxAwaitedReturns) * sizeof(plan::AwaitedReturn);
-    return UserStackCopy{from, rest.first(bytes),
-                         rest.subspan(bytes, returns <= rest.size() - bytes ? returns : 0)};
+    std::span<const std::byte> rest = record.bytes.subspan(at + sizeof from);
+    const auto next = [&rest](uint64_t bytes) {
+        const auto part = rest.first(std::min<uint64_t>(bytes, rest.size()));
+        rest = rest.subspan(part.size());
+        return part;
+    };
+    const auto memory = next(from.bytes);
+    const auto returns = next(std::min<uint64_t>(from.returns, plan::kMaxAwaitedReturns) *
+                              sizeof(plan::AwaitedReturn));
+    return UserStackCopy{from, memory, returns, next(from.more)};
 }
 
 plan::PythonStack Pipeline::python_stack(const Record& record, const RecordMeaning& meaning) {

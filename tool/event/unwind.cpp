@@ -51,12 +51,17 @@ std::optional<uint64_t> value_of(const RegisterRule& rule, uint64_t cfa, const R
 
 std::optional<uint64_t> StackMemory::word(uint64_t address) const {
     uint64_t at = address - start;
-    if (address < start || at > bytes.size() || bytes.size() - at < 8) {
+    std::span<const std::byte> piece = bytes;
+    if (address >= start && at >= bytes.size()) {
+        at -= bytes.size();
+        piece = more;
+    }
+    if (address < start || at > piece.size() || piece.size() - at < 8) {
         ended |= address >= start && at < kMostStack;
         return std::nullopt;
     }
     uint64_t value;
-    std::memcpy(&value, bytes.data() + at, sizeof value);
+    std::memcpy(&value, piece.data() + at, sizeof value);
     return value;
 }
 
@@ -99,7 +104,8 @@ void Unwinder::find_return(Frame& frame, const UserStackCopy& copy) const {
     if (!is_trampoline(frame.pc)) return;
     const uint64_t pushed = arch_ == plan::Arch::x86_64 ? 8 : 0;  // the return address
     const uint64_t sp = *frame.regs.get(sp_);
-    for (size_t at = 0; at < copy.returns.size(); at += sizeof(plan::AwaitedReturn)) {
+    const size_t each = sizeof(plan::AwaitedReturn);
+    for (size_t at = 0; at + each <= copy.returns.size(); at += each) {
         const auto awaited = read_at<plan::AwaitedReturn>(copy.returns, at);
         const uint64_t callers = awaited.sp + pushed;
         if (callers < sp) continue;
@@ -116,7 +122,7 @@ void Unwinder::walk(const UserStackCopy& copy, CodeFinder& finder,
     Frame frame{first_registers(copy.from), plain_address(copy.from.ip)};
     find_return(frame, copy);
     frame.code = finder.code_at(frame.pc - 1);
-    const StackMemory memory{copy.from.sp, copy.memory};
+    const StackMemory memory{copy.from.sp, copy.memory, copy.more};
     Step done = Step::caller;
     while (done == Step::caller && out.size() < kMaxStackFrames) {
         out.push_back(frame.pc);

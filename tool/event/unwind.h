@@ -31,7 +31,8 @@ constexpr std::optional<Cut> cut_at(uint64_t address) {
 struct StackMemory {
     uint64_t start = 0;  // address of the first byte
     std::span<const std::byte> bytes;
-    mutable bool ended = false;  // what was read lies above it
+    std::span<const std::byte> more;  // what lies above those
+    mutable bool ended = false;       // what was read lies above it
     std::optional<uint64_t> word(uint64_t address) const;
 };
 
@@ -40,6 +41,7 @@ struct UserStackCopy {
     plan::UserStack from;
     std::span<const std::byte> memory;        // from from.sp upward
     std::span<const std::byte> returns = {};  // of plan::AwaitedReturn, innermost first
+    std::span<const std::byte> more = {};     // what lies above `memory`
 };
 
 struct Registers {

@@ -79,11 +79,12 @@ struct Field {
 // call has returned. The record is submitted only as long as it is filled.
 struct UserStack {
     uint64_t bytes;              // of the copy; kNoRoom where `ip` is 0: it was left out for that
-    uint64_t returns;            // within it that return probes, of any tracer, await
+    uint64_t returns;            // within all of it that return probes, of any tracer, await
+    uint64_t more;               // of the copy, behind those, where the record has them
     uint64_t ip, sp, saved[14];  // x86-64: bp bx r12 r13 r14 r15; arm64: x29 x30 x19 ... x28
-    // `bytes` of memory from sp upward follow, and `returns` of AwaitedReturn, innermost first
+    // `bytes` from sp upward follow, `returns` of AwaitedReturn, innermost first, `more` bytes
 };
-inline constexpr uint32_t kMaxStackBytes = 4096;
+inline constexpr uint32_t kMaxStackBytes = 4096;  // of them
 // A return address in whose place the kernel has put that of its trampoline.
 struct AwaitedReturn {
     uint64_t sp;       // at the function's entry

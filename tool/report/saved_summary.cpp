@@ -282,6 +282,7 @@ sink::TraceEnd saved_end(const Json& summary) {
     end.metrics.addresses = read_all<sink::GivenAddresses>(summary, "addresses");
     end.metrics.going_on = numbers_of(summary, "going_on");
     end.metrics.too_deep = numbers_of(summary, "too_deep");
+    end.metrics.calls_32_bit = unsigned_of(summary, "calls_32_bit");
     end.metrics.cost = cost_of(summary);
     spread_signs(end.metrics.stats);
     spread_signs(end.metrics.hists);

@@ -258,6 +258,7 @@ void summary(Writer& json, const TraceEnd& end, const std::vector<Layer>& layers
     if (!end.metrics.addresses.empty()) list(json, "addresses", end.metrics.addresses);
     if (!end.metrics.going_on.empty()) members(json, "going_on", end.metrics.going_on);
     if (!end.metrics.too_deep.empty()) members(json, "too_deep", end.metrics.too_deep);
+    if (end.metrics.calls_32_bit > 0) member(json, "calls_32_bit", end.metrics.calls_32_bit);
     if (end.metrics.cost) cost_member(json, *end.metrics.cost);
     list(json, "layers", layers);
     member(json, "late", end.late);

@@ -169,6 +169,8 @@ struct MetricSnapshot {
     std::vector<std::pair<std::string, uint64_t>> going_on;
     // Calls whose end the kernel did not await, by function (docs/events.md).
     std::vector<std::pair<std::string, uint64_t>> too_deep;
+    // System calls of the 32-bit interface, which are left out.
+    uint64_t calls_32_bit = 0;
 };
 // What counts, sums and histograms gained since the last look at them (the `sums` record): only
 // what did. A histogram's `min` and `max` are those of all it has seen so far.

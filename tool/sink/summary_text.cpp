@@ -171,6 +171,7 @@ std::string notes_text(const TraceEnd& end, size_t width) {
                         "open already",
                         plural(calls, "call"), function));
     }
+    note(end.metrics.calls_32_bit, "system call", "of the 32-bit interface left out");
     note(end.late, "event", "written out of order: long calls, or threads preempted in a probe");
     note(end.missed, "hit", "of probes missed by the kernel, in all processes: no program ran");
     note(end.malformed, "record", "not understood");

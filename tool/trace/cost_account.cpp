@@ -40,6 +40,7 @@ codegen::Work sum_of(const std::vector<std::byte>& parts) {
         all.timed += one.timed;
         all.timed_ns += one.timed_ns;
         all.too_deep += one.too_deep;
+        all.of_32_bit += one.of_32_bit;
     }
     return all;
 }
@@ -124,6 +125,12 @@ std::vector<std::pair<std::string, uint64_t>> CostAccount::too_deep() const {
         if (one.work.too_deep > 0) calls[one.probe->function] += one.work.too_deep;
     }
     return {calls.begin(), calls.end()};
+}
+
+uint64_t CostAccount::of_32_bit() const {
+    uint64_t calls = 0;
+    for (const WorkOf& one : works()) calls += one.work.of_32_bit;
+    return calls;
 }
 
 std::optional<sink::TracingCost> CostAccount::cost() const {

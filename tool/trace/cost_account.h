@@ -44,6 +44,7 @@ public:
     std::optional<sink::TracingCost> cost() const;
     // Calls that the kernel did not await the end of, for too many were open: by function.
     std::vector<std::pair<std::string, uint64_t>> too_deep() const;
+    uint64_t of_32_bit() const;  // system calls of that interface, which are left out
     // For the user, once, where tracing takes much of the threads' time.
     std::optional<std::string> warning();
 

@@ -57,6 +57,17 @@ std::optional<codegen::ReturnInstance> return_instance(system::KernelBtf& btf) {
     return codegen::ReturnInstance{*next, *sp, *address};
 }
 
+std::optional<codegen::StackEnds> stack_ends(system::KernelBtf& btf) {
+    const auto task = btf.type("task_struct"), memory = btf.type("mm_struct");
+    if (!task || !memory) return std::nullopt;
+    const auto mm = offset_of(*task->image, task->id, {"mm"}),
+               start = offset_of(*memory->image, memory->id, {"start_stack"});
+    if (!mm || !start) return std::nullopt;
+    auto pointer = offset_of(*task->image, task->id, {"thread", "fsbase"});  // x86-64
+    if (!pointer) pointer = offset_of(*task->image, task->id, {"thread", "uw", "tp_value"});
+    return codegen::StackEnds{*mm, *start, pointer};
+}
+
 // x86-64 has it in a variable of each CPU, others in the task.
 void find_preempt_count(system::KernelBtf& btf, bpf::KernelTypes& types) {
     if (!system::read_preemption().possible) return types.task_preempt_offset.reset();
@@ -78,6 +89,7 @@ bpf::KernelTypes kernel_types() {
         types.task_uprobes_offset = offset_of(*task->image, task->id, {"utask"});
         types.task_preempt_offset =
             offset_of(*task->image, task->id, {"thread_info", "preempt_count"});
+        types.task_status_offset = offset_of(*task->image, task->id, {"thread_info", "status"});
         // x86-64 has one
         types.task_fsbase_offset = offset_of(*task->image, task->id, {"thread", "fsbase"});
     }
@@ -88,6 +100,7 @@ bpf::KernelTypes kernel_types() {
     }
     types.return_instance = return_instance(*btf);
     types.return_places = return_places(*btf);
+    types.stack_ends = stack_ends(*btf);
     if (const auto kernel = btf->image(""))
         types.prepares_exec =
             (*kernel)->find(BTF_KIND_TYPEDEF, "btf_trace_sched_prepare_exec").has_value();

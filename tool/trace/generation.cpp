@@ -185,6 +185,7 @@ sink::MetricSnapshot Generation::metrics_of(const event::Pipeline& pipeline) {
     made.left_out = frontend.left_out;
     made.going_on = going_on.told();
     made.too_deep = cost.too_deep();
+    made.calls_32_bit = cost.of_32_bit();
     made.cost = cost.cost();
     return made;
 }

@@ -81,7 +81,7 @@ std::string features_text(const bpf::Features& found) {
                        "task_struct.pending.signal: {}\ntask_struct.start_time: {}\n"
                        "task_struct.utask: {}\n"
                        "uprobe_task.return_instances: {}\nuprobe_task.depth: {}\n"
-                       "return_instance: {}\nraw tracepoints are preempted: "
+                       "return_instance: {}\nends of stacks: {}\nraw tracepoints are preempted: "
                        "{}\nsched_prepare_exec: {}\nprograms set registers: "
                        "{}\n",
                        yes(found.session), yes(found.multi), yes(found.kernel_session),
@@ -90,7 +90,8 @@ std::string features_text(const bpf::Features& found) {
                        bytes(found.task_seccomp_offset), bytes(found.task_pending_offset),
                        bytes(found.task_start_offset), bytes(found.task_uprobes_offset),
                        bytes(found.return_instances_offset), bytes(found.awaited_offset),
-                       found.return_instance ? "known" : "not known", yes(found.preempts_points),
+                       found.return_instance ? "known" : "not known",
+                       found.stack_ends ? "known" : "not known", yes(found.preempts_points),
                        yes(found.prepares_exec), yes(found.sets_registers));
 }
 

@@ -110,12 +110,14 @@ Result<codegen::Options> generation_options(const TraceOptions& options, const p
     made.task_fsbase_offset = features.task_fsbase_offset;
     made.task_seccomp_offset = features.task_seccomp_offset;
     made.task_pending_offset = features.task_pending_offset;
+    made.task_status_offset = features.task_status_offset;
     made.prepares_exec = features.prepares_exec;
     made.task_start_offset = features.task_start_offset;
     made.task_uprobes_offset = features.task_uprobes_offset;
     made.return_instances_offset = features.return_instances_offset;
     made.awaited_offset = features.awaited_offset;
     made.return_instance = features.return_instance;
+    made.stack_ends = features.stack_ends;
     if (features.sets_registers) made.return_places = features.return_places;
     made.wake_bytes = options.reading.buffer_bytes / 4;
     made.cpus = features.cpus;

@@ -141,7 +141,8 @@ std::string MapsFinder::function(uint64_t return_address) {
 
 std::vector<uint64_t> unwound(const Capture& capture, CodeFinder& finder, plan::Arch arch) {
     std::vector<uint64_t> addresses;
-    Unwinder(arch).walk({capture.from, capture.stack, capture.returns}, finder, addresses);
+    Unwinder(arch).walk({capture.from, capture.stack, capture.returns, capture.more}, finder,
+                        addresses);
     return addresses;
 }
 

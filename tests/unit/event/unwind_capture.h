@@ -27,6 +27,7 @@ struct Capture {
     plan::UserStack from{};
     std::vector<std::byte> stack;
     std::vector<std::byte> returns;  // of plan::AwaitedReturn
+    std::vector<std::byte> more;     // of the stack, above the first bytes
     std::vector<uint64_t> peer;      // libgcc's; the first is from.ip
 };
 

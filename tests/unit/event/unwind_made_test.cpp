@@ -217,6 +217,25 @@ TEST(UnwindMade, RulesThatMakeNoSenseEndTheWalk) {
     }
 }
 
+// ---- a copy of two pieces
+
+TEST(UnwindMade, GoesOnInTheSecondPiece) {
+    EhFrame frames = with_start();
+    frames.function(0x2000, 0x100, kRip, plain(2)).function(0x3000, 0x100, kRip, plain(1));
+    const Capture whole = stack_of(0x2010, {1, 0x3010, 0x1010});
+    for (size_t first = 0; first <= whole.stack.size(); first += 8) {
+        Capture cut = whole;
+        const auto at = cut.stack.begin() + static_cast<ptrdiff_t>(first);
+        cut.more.assign(at, cut.stack.end());
+        cut.stack.erase(at, cut.stack.end());
+        EXPECT_EQ(walk(cut, frames, plan::Arch::x86_64), (Addresses{0x2010, 0x3010, 0x1010}))
+            << first;
+        if (cut.more.empty()) continue;
+        cut.more.resize(cut.more.size() - 8);
+        EXPECT_EQ(walk(cut, frames, plan::Arch::x86_64).back(), kBeyondCopy) << first;
+    }
+}
+
 // ---- returns that the kernel's trampoline stands for
 
 constexpr uint64_t kTrampoline = 0x7fffffffe000, kTrampolineArm = 0xfffffffff000;

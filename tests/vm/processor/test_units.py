@@ -1,4 +1,4 @@
-"""The unit tests that need BPF, which an emulator of programs has not."""
+"""The unit tests that need what an emulator of programs has not."""
 
 import subprocess
 
@@ -15,3 +15,8 @@ class Units(TracerCase):
 
     def test_of_loading(self):
         self.check("unit_bpf", "BundleTest.*:CompilerProcess.*")
+
+    def test_of_opening(self):
+        self.check("unit_base", "OpenFile.*")
+        self.check("unit_system", "FindLibrary.AProcessBelowAnotherRootHasItsOwnFiles:ProcessReader.ThisProcess")
+        self.check("unit_event", "Roots.*:MadeCodes.*:Symbols.SayThatAFileWasNotRead")
