@@ -59,6 +59,12 @@ class Symbols(TracerCase):
             self.assertEqual(stack[:2], [f"[jit]:made_{number} app.js:{number + 1}",
                                          "made_code:main"])
 
+    def test_code_that_is_made_anew(self):
+        """A call has the name that its code had at that time."""
+        stacks = self.tick("made_code", "-4")
+        self.assertEqual([stack[0] for stack in stacks],
+                         [f"[jit]:made_{number} app.js:{number + 1}" for number in range(4) for _ in range(3)])
+
     def test_code_whose_names_come_at_the_end(self):
         for milliseconds in (0, 30, 600):
             with self.subTest(milliseconds):

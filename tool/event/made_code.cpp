@@ -16,13 +16,16 @@ namespace mlbcc::event {
 namespace {
 
 constexpr uint32_t kFreeTries = 8, kMaxBackoff = 32;
-constexpr uint64_t kFileTickNs = 10'000'000;  // a file's times are no finer
+constexpr uint64_t kFileTickNs = 10'000'000;  // a file's times may be so much too early
 
-bool is_written_since(const struct stat& status, uint64_t since_ns) {
+uint64_t written_ns(const struct stat& status) {
     const timespec& written = status.st_mtim;
-    const auto written_ns = static_cast<uint64_t>(written.tv_sec) * 1'000'000'000 +
-                            static_cast<uint64_t>(written.tv_nsec);
-    return written_ns + kFileTickNs >= since_ns;
+    return static_cast<uint64_t>(written.tv_sec) * 1'000'000'000 +
+           static_cast<uint64_t>(written.tv_nsec);
+}
+
+bool is_same_file(const struct stat& a, const struct stat& b) {
+    return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 // The numbers of a line of /proc/PID/status: "Uid:\t1000\t1000\t1000\t1000".
@@ -49,14 +52,14 @@ std::string name_of(uint32_t pid) {
     return fmt::format("/tmp/perf-{}.map", pid);
 }
 
-// At most as much as may be used of it, the newest.
-Result<std::string> read_end(int fd, uint64_t size, const std::string& name) {
+// From `begin` on; at most as much as may be used of it, the newest.
+std::string read_from(int fd, uint64_t begin, uint64_t size) {
     const uint64_t skipped = size - std::min<uint64_t>(size, PerfMap::kMaxBytes);
-    if (::lseek(fd, static_cast<off_t>(skipped), SEEK_SET) < 0)
-        return system_error("cannot read " + name);
-    Result<std::string> text = read_file(fd, name, 2 * PerfMap::kMaxBytes);
-    if (text && skipped != 0) text->erase(0, text->find('\n'));  // of a line the end
-    return text;
+    if (::lseek(fd, static_cast<off_t>(std::max(begin, skipped)), SEEK_SET) < 0) return {};
+    Result<std::string> text = read_file(fd, "a perf map", 2 * PerfMap::kMaxBytes);
+    if (!text) return {};
+    if (skipped > begin) text->erase(0, text->find('\n'));  // of a line the end
+    return std::move(*text);
 }
 
 }  // namespace
@@ -67,17 +70,18 @@ bool Backoff::may_try() {
     return true;
 }
 
-std::optional<std::string> MadeCode::known(uint64_t address) const {
-    const auto hit = map_.find(address - 1);
+std::optional<std::string> MadeCode::known(uint64_t address, uint64_t time_ns) const {
+    const auto hit = map_.find(address - 1, time_ns);
     if (!hit) return std::nullopt;
     return fmt::format("[jit]:{}+{:#x}", hit->name, address - hit->start);
 }
 
-std::optional<std::string> MadeCode::describe(const Owner& owner, uint64_t address) {
-    std::optional<std::string> name = known(address);
+std::optional<std::string> MadeCode::describe(const Owner& owner, uint64_t address,
+                                              uint64_t time_ns) {
+    std::optional<std::string> name = known(address, time_ns);
     if (name || !backoff_.may_try()) return name;
     read(owner);
-    name = known(address);
+    name = known(address, time_ns);
     if (name) backoff_.succeeded();
     return name;
 }
@@ -97,6 +101,7 @@ void MadeCode::expect(const Owner& owner) {
 }
 
 void MadeCode::read_last(const Owner& owner) {
+    is_over_ = true;
     read(owner);
     root_.reset();
 }
@@ -114,18 +119,43 @@ void MadeCode::read(const Owner& owner) {
 }
 
 // An older process may have had the number.
-void MadeCode::take(const Result<UniqueFd>& file, const Place& place, uint64_t since_ns) {
-    struct stat status {};
+void MadeCode::take(Result<UniqueFd> file, const Place& place, uint64_t since_ns) {
+    struct stat status {
+    }, before{};
     if (!file || ::fstat(file->get(), &status) != 0) return;
     const bool is_own = std::ranges::find(place.users, status.st_uid) != place.users.end();
     if (!is_own || status.st_nlink != 1) return;  // another name of it may be a file of root's
-    if (since_ns != 0 && !is_written_since(status, since_ns)) return;
-    const auto bytes = static_cast<uint64_t>(status.st_size);
-    if (bytes == bytes_) return;
-    Result<std::string> text = read_end(file->get(), bytes, place.path);
-    if (!text) return;
-    map_ = PerfMap(std::move(*text));
-    bytes_ = bytes;
+    if (since_ns != 0 && written_ns(status) + kFileTickNs < since_ns) return;
+    if (!file_ || ::fstat(file_.get(), &before) != 0 || !is_same_file(status, before)) {
+        file_ = std::move(*file);
+        bytes_ = 0;
+    }
+    read_on(status, 0);
+}
+
+std::optional<uint64_t> MadeCode::renamed(uint64_t epoch_ns, uint64_t now_ns) {
+    struct stat status {};
+    if (!file_ || ::fstat(file_.get(), &status) != 0) return std::nullopt;
+    if (static_cast<uint64_t>(status.st_size) == bytes_) return std::nullopt;
+    const uint64_t written = written_ns(status) + kFileTickNs;
+    const uint64_t since = epoch_ns == 0 ? now_ns : written - std::min(written, epoch_ns);
+    return read_on(status, since) ? std::optional(since) : std::nullopt;
+}
+
+// True where code is named anew. A file that is shorter than it was is another one.
+bool MadeCode::read_on(const struct stat& status, uint64_t since_ns) {
+    const auto size = static_cast<uint64_t>(status.st_size);
+    if (size == bytes_) return false;
+    const bool is_anew = size < bytes_ || size - bytes_ > PerfMap::kMaxBytes || map_.is_full();
+    const uint64_t begin = is_anew ? 0 : bytes_;
+    std::string text = read_from(file_.get(), begin, size);
+    const size_t whole = is_over_ ? text.size() : text.rfind('\n') + 1;  // of its lines
+    const off_t end = ::lseek(file_.get(), 0, SEEK_CUR);
+    bytes_ = static_cast<uint64_t>(end) - (text.size() - whole);
+    text.resize(whole);
+    if (begin != 0) return map_.add(text, since_ns);
+    map_ = PerfMap(text);
+    return is_anew;
 }
 
 }  // namespace mlbcc::event

@@ -4,6 +4,8 @@
 // left alone.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,10 +34,14 @@ public:
         uint64_t since_ns = 0;
         uint32_t user = 0;
     };
-    // "[jit]:main app.js:1+0x6", of the code before a return address.
-    std::optional<std::string> describe(const Owner& owner, uint64_t address);
+    // "[jit]:main app.js:1+0x6", of the code before a return address, as it was called then.
+    std::optional<std::string> describe(const Owner& owner, uint64_t address, uint64_t time_ns);
     // Likewise, of what has been read.
-    std::optional<std::string> known(uint64_t address) const;
+    std::optional<std::string> known(uint64_t address, uint64_t time_ns) const;
+    // Reads what was written since. From when on code that had a name has another one; nullopt:
+    // none has. `epoch_ns`: since 1970, of the time that is counted from; 0: not known, it is
+    // `now_ns`.
+    std::optional<uint64_t> renamed(uint64_t epoch_ns, uint64_t now_ns);
     // Its names may come when the process is gone: from the first to the second its root is held.
     void expect(const Owner& owner);
     void read_last(const Owner& owner);
@@ -47,10 +53,13 @@ private:
     };
     static Place place_of(const Owner& owner);
     void read(const Owner& owner);
-    void take(const Result<UniqueFd>& file, const Place& place, uint64_t since_ns);
+    void take(Result<UniqueFd> file, const Place& place, uint64_t since_ns);
+    bool read_on(const struct stat& status, uint64_t since_ns);
 
     PerfMap map_;
-    uint64_t bytes_ = 0;  // of the file, when it was read
+    UniqueFd file_;         // it was read from
+    uint64_t bytes_ = 0;    // so many, whole lines
+    bool is_over_ = false;  // its process has ended: what it has is whole
     Backoff backoff_;
     UniqueFd root_;  // of the process, for as long as names are expected
     Place place_;    // then

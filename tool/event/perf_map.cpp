@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <charconv>
-#include <queue>
+#include <iterator>
+#include <utility>
 
 namespace mlbcc::event {
 namespace {
+
+// Of one piece of code former names are known, and of so many pieces that one entry covers: a map
+// may be made to be dear.
+constexpr size_t kMostNames = 16, kMostCovered = 64;
 
 // With or without 0x before it, as OpenJDK writes it.
 bool take_hex(const char*& at, const char* end, uint64_t& value) {
@@ -17,59 +22,107 @@ bool take_hex(const char*& at, const char* end, uint64_t& value) {
     return true;
 }
 
+// The last of its lines, as many as may be.
+std::string_view newest(std::string_view text) {
+    size_t begin = text.size() - (text.ends_with('\n') ? 1 : 0);
+    for (size_t lines = 0; lines < PerfMap::kMaxEntries; ++lines) {
+        const size_t before = begin == 0 ? text.npos : text.rfind('\n', begin - 1);
+        if (before == text.npos) return text;
+        begin = before;
+    }
+    return text.substr(begin + 1);
+}
+
 }  // namespace
 
-PerfMap::PerfMap(std::string text) : text_(std::move(text)) {
-    read_entries();
-    std::ranges::stable_sort(entries_, {}, &Entry::start);
-    make_pieces();
+PerfMap::PerfMap(std::string_view text) {
+    add(newest(text), 0);
 }
 
-// From the end, where the newest are.
-void PerfMap::read_entries() {
-    const std::string_view text = text_;
-    for (size_t end = text.size(); end > 0 && entries_.size() < kMaxEntries;) {
-        const size_t before = text.rfind('\n', end - 1);
-        const size_t begin = before == text.npos ? 0 : before + 1;
-        read_line(text.data() + begin, text.data() + end);
-        end = begin == 0 ? 0 : begin - 1;
+bool PerfMap::add(std::string_view text, uint64_t since_ns) {
+    size_t begin = text_.size();
+    text_ += text;
+    bool renames = false;
+    while (begin < text_.size()) {
+        const size_t end = std::min(text_.find('\n', begin), text_.size());
+        if (auto entry = entry_of(text_.data() + begin, text_.data() + end)) {
+            entry->since_ns = since_ns;
+            renames |= insert(*entry);
+        }
+        begin = end + 1;
     }
+    return renames;
 }
 
-void PerfMap::read_line(const char* line, const char* end) {
+std::optional<PerfMap::Entry> PerfMap::entry_of(const char* line, const char* end) const {
     Entry entry{};
     uint64_t size = 0;
-    if (!take_hex(line, end, entry.start) || !take_hex(line, end, size)) return;
+    if (!take_hex(line, end, entry.start) || !take_hex(line, end, size)) return std::nullopt;
     if (line < end && end[-1] == '\r') --end;
-    if (line == end) return;
+    if (line == end || size == 0) return std::nullopt;
     entry.end = entry.start + std::min(size, UINT64_MAX - entry.start);
     entry.name = static_cast<size_t>(line - text_.data());
     entry.length = static_cast<size_t>(end - line);
+    return entry;
+}
+
+bool PerfMap::insert(const Entry& entry) {
+    const auto number = static_cast<uint32_t>(entries_.size());
     entries_.push_back(entry);
-}
-
-// From the lowest address up, at each the last of the entries that cover it.
-void PerfMap::make_pieces() {
-    auto is_earlier = [this](size_t a, size_t b) { return entries_[a].name < entries_[b].name; };
-    std::priority_queue<size_t, std::vector<size_t>, decltype(is_earlier)> covering(is_earlier);
-    uint64_t at = 0;
-    for (size_t next = 0; next < entries_.size() || !covering.empty();) {
-        if (covering.empty()) at = entries_[next].start;
-        while (next < entries_.size() && entries_[next].start == at) covering.push(next++);
-        while (!covering.empty() && entries_[covering.top()].end <= at) covering.pop();
-        if (covering.empty()) continue;
-        uint64_t end = entries_[covering.top()].end;
-        if (next < entries_.size()) end = std::min(end, entries_[next].start);
-        pieces_.push_back({at, end, covering.top()});
-        at = end;
+    split(entry.start);
+    split(entry.end);
+    const auto first = pieces_.lower_bound(entry.start), last = pieces_.lower_bound(entry.end);
+    bool renames = false;
+    size_t covered = 0;
+    for (auto at = first; at != last; ++at)
+        renames |= rename(at->second, number, ++covered <= kMostCovered);
+    // What it covers and nothing named before is its own; so is all where no former name is known.
+    const auto has_former = [](const auto& piece) { return piece.second.names.size() > 1; };
+    if (covered > kMostCovered || std::none_of(first, last, has_former)) {
+        pieces_.erase(first, last);
+        pieces_.emplace(entry.start, Piece{entry.end, {number}});
+        return renames;
     }
+    uint64_t at = entry.start;
+    for (auto next = first; next != last; at = next->second.end, ++next) {
+        if (at < next->first) pieces_.emplace(at, Piece{next->first, {number}});
+    }
+    if (at < entry.end) pieces_.emplace(at, Piece{entry.end, {number}});
+    return renames;
 }
 
-std::optional<PerfMap::Hit> PerfMap::find(uint64_t address) const {
-    auto after = std::ranges::upper_bound(pieces_, address, {}, &Piece::start);
-    if (after == pieces_.begin() || address >= std::prev(after)->end) return std::nullopt;
-    const Entry& entry = entries_[std::prev(after)->entry];
-    return Hit{std::string_view(text_).substr(entry.name, entry.length), entry.start};
+// Makes two pieces of the one that `at` lies within.
+void PerfMap::split(uint64_t at) {
+    const auto after = pieces_.upper_bound(at);
+    if (after == pieces_.begin()) return;
+    const auto piece = std::prev(after);
+    if (piece->first == at || piece->second.end <= at) return;
+    pieces_.emplace_hint(after, at, piece->second);
+    piece->second.end = at;
+}
+
+// True where it had another name, earlier.
+bool PerfMap::rename(Piece& piece, uint32_t entry, bool keeps_former) {
+    const Entry& before = entries_[piece.names.back()];
+    const Entry& now = entries_[entry];
+    if (before.since_ns == now.since_ns) {
+        piece.names.back() = entry;
+        return false;
+    }
+    if (!keeps_former) piece.names.clear();
+    if (piece.names.size() == kMostNames) piece.names.erase(piece.names.begin());
+    piece.names.push_back(entry);
+    return before.start != now.start || name_of(before) != name_of(now);
+}
+
+std::optional<PerfMap::Hit> PerfMap::find(uint64_t address, uint64_t time_ns) const {
+    auto after = pieces_.upper_bound(address);
+    if (after == pieces_.begin() || address >= std::prev(after)->second.end) return std::nullopt;
+    const std::vector<uint32_t>& names = std::prev(after)->second.names;
+    const auto is_then = [&](uint32_t one) { return entries_[one].since_ns <= time_ns; };
+    const auto then = std::find_if(names.rbegin(), names.rend(), is_then);
+    const Entry& entry = entries_[then == names.rend() ? names.front() : *then];
+    return Hit{name_of(entry), entry.start};
 }
 
 }  // namespace mlbcc::event

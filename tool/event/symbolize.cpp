@@ -54,6 +54,7 @@ Stack* Symbolizer::stack(uint32_t pid, uint64_t time_ns, const std::optional<Use
     addresses_.clear();
     Image* image = user ? &image_at(pid, time_ns) : nullptr;
     if (image != nullptr) {
+        if (is_renamed(*image, pid, time_ns)) image = &image_at(pid, time_ns);
         if (!image->loaded) load(*image, pid);
         if (image->first_stack_ns == 0) image->first_stack_ns = time_ns;
         Finder finder(*this, *image, pid);
@@ -90,7 +91,7 @@ Symbolizer::Awaited* Symbolizer::awaited_for(Image& image, uint32_t pid, uint64_
     auto known = std::ranges::find(awaited_, image.id, &Awaited::image);
     if (known != awaited_.end()) return &*known;
     if (std::exchange(image.was_awaited, true) || awaited_.size() == kMaxAwaited) return nullptr;
-    image.made.expect(owner(image, pid));
+    image.made->expect(owner(image, pid));
     return &awaited_.emplace_back(Awaited{pid, image.id, time_ns, time_ns, {}});
 }
 
@@ -123,12 +124,12 @@ void Symbolizer::name(const Awaited& awaited) {
     if (images == images_.end()) return;
     const auto image = std::ranges::find(images->second, awaited.image, &Image::id);
     if (image == images->second.end()) return;
-    image->made.read_last(owner(*image, awaited.pid));
+    image->made->read_last(owner(*image, awaited.pid));
     for (const HeldStack& held : awaited.stacks) {
         const Stack& stack = *held.get();
         std::vector<std::string> frames(stack.frames.begin(), stack.frames.end());
         for (const uint64_t address : stack.addresses) {
-            if (const auto known = image->made.known(address))
+            if (const auto known = image->made->known(address, image->since_ns))
                 std::ranges::replace(frames, unnamed(*image, awaited.pid, address), *known);
         }
         StackTable::name(held.get(), frames);
@@ -149,14 +150,28 @@ void Symbolizer::add_python(const plan::PythonStack& python) {
     if (python.state == plan::PythonState::cut) frames_.emplace_back("...");
 }
 
+size_t Symbolizer::place_at(const std::deque<Image>& images, uint64_t time_ns) {
+    size_t at = images.size() - 1;
+    while (at > 0 && images[at].since_ns > time_ns) --at;
+    return at;
+}
+
 Symbolizer::Image& Symbolizer::image_at(uint32_t pid, uint64_t time_ns) {
     if (!images_.contains(pid)) new_image(pid, 0);
     std::deque<Image>& images = images_[pid];
-    size_t at = images.size() - 1;
-    while (at > 0 && images[at].since_ns > time_ns) --at;
+    const size_t at = place_at(images, time_ns);
     uint64_t replaced = log_.replaced(pid, time_ns).last;
     if (replaced <= images[at].since_ns) return images[at];
     return image_since(images, at, pid, replaced);
+}
+
+// Whether code that it has made has other names now: then it has another image from then on.
+bool Symbolizer::is_renamed(Image& image, uint32_t pid, uint64_t time_ns) {
+    const auto since = image.made->renamed(modules_.roots().epoch_ns, time_ns);
+    if (!since) return false;
+    std::deque<Image>& images = images_[pid];
+    image_since(images, place_at(images, *since), pid, *since);
+    return true;
 }
 
 // The program of images[at], from when something in it was replaced.
@@ -167,6 +182,9 @@ Symbolizer::Image& Symbolizer::image_since(std::deque<Image>& images, size_t at,
     made.since_ns = time_ns;
     made.loaded = images[at].loaded;
     made.maps = images[at].maps;
+    made.made = images[at].made;
+    made.was_awaited = images[at].was_awaited;
+    made.first_stack_ns = images[at].first_stack_ns;
     add_seen(made, pid);
     Image& image = *images.insert(images.begin() + static_cast<ptrdiff_t>(at) + 1, std::move(made));
     if (images.size() <= kMaxImages) return image;
@@ -299,7 +317,8 @@ const Module* Symbolizer::module_of(uint32_t pid, CodeMapping* mapping) {
 std::optional<std::string> Symbolizer::describe_made_code(Image& image, uint32_t pid,
                                                           const CodeMapping* mapping,
                                                           uint64_t address) {
-    std::optional<std::string> name = image.made.describe(owner(image, pid), address);
+    std::optional<std::string> name =
+        image.made->describe(owner(image, pid), address, image.since_ns);
     const bool is_made = mapping != nullptr && mapping->path != "[vdso]" &&
                          (!mapping->is_file() || mapping->path.starts_with("/memfd:"));
     if (!name && is_made) lacks_names_ = true;

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -74,7 +75,7 @@ private:
         bool loaded = false;
         std::vector<CodeMapping> maps;
         Backoff maps_backoff;
-        MadeCode made;
+        std::shared_ptr<MadeCode> made = std::make_shared<MadeCode>();  // of the program
         bool was_awaited = false;
         std::unordered_map<uint64_t, std::string> frames;  // by address
     };
@@ -87,7 +88,9 @@ private:
 
     void add_python(const plan::PythonStack& python);
 
+    static size_t place_at(const std::deque<Image>& images, uint64_t time_ns);
     Image& image_at(uint32_t pid, uint64_t time_ns);
+    bool is_renamed(Image& image, uint32_t pid, uint64_t time_ns);
     Image& new_image(uint32_t pid, uint64_t time_ns);
     Image& image_since(std::deque<Image>& images, size_t at, uint32_t pid, uint64_t time_ns);
     void load(Image& image, uint32_t pid);

@@ -33,19 +33,50 @@ protected:
 };
 
 TEST_F(MadeCodes, HaveTheNamesOfTheirOwnersFile) {
-    EXPECT_EQ(code.describe(owner(), 0x1006), std::nullopt);
+    EXPECT_EQ(code.describe(owner(), 0x1006, 0), std::nullopt);
     write_map(folder / "70/root/tmp/perf-7.map");
-    EXPECT_EQ(code.describe(owner(), 0x1006), "[jit]:f app.js:1+0x6");
-    EXPECT_EQ(code.describe(owner(), 0x1000), std::nullopt) << "the call before it is elsewhere";
+    EXPECT_EQ(code.describe(owner(), 0x1006, 0), "[jit]:f app.js:1+0x6");
+    EXPECT_EQ(code.describe(owner(), 0x1000, 0), std::nullopt) << "the call before it is elsewhere";
 }
 
 TEST_F(MadeCodes, HaveNamesThatComeWhenTheProcessIsGone) {
     code.expect(owner());
     fs::rename(folder / "70", folder / "gone");
     write_map(folder / "gone/root/tmp/perf-7.map");
-    EXPECT_EQ(code.known(0x1006), std::nullopt);
+    EXPECT_EQ(code.known(0x1006, 0), std::nullopt);
     code.read_last(owner());
-    EXPECT_EQ(code.known(0x1006), "[jit]:f app.js:1+0x6");
+    EXPECT_EQ(code.known(0x1006, 0), "[jit]:f app.js:1+0x6");
+}
+
+// A runtime that compiles anew at an address adds a line; what is still being written is none.
+TEST_F(MadeCodes, AreNamedAsTheyWereThen) {
+    std::ofstream file(map());
+    const auto written = [&](const char* text) {
+        file << text << std::flush;
+        return code.renamed(0, 50);
+    };
+    EXPECT_EQ(written("1000 10 f_v1\n"), std::nullopt) << "nothing was asked for yet";
+    EXPECT_EQ(code.describe(owner(), 0x1006, 10), "[jit]:f_v1+0x6");
+    EXPECT_EQ(written("2000 10 g\n1000 10 f_"), std::nullopt);
+    EXPECT_EQ(code.known(0x2006, 10), "[jit]:g+0x6") << "what is named first was so before";
+    EXPECT_EQ(written("v2\n"), 50U);
+    EXPECT_EQ(code.known(0x1006, 49), "[jit]:f_v1+0x6");
+    EXPECT_EQ(code.known(0x1006, 50), "[jit]:f_v2+0x6");
+    EXPECT_EQ(written(""), std::nullopt);
+    EXPECT_EQ(written("1000 10 f_v2\n"), std::nullopt) << "the name that it has";
+    struct stat status {};
+    ASSERT_EQ(::stat(map().c_str(), &status), 0);
+    const auto seconds = static_cast<uint64_t>(status.st_mtim.tv_sec);
+    file << "1000 10 f_v3\n" << std::flush;
+    const auto since = code.renamed((seconds - 5) * 1'000'000'000, 50);
+    ASSERT_TRUE(since);
+    EXPECT_GE(*since, 5'000'000'000U);
+    EXPECT_LT(*since, 9'000'000'000U);
+    EXPECT_EQ(code.known(0x1006, *since - 1), "[jit]:f_v2+0x6");
+    EXPECT_EQ(code.known(0x1006, *since), "[jit]:f_v3+0x6");
+    fs::resize_file(map(), 0);
+    EXPECT_TRUE(code.renamed(0, 60)) << "it was begun anew";
+    EXPECT_EQ(code.known(0x1006, 60), std::nullopt);
 }
 
 // Whoever may write to /tmp may put what he likes there, under the name of another's process.
@@ -54,7 +85,7 @@ TEST_F(MadeCodes, AreNotThoseOfWhatIsNoFileOfTheProcessesUser) {
     write_map(other);
     const auto is_left_alone = [&] {
         MadeCode fresh;
-        return !fresh.describe(owner(), 0x1006);
+        return !fresh.describe(owner(), 0x1006, 0);
     };
     fs::create_symlink(other, map());
     EXPECT_TRUE(is_left_alone()) << "a link out of the root";
@@ -88,8 +119,8 @@ TEST_F(MadeCodes, OfALargeFileHaveTheNewest) {
         file << line << '\n';
     file << last;
     file.close();
-    EXPECT_EQ(code.describe(owner(), 0x3006), "[jit]:new+0x6");
-    EXPECT_EQ(code.describe(owner(), 0x1006), std::nullopt);
+    EXPECT_EQ(code.describe(owner(), 0x3006, 0), "[jit]:new+0x6");
+    EXPECT_EQ(code.describe(owner(), 0x1006, 0), std::nullopt);
 }
 
 // As one whose first stack arrives when it has ended.
@@ -102,13 +133,13 @@ TEST_F(MadeCodes, OfAProcessThatIsGoneAreNotNamedAsThoseOfAnOlderOne) {
     const auto seconds = static_cast<uint64_t>(written.st_mtim.tv_sec);
     const std::string gone = folder / "gone";
     code.read_last({gone, pid, (seconds + 2) * 1'000'000'000, getuid()});
-    EXPECT_EQ(code.known(0x1006), std::nullopt) << "it was written before";
+    EXPECT_EQ(code.known(0x1006, 0), std::nullopt) << "it was written before";
     code.read_last({gone, pid, 0, getuid()});
-    EXPECT_EQ(code.known(0x1006), std::nullopt) << "nothing is known of its time";
+    EXPECT_EQ(code.known(0x1006, 0), std::nullopt) << "nothing is known of its time";
     code.read_last({gone, pid, seconds * 1'000'000'000, getuid() + 1});
-    EXPECT_EQ(code.known(0x1006), std::nullopt) << "it is another user's";
+    EXPECT_EQ(code.known(0x1006, 0), std::nullopt) << "it is another user's";
     code.read_last({gone, pid, seconds * 1'000'000'000, getuid()});
-    EXPECT_EQ(code.known(0x1006), "[jit]:f app.js:1+0x6");
+    EXPECT_EQ(code.known(0x1006, 0), "[jit]:f app.js:1+0x6");
     fs::remove(map);
 }
 

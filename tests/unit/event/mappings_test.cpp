@@ -101,5 +101,43 @@ TEST(PerfMap, WhatCameLaterCoversWhatWasThere) {
     EXPECT_FALSE(cut.find(0x1950));
 }
 
+TEST(PerfMap, KnowsWhatCodeWasCalledBefore) {
+    PerfMap map("1000 100 first\n1200 100 other\n");
+    EXPECT_TRUE(map.add("1080 200 second\n", 10));
+    EXPECT_FALSE(map.add("3000 10 new\n", 20));
+    EXPECT_TRUE(map.add("1000 40 third\n1020 40 fourth\n", 30));
+    auto named = [&](uint64_t address, uint64_t time) {
+        auto hit = map.find(address, time);
+        return hit ? fmt::format("{}+{:x}", hit->name, address - hit->start) : "";
+    };
+    EXPECT_EQ(named(0x1030, 9), "first+30");
+    EXPECT_EQ(named(0x1030, 29), "first+30");
+    EXPECT_EQ(named(0x1030, 30), "fourth+10");
+    EXPECT_EQ(named(0x1010, 30), "third+10");
+    EXPECT_EQ(named(0x1060, 30), "first+60");
+    EXPECT_EQ(named(0x1080, 9), "first+80");
+    EXPECT_EQ(named(0x1080, 10), "second+0");
+    EXPECT_EQ(named(0x1100, 0), "second+80") << "its first name";
+    EXPECT_EQ(named(0x1200, 9), "other+0");
+    EXPECT_EQ(named(0x1200, 10), "second+180");
+    EXPECT_EQ(named(0x1280, 10), "other+80");
+    EXPECT_EQ(named(0x3000, 0), "new+0");
+    EXPECT_EQ(named(0x1300, 99), "");
+}
+
+// Whoever writes a map must not make it dear.
+TEST(PerfMap, OfMuchThatIsCoveredAtOnceTheFormerNamesAreNotKnown) {
+    std::string text;
+    for (int i = 0; i < 1000; ++i) text += fmt::format("{:x} 10 f{}\n", 0x1000 + 16 * i, i);
+    PerfMap map(text);
+    EXPECT_TRUE(map.add("1000 10000 all\n", 10));
+    EXPECT_EQ(map.find(0x1010, 0)->name, "all");
+    for (uint64_t time = 11; time < 40; ++time)
+        EXPECT_TRUE(map.add(fmt::format("1000 10000 v{}\n", time), time));
+    EXPECT_EQ(map.find(0x1010, 39)->name, "v39");
+    EXPECT_EQ(map.find(0x1010, 30)->name, "v30");
+    EXPECT_EQ(map.find(0x1010, 12)->name, "v24") << "the earliest that is known";
+}
+
 }  // namespace
 }  // namespace mlbcc::event
