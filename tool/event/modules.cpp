@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/auxv.h>
 
+#include "base/living_thread.h"
 #include "base/open_file.h"
 #include "base/read_file.h"
 
@@ -27,7 +28,8 @@ std::span<const std::byte> own_vdso() {
 }  // namespace
 
 std::string Modules::proc_path(uint32_t pid, const char* name) const {
-    return fmt::format("{}/{}/{}", roots_.proc, pid, name);
+    return fmt::format("{}/{}/{}", roots_.proc, living_thread(roots_.proc, static_cast<int>(pid)),
+                       name);
 }
 
 Module& Modules::of(uint32_t pid, CodeMapping& mapping) {

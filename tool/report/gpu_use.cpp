@@ -24,7 +24,7 @@ uint64_t bytes_at(const std::vector<GpuStep>& steps, uint64_t time_ns) {
 // What a process held is gone with it, whether it gave it back or not.
 void GpuUse::add(const Happening& one) {
     if (one.type != "process") return;
-    const bool ends = one.name == "exit" && one.pid == one.tid;
+    const bool ends = ends_process(one);
     if (!ends && one.name != "gpu_memory") return;
     uint64_t now = ends ? 0 : one.natural("held"), before = std::exchange(held_[one.pid], now);
     if (now == before) return;

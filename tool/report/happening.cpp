@@ -123,4 +123,9 @@ const Happening* HappeningReader::read(const Json& line) {
     return &out_;
 }
 
+bool ends_process(const Happening& one) {
+    if (one.name != "exit") return false;
+    return one.has("last") ? one.number("last") != 0 : one.pid == one.tid;
+}
+
 }  // namespace mlbcc::report

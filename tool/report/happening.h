@@ -38,6 +38,10 @@ private:
     const Argument* find(std::string_view argument) const;
 };
 
+// Whether an event of type `process` is the exit of a process's last thread; that of its first, of
+// a trace that does not say.
+bool ends_process(const Happening& one);
+
 // Valid until the next call of the same reader.
 class HappeningReader {
 public:

@@ -6,7 +6,7 @@ namespace mlbcc::report {
 
 void MemoryUse::add(const Happening& one) {
     if (one.type != "process") return;
-    if (one.name == "exit" && one.pid == one.tid) {
+    if (ends_process(one)) {
         total_ -= std::exchange(resident_[one.pid], 0);
         return;
     }

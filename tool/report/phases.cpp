@@ -133,7 +133,7 @@ void Phases::add(const Happening& one) {
     if (!first_) first_ = one.pid;
     if (one.name == "exec" && !process.begin_ns) process.begin_ns = one.time_ns;
     if (one.name == "memory") process.looks.add(one);
-    if (one.name == "exit" && one.pid == one.tid) process.end_ns = one.time_ns;
+    if (ends_process(one)) process.end_ns = one.time_ns;
 }
 
 // The arguments are those of a call that may fail; then the next one's take their place.

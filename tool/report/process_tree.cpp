@@ -93,8 +93,8 @@ void ProcessTree::add_exit(State& state, const Happening& one) {
                       one.time_ns, one.natural("cpu")};
     thread.is_older = one.natural("age") > one.time_ns;
     state.peak = std::max(state.peak, one.natural("peak_resident"));
-    if (one.pid == one.tid) {
-        state.life.ended = true;
+    state.life.ended |= ends_process(one);
+    if (one.pid == one.tid || one.number("whole") != 0) {
         state.life.exit_status = one.number("status");
         state.life.signal = one.number("signal");
     }

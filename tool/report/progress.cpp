@@ -50,7 +50,7 @@ void Progress::add_gpu(const Happening& one) {
 }
 
 void Progress::add_process(const Happening& one) {
-    if (one.name == "exit" && one.pid == one.tid) processes_.erase(one.pid);
+    if (ends_process(one)) processes_.erase(one.pid);
     if (one.name != "memory") return;
     Process& process = processes_[one.pid];
     Process now{one.natural("resident"), one.natural("read_chars"), one.natural("written_chars")};

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "base/fields.h"
+#include "base/living_thread.h"
 #include "base/read_file.h"
 
 namespace mlbcc::system {
@@ -84,7 +85,8 @@ void read_call(const std::string& folder, SleepingThread& thread) {
 }  // namespace
 
 Result<std::vector<Mapping>> read_maps(int pid) {
-    const Result<std::string> text = read_file(fmt::format("/proc/{}/maps", pid), kMaxBytes);
+    const Result<std::string> text =
+        read_file(fmt::format("/proc/{}/maps", living_thread(pid)), kMaxBytes);
     if (!text) return text.error();
     return parse_maps(*text);
 }

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/living_thread.h"
 #include "base/unique_fd.h"
 
 namespace mlbcc::system {
@@ -109,11 +110,19 @@ std::optional<std::string_view> ProcessReader::text_of(const std::string& path) 
 
 std::optional<ProcessState> ProcessReader::read(int pid, uint64_t wanted) {
     ProcessState state;
-    if (!read_stat(pid, wanted, state)) return std::nullopt;
-    const std::string folder = fmt::format("{}/{}", proc_, pid);
+    int thread = pid;
+    if (!read_stat(pid, wanted, state)) {
+        thread = living_thread(proc_, pid);
+        if (thread == pid) return std::nullopt;
+        const ProcessState first = state;
+        if (!read_stat(thread, wanted, state)) return std::nullopt;
+        state.comm = first.comm;
+        state.started = first.started;
+    }
+    const std::string folder = fmt::format("{}/{}", proc_, thread);
     read_lines(folder + "/status", ProcessSource::status, wanted, state);
     read_lines(folder + "/io", ProcessSource::io, wanted, state);
-    read_descriptors(pid, wanted, state);
+    read_descriptors(thread, wanted, state);
     read_clock(pid, wanted, state);
     read_tasks(pid, wanted, state);
     read_counters(pid, wanted, state);
@@ -129,10 +138,10 @@ bool ProcessReader::read_stat(int pid, uint64_t wanted, ProcessState& state) {
     state.comm = text->substr(open + 1, close - open - 1);
     const Columns columns = columns_of(text->substr(std::min(close + 2, text->size())));
     auto number = [&](size_t column) { return to_number(columns.at(column)).value_or(0); };
+    state.started = number(22);
     bool has_ended = columns[3] == "Z" || columns[3] == "X" || columns[3].empty();
     if (has_ended || (number(9) & (kKernelThread | kExiting)) != 0) return false;
     state.parent = static_cast<uint32_t>(number(4));
-    state.started = number(22);
     state.cpu = static_cast<uint32_t>(number(39));
     for_each_bit(fields_of(ProcessSource::stat, wanted), [&](uint32_t i) {
         const target::ProcessField& field = kProcessFields.at(i);

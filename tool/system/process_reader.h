@@ -20,7 +20,7 @@ namespace mlbcc::system {
 
 struct ProcessState {
     std::string comm;
-    uint32_t parent = 0, cpu = 0;  // where its main thread ran last
+    uint32_t parent = 0, cpu = 0;  // where its first thread ran last, or one that goes on
     uint64_t started = 0;          // ticks since boot: tells processes of one id apart
     std::array<int64_t, target::kProcessFieldCount> fields{};  // bytes, nanoseconds
     uint64_t unread = 0;  // bit i: fields[i] could not be read, or is not kept by this kernel

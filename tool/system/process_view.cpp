@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/living_thread.h"
 #include "base/open_file.h"
 #include "base/read_file.h"
 #include "system/paths.h"
@@ -125,7 +126,8 @@ std::optional<std::string> expanded(const ProcessView& view, std::string_view na
 // Its maps tell who has CAP_PERFMON, too (Linux 6.13); its root does not.
 Result<ProcessView> view_of_process(int pid) {
     Result<std::vector<Mapping>> mappings = read_maps(pid);
-    const std::string root = fmt::format("/proc/{}/root/", pid);
+    const int thread = living_thread(pid);  // that has all of it
+    const std::string root = fmt::format("/proc/{}/root/", thread);
     const bool is_shut = access(root.c_str(), F_OK) != 0 && errno == EACCES;
     if (!mappings || is_shut) {
         const int code = is_shut ? EACCES : mappings.error().code;
@@ -143,12 +145,13 @@ Result<ProcessView> view_of_process(int pid) {
                                  *process, pid)};
     }
     const Result<std::string> environment =
-        read_file(fmt::format("/proc/{}/environ", pid), kMaxEnvironment);
-    ProcessView view = view_of_command(
-        environment ? split_at_zeros(*environment) : std::vector<std::string>(),
-        link_text(fmt::format("/proc/{}/cwd", pid)), link_text(fmt::format("/proc/{}/exe", pid)));
+        read_file(fmt::format("/proc/{}/environ", thread), kMaxEnvironment);
+    ProcessView view =
+        view_of_command(environment ? split_at_zeros(*environment) : std::vector<std::string>(),
+                        link_text(fmt::format("/proc/{}/cwd", thread)),
+                        link_text(fmt::format("/proc/{}/exe", thread)));
     view.pid = pid;
-    view.root = root_of(pid);
+    view.root = root_of(thread);
     view.mapped = executable_files(std::move(mappings).value());
     return view;
 }
@@ -159,8 +162,8 @@ std::string path_of_mapping(const ProcessView& view, const Mapping& mapping) {
         const Result<UniqueFd> file = open_file(path);
         if (file && is_mapped_from(file->get(), mapping)) return path;
     }
-    std::string opened =
-        fmt::format("/proc/{}/map_files/{:x}-{:x}", view.pid, mapping.start, mapping.end);
+    std::string opened = fmt::format("/proc/{}/map_files/{:x}-{:x}", living_thread(view.pid),
+                                     mapping.start, mapping.end);
     return access(opened.c_str(), R_OK) == 0 ? opened : path;
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/living_thread.h"
 #include "system/paths.h"
 
 namespace mlbcc::trace {
@@ -19,7 +20,8 @@ const Mapping* mapping_of(const std::vector<Mapping>& maps, uint64_t address) {
 
 // The file as we can open it, whatever mount namespace the process is in.
 std::string path_of(const Mapping& mapping, uint32_t pid) {
-    std::string path = fmt::format("/proc/{}/root{}", pid, mapping.path);
+    std::string path =
+        fmt::format("/proc/{}/root{}", living_thread(static_cast<int>(pid)), mapping.path);
     auto file = system::file_id(path);
     return file && file->inode == mapping.inode ? path : mapping.path;
 }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/living_thread.h"
 #include "system/elf_image.h"
 #include "system/proc.h"
 #include "trace/messages.h"
@@ -17,7 +18,7 @@ constexpr size_t kMaxNames = 65536;    // remembered
 
 // Where we reach a file of the process, which may lie in a container.
 std::string reachable(uint32_t pid, const std::string& path) {
-    std::string there = fmt::format("/proc/{}/root{}", pid, path);
+    std::string there = fmt::format("/proc/{}/root{}", living_thread(static_cast<int>(pid)), path);
     std::error_code gone;
     if (!std::filesystem::exists(there, gone)) return path;
     return std::filesystem::equivalent(there, path, gone) ? path : there;

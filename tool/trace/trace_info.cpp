@@ -11,6 +11,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "base/living_thread.h"
 #include "system/paths.h"
 #include "system/process.h"
 #include "system/process_view.h"
@@ -43,7 +44,9 @@ void add_places(const TraceOptions& options, sink::TraceInfo& info) {
     if (options.targets.command.empty() && options.targets.pids.empty()) return;
     info.folder =
         options.targets.command.empty()
-            ? fs::read_symlink(fmt::format("/proc/{}/cwd", options.targets.pids[0]), code).string()
+            ? fs::read_symlink(fmt::format("/proc/{}/cwd", living_thread(options.targets.pids[0])),
+                               code)
+                  .string()
             : system::working_folder();
     auto environment = environment_of(options);
     if (!environment) return;

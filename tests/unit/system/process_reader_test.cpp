@@ -127,6 +127,25 @@ TEST(ProcessReader, ThereIsNothingOfProcessesThatEndedAndOfTheKernels) {
     EXPECT_FALSE(fake.read(kAll));
 }
 
+// Of a process whose first thread has ended, that of one which goes on says what it has.
+TEST(ProcessReader, AProcessGoesOnWithoutItsFirstThread) {
+    FakeProc fake;
+    fake.write_stat("Z", "4");
+    fake.proc.write("70/task/70/stat", "70 (a (b) c) Z 69");
+    fake.proc.write("70/task/71/stat", "71 (worker) S 69");
+    fake.proc.write("71/stat", "71 (worker) S 69 70 70 0 -1 0 500 0 6 0 150 25 0 0 20 0 4 0 123999 "
+                               "10000000 300 18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 2 0 0 "
+                               "0 0 0\n");
+    fake.proc.write("71/status", "Name:\tworker\nVmHWM:\t    2048 kB\n");
+    const auto state = fake.read(bit("resident") | bit("peak_resident"));
+    ASSERT_TRUE(state);
+    EXPECT_EQ(value(*state, "resident"), 300 * sysconf(_SC_PAGESIZE));
+    EXPECT_EQ(value(*state, "peak_resident"), 2048 * 1024);
+    EXPECT_EQ(state->comm, "a (b) c");
+    EXPECT_EQ(state->started, 123456u);
+    EXPECT_EQ(state->cpu, 2u);
+}
+
 TEST(ProcessReader, ThisProcess) {
     ProcessReader reader;
     auto state = reader.read(getpid(), kAll);
@@ -134,7 +153,8 @@ TEST(ProcessReader, ThisProcess) {
     EXPECT_EQ(state->unread & ~kCounters, 0u) << "not every machine has counters";
     EXPECT_EQ(state->parent, static_cast<uint32_t>(getppid()));
     EXPECT_GT(value(*state, "cpu_time"), 0);
-    int64_t files = value(*state, "open_files");
+    // Its counters are open since then.
+    int64_t files = value(*reader.read(getpid(), bit("open_files")), "open_files");
     int more = dup(1);
     EXPECT_EQ(value(*reader.read(getpid(), bit("open_files")), "open_files"), files + 1);
     close(more);
