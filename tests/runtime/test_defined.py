@@ -2,6 +2,7 @@
 
 import json
 import os
+import textwrap
 
 from harness import TracerCase, target
 from harness.lanes import quiet
@@ -99,6 +100,28 @@ class Defined(TracerCase):
         counts = {s["by"]["write"]: s["value"] for s in trace.summary["stats"]}
         self.assertEqual(sum(counts.values()), len(trace.events))
         self.assertGreater(counts[True], 100)
+
+    def test_page_faults_of_the_kernel_for_a_program(self):
+        """As many as the kernel itself counts of it."""
+        script = self.write("reads.py", textwrap.dedent("""
+            import mmap, resource
+            room = mmap.mmap(-1, 4 << 20)
+            room.madvise(15)  # MADV_NOHUGEPAGE
+            zero = open("/dev/zero", "rb", buffering=0)
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+            zero.readinto(room)
+            print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+            """))
+        trace = self.trace("on mem:page_fault { count by by_kernel }\non syscall:read { where count >= 4MiB  event a.read(buf) }\n"
+                           "on mem:page_fault { where by_kernel  event a.fault(address, write) }", "/usr/bin/python3", "-S", script)
+        counts = {s["by"]["by_kernel"]: s["value"] for s in trace.summary["stats"]}
+        room = int(trace.named("read")[0]["args"]["buf"], 16)
+        faults = [int(e["args"]["address"], 16) for e in trace.events if e["name"] == "fault"]
+        inside = [one for one in faults if room <= one < room + (4 << 20)]
+        self.assertEqual(len(inside), 1024)
+        self.assertEqual(counts[True], len(faults))
+        self.assertLessEqual(len(inside), int(self.last.stdout))
+        self.assertLessEqual(int(self.last.stdout), len(inside) + 8)
 
     def test_a_template_of_the_users_own(self):
         self.write("mine/probes/fd_closed.bpf.c", CLOSING)

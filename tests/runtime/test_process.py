@@ -38,6 +38,20 @@ class Command(TracerCase):
             self.assertEqual(tracer.wait(30), 7)
         self.assertEqual(Trace(self.out).summary["end"], "the duration was over")
 
+    def test_what_goes_on_when_the_command_has_ended_is_said(self):
+        daemons = "for i in 1 2 3 4 5; do setsid sleep 60 >/dev/null 2>&1 & echo $!; done; exec setsid true"
+        for count, more in ((1, ""), (5, " and 2 more")):
+            script = daemons if count == 5 else "setsid sleep 60 >/dev/null 2>&1 & echo $!"
+            done = self.mlbcc("--rules", self.rules(rules()), "-o", self.out, "--", "sh", "-c", script)
+            pids = [int(pid) for pid in done.stdout.split()]
+            for pid in pids:
+                os.kill(pid, signal.SIGKILL)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stderr, r"mlbcc: the command has ended; what it started goes on, untraced: "
+                             r"(?:(?:sh|sleep|setsid) \(PID \d+\)(?:, )?){%d}%s\n" % (min(count, 3), more))
+        done = self.mlbcc("--rules", self.rules(rules()), "-o", self.out, "--", "sh", "-c", "sleep 0.01 & wait")
+        self.assertNotIn("goes on", done.stderr)
+
     def test_a_command_that_is_not_there(self):
         done = self.mlbcc("--rules", self.rules(rules()), "-o", self.out, "--", "no-such-program")
         self.assertEqual(done.returncode, 127)

@@ -121,7 +121,7 @@ uint64_t bound_of(const Hist& hist, double share) {
     return hist.max;
 }
 
-void add_hist(Rows& rows, const std::vector<const Hist*>& groups) {
+void add_hist(Rows& rows, const std::vector<const Hist*>& groups, const std::string& behind) {
     const Hist& first = *groups[0];
     if (first.by.empty()) {
         rows.add(2, first.label, {grouped(first.count), ""}, spread(first) + lost_text(first.lost));
@@ -136,7 +136,8 @@ void add_hist(Rows& rows, const std::vector<const Hist*>& groups) {
         all.min = order(std::min(order(all.min), order(groups[i]->min)));
         all.max = order(std::max(order(all.max), order(groups[i]->max)));
     }
-    rows.add(2, first.label, {grouped(all.count), ""}, spread(all) + lost_text(first.lost));
+    rows.add(2, first.label, {grouped(all.count), ""},
+             spread(all) + behind + lost_text(first.lost));
     std::vector<const Hist*> ordered = groups;
     std::ranges::stable_sort(ordered, std::greater{},
                              [&](const Hist* one) { return as_double(one->sum, one->is_signed); });

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -213,16 +215,48 @@ void add_group(Rows& rows, const Group& by, Number number, const std::string& be
     add_frames(rows, frames, kFrames, 6);
 }
 
+namespace {
+
+// "; 1 760 calls more had no group": they are in no number of a rule's clauses with groups.
+class NoGroups {
+public:
+    explicit NoGroups(const MetricSnapshot& metrics) {
+        for (const RuleLoss& loss : metrics.losses) calls_[loss.rule] += loss.no_group;
+        for (const Stat& one : metrics.stats) {
+            if (!one.by.empty()) clauses_[one.rule].insert(one.label);
+        }
+        for (const Hist& one : metrics.hists) {
+            if (!one.by.empty()) clauses_[one.rule].insert(one.label);
+        }
+    }
+    std::string of(const std::string& rule) const {
+        const auto found = calls_.find(rule);
+        if (found == calls_.end() || found->second == 0 || !clauses_.contains(rule)) return {};
+        return fmt::format("; {}{} more had no group", clauses_.at(rule).size() > 1 ? "up to " : "",
+                           plural(found->second, "call"));
+    }
+
+private:
+    std::map<std::string, uint64_t> calls_;                 // by rule
+    std::map<std::string, std::set<std::string>> clauses_;  // those with groups, by their labels
+};
+
+}  // namespace
+
 void add_metrics(Rows& rows, const MetricSnapshot& metrics, const std::vector<std::string>& rules) {
+    const NoGroups no_groups(metrics);
     std::vector<std::vector<const Gauge*>> gauges = gauges_of(metrics.gauges, rules);
     for (const ClauseOf<Stat>& clause : clauses_of(metrics.stats, rules)) {
         Rows held(0);
-        std::string behind = take_gauge(*clause.groups[0], gauges, held);
+        const Stat& first = *clause.groups[0];
+        std::string behind = take_gauge(first, gauges, held);
+        if (!first.by.empty()) behind += no_groups.of(first.rule);
         add_stat(rows, clause, behind);
         rows.append(held);
     }
     for (const ClauseOf<Hist>& clause : clauses_of(metrics.hists, rules))
-        add_hist(rows, clause.groups);
+        add_hist(rows, clause.groups,
+                 clause.groups[0]->by.empty() ? "" : no_groups.of(clause.groups[0]->rule));
     for (const auto& same : gauges) {
         add_gauge(rows, same);
         add_held(rows, same);

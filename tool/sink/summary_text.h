@@ -35,7 +35,8 @@ std::string summary_text(const TraceEnd& end, uint64_t start_ns, const std::vect
 
 // Counts, sums and histograms of the rules of one layer; gauges; what is still held.
 void add_metrics(Rows& rows, const MetricSnapshot& metrics, const std::vector<std::string>& rules);
-void add_hist(Rows& rows, const std::vector<const Hist*>& groups);
+// `behind`: what is said of all groups, behind their numbers.
+void add_hist(Rows& rows, const std::vector<const Hist*>& groups, const std::string& behind);
 // At most so large are this share of the values, as far as their buckets tell.
 uint64_t bound_of(const Hist& hist, double share);
 // The largest of one list, as a table.

@@ -230,6 +230,16 @@ void all_excepted(const rules::Rule& rule, const rules::FunctionTarget& target,
     }
 }
 
+void beside_ifunc(const rules::FunctionTarget& target, const TracedLibrary& library,
+                  Diagnostics& diagnostics) {
+    const NamePattern pattern(target.pattern, library.variants);
+    if (!pattern.is_literal() || matching_ifuncs(pattern, library).empty()) return;
+    Diagnostic& problem = diagnostics.warning(
+        target.pattern_span, fmt::format("{} is only an old version here, which few programs call",
+                                         quoted(target.pattern)));
+    explain_ifunc(pattern, library, problem);
+}
+
 void leaves_out_returning_twice(const rules::Rule& rule, const rules::FunctionTarget& target,
                                 const std::vector<std::string>& names, bool all,
                                 Diagnostics& diagnostics) {

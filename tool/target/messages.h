@@ -29,6 +29,9 @@ void no_match(const rules::Rule& rule, const rules::FunctionTarget& target,
               const TracedLibrary& library, Diagnostics& diagnostics);
 void all_excepted(const rules::Rule& rule, const rules::FunctionTarget& target,
                   const TracedLibrary& library, Diagnostics& diagnostics);
+// The name that the pattern is has an IFUNC, too: what matches is another version of it.
+void beside_ifunc(const rules::FunctionTarget& target, const TracedLibrary& library,
+                  Diagnostics& diagnostics);
 // Functions that the pattern matches and that return twice; `all`: it matches no others.
 void leaves_out_returning_twice(const rules::Rule& rule, const rules::FunctionTarget& target,
                                 const std::vector<std::string>& names, bool all,

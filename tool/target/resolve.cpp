@@ -171,7 +171,10 @@ private:
             no_match(rule, *target.target, *target.library, diagnostics_);
         } else if (wanted == 0) {
             all_excepted(rule, *target.target, *target.library, diagnostics_);
-        } else if (!twice.empty()) {
+        } else if (!rule.optional) {
+            beside_ifunc(*target.target, *target.library, diagnostics_);
+        }
+        if (!twice.empty()) {
             const bool all = twice.size() == wanted;
             leaves_out_returning_twice(rule, *target.target, twice, all, diagnostics_);
         }

@@ -15,6 +15,7 @@
 
 #include "base/output.h"
 #include "base/terminal_text.h"
+#include "system/proc.h"
 
 namespace mlbcc::trace {
 namespace {
@@ -92,6 +93,20 @@ static void tell_endless(Verbosity verbosity, const std::vector<std::string>& sy
                     "return probe would harm the program ({}); trace {} `on entry`",
                     names_of(symbols), first.soname, one ? "is" : "are",
                     one ? "" : "of the first, ", why, first.stacks.why(), one ? "it" : "them"));
+}
+
+void tell_left_behind(Verbosity verbosity, std::vector<int> processes) {
+    std::erase_if(processes, [](int pid) { return !system::is_alive(pid); });
+    if (processes.empty()) return;
+    std::string names;
+    for (size_t i = 0; i < std::min(kShownNames, processes.size()); ++i) {
+        names +=
+            fmt::format("{}{} (PID {})", i == 0 ? "" : ", ",
+                        on_terminal(system::comm_of(processes[i]).value_or("?")), processes[i]);
+    }
+    if (processes.size() > kShownNames)
+        names += fmt::format(" and {} more", processes.size() - kShownNames);
+    tell_note(verbosity, "the command has ended; what it started goes on, untraced: " + names);
 }
 
 void tell_refused(Verbosity verbosity, const std::vector<bpf::Refusal>& refused,

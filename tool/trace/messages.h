@@ -2,6 +2,7 @@
 #pragma once
 
 #include <exception>
+#include <vector>
 
 #include "base/diagnostic.h"
 #include "base/result.h"
@@ -20,6 +21,8 @@ bool tell(const Diagnostics& diagnostics, Verbosity verbosity, bool asides = fal
 void tell_note(Verbosity verbosity, const std::string& text);
 // Of a command that a signal has ended; `wait_status` is as waitpid() has it.
 void tell_signal(Verbosity verbosity, int wait_status, bool is_probed);
+// Names those of the processes that still run, though the command has ended.
+void tell_left_behind(Verbosity verbosity, std::vector<int> processes);
 // Names the functions that could not be probed, in one note for each reason.
 void tell_refused(Verbosity verbosity, const std::vector<bpf::Refusal>& refused,
                   const plan::Plan& plan);

@@ -66,6 +66,14 @@ std::optional<Version> version_of(std::string_view path) {
     return version;
 }
 
+// Of PyPy, "pypy3.9" or "libpypy3.9-c.so", in which its interpreter may be.
+bool may_be_pypy(std::string_view path) {
+    std::string_view name = path.substr(path.rfind('/') + 1);
+    if (name.starts_with("lib")) name.remove_prefix(3);
+    return name.starts_with("pypy");
+}
+constexpr std::string_view kPypyStart = "rpython_startup_code";
+
 std::map<std::string, Elf64_Sym, std::less<>> symbols_of(const system::ElfImage& image) {
     std::map<std::string, Elf64_Sym, std::less<>> wanted;
     auto sections = image.sections();
@@ -77,7 +85,8 @@ std::map<std::string, Elf64_Sym, std::less<>> symbols_of(const system::ElfImage&
         for (const Elf64_Sym& symbol : image.symbols(section)) {
             if (symbol.st_shndx == SHN_UNDEF || symbol.st_name >= text.size()) continue;
             std::string_view name(text.c_str() + symbol.st_name);
-            if (name.starts_with("Py_") || name == "_PyRuntime") wanted.emplace(name, symbol);
+            if (name.starts_with("Py_") || name == "_PyRuntime" || name == kPypyStart)
+                wanted.emplace(name, symbol);
         }
     }
     return wanted;
@@ -90,15 +99,19 @@ Error unsupported(const Version& version, std::string_view why) {
 }  // namespace
 
 bool may_be_python(std::string_view path) {
-    return version_of(path).has_value();
+    return version_of(path).has_value() || may_be_pypy(path);
 }
 
 Result<std::optional<PythonFile>> read_python_file(const std::string& path, std::string_view name) {
     std::optional<Version> version = version_of(name);
-    if (!version) return std::optional<PythonFile>{};
+    if (!version && !may_be_pypy(name)) return std::optional<PythonFile>{};
     auto image = system::ElfImage::open(path);
     if (!image) return image.error();
     auto symbols = symbols_of(*image);
+    if (!version) {
+        if (!symbols.contains(kPypyStart)) return std::optional<PythonFile>{};
+        return Error{"PyPy is not supported (CPython 3.8 to 3.13 is)"};
+    }
     bool is_program = !name.substr(name.rfind('/') + 1).starts_with("lib");
     auto runtime = symbols.find("_PyRuntime");
     // The program is small, and all is in its library.

@@ -337,8 +337,10 @@ Result<void> Session::finish(End end) {
     end_change();
     now_->stop_waiting();
     if (auto note = now_->looks->note()) tell_note(options_.verbosity, *note);
-    now_->cost.look(monotonic_ns(), now_->follower.processes());
+    const std::vector<int> processes = now_->follower.processes();
+    now_->cost.look(monotonic_ns(), processes);
     now_->disarm();
+    if (end == End::command) tell_left_behind(options_.verbosity, processes);
     const uint64_t end_ns = monotonic_ns();
     missed_ += now_->loaded.missed();
     now_->detach();

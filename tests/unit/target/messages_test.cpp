@@ -122,6 +122,22 @@ TEST(Messages, AnIfunc) {
   = help: trace the implementations: `__memcpy_*`
 )");
 }
+TEST(Messages, AnIfuncBesideAnOldVersion) {
+    FakeHost host;
+    host.add("libc.so.6", "memcpy@10 __memcpy_avx@20 __memcpy_erms@30");
+    std::get<Symbols>(host.files["/lib/libc.so.6"]).ifuncs = {"memcpy"};
+    EXPECT_EQ(message_of(host, "on \"libc.so.6\":memcpy { count }"),
+              R"(warning: `memcpy` is only an old version here, which few programs call
+ --> test.rules:1:16
+  |
+1 | on "libc.so.6":memcpy { count }
+  |                ^^^^^^
+  = note: `memcpy` is an IFUNC: its implementations are `__memcpy_avx` and `__memcpy_erms`
+  = help: trace the implementations: `__memcpy_*`
+)");
+    EXPECT_EQ(message_of(host, "on \"libc.so.6\":mem* { count }"), "");
+    EXPECT_EQ(message_of(host, "on optional \"libc.so.6\":memcpy { count }"), "");
+}
 TEST(Messages, AnIfuncOfAStrippedLibrary) {
     FakeHost host;
     host.add("libc.so.6", "malloc@10");

@@ -60,7 +60,8 @@ TEST(PythonFrame, WhatIsMissingOrCutIsMarked) {
 
 TEST(MayBePython, ByTheNameOfTheFile) {
     for (const char* path : {"/usr/bin/python3.11", "/x/libpython3.8.so.1.0", "python3.7m",
-                             "/opt/lib/libpython3.13t.so.1.0", "/usr/bin/python2.7"}) {
+                             "/opt/lib/libpython3.13t.so.1.0", "/usr/bin/python2.7",
+                             "/usr/bin/pypy3.9", "/usr/lib/libpypy3.9-c.so"}) {
         EXPECT_TRUE(may_be_python(path)) << path;
     }
     for (const char* path : {"/usr/bin/python3", "/usr/bin/python3.11-config", "/bin/sh", "",
@@ -107,6 +108,23 @@ TEST_F(Files, VersionsAreSupportedOneByOne) {
     EXPECT_EQ(why("libpython3.14.so.1.0"), "Python 3.14 is not supported (3.8 to 3.13 are)");
     EXPECT_EQ(why("libpython2.7.so.1.0"), "Python 2.7 is not supported (3.8 to 3.13 are)");
     EXPECT_EQ(why("libpython3.13t.so.1.0"), "Python 3.13t is built in an unsupported way");
+}
+
+// What this program has of PyPy's.
+extern "C" void rpython_startup_code() {}
+
+TEST_F(Files, OfPypyItIsSaid) {
+    for (const char* name : {"libpypy3.9-c.so", "pypy3"}) {
+        const std::string path = copied(name);
+        const auto read = read_python_file(path, path);
+        ASSERT_FALSE(read);
+        EXPECT_EQ(read.error().message(), "PyPy is not supported (CPython 3.8 to 3.13 is)");
+    }
+    const std::string other = folder / "pypy3.10";
+    fs::copy_file("/bin/true", other);  // it is all in its library
+    const auto read = read_python_file(other, other);
+    ASSERT_TRUE(read);
+    EXPECT_FALSE(read->has_value());
 }
 
 TEST_F(Files, AreFoundWhereLinksLead) {
