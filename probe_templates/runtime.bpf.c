@@ -87,7 +87,16 @@ static __always_inline void mlbcc_identify(struct identity *id) {
                                     sizeof(seen)) == 0) {
         id->pid = seen.tgid;
         id->tid = seen.pid;
+        return;
     }
+#if !MLBCC_EVERYONE
+    // A thread that is reaped has no number there any more, and leaves the CPU once again.
+    struct process *known = traced.lookup(&id->tgid);
+    if (known && known->pid) {
+        id->pid = known->pid;
+        id->tid = 0;
+    }
+#endif
 #endif
 }
 
@@ -110,6 +119,7 @@ static __always_inline struct process *mlbcc_traced(struct identity *id) {
         traced.update(&tgid, &fresh);
         known = traced.lookup(&tgid);
     }
+    if (known && !known->pid && id->pid != tgid) known->pid = id->pid;
 #endif
     return known;
 }

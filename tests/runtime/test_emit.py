@@ -171,8 +171,7 @@ class Refused(EmitCase):
         shutil.copytree(ROOT / "probe_templates", templates)
         submit = templates / "call.bpf.c"
         text = submit.read_text()
-        put = ("static __always_inline u64 mlbcc_put(struct call *call, struct record_header *header, "
-               "u64 size) {\n")
+        put = "static __always_inline void mlbcc_head(struct call *call, struct record_header *header) {\n"
         broken = text.replace(put, put + "    call->now += *(volatile u64 *)call->now;\n")
         self.assertNotEqual(text, broken)
         submit.write_text(broken)

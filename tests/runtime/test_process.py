@@ -186,6 +186,22 @@ class User(TracerCase):
 
 
 class Namespace(TracerCase):
+    def test_the_last_switch_of_threads_that_are_gone(self):
+        """They have no number in the namespace any more; their process has."""
+        need_tool("unshare")
+        script = self.write("threads.py", "import subprocess, sys, threading\n"
+                            "if len(sys.argv) == 1: sys.exit(subprocess.run([sys.executable, '-S', *sys.argv, 'child']).returncode)\n"
+                            "for i in range(100):\n    one = threading.Thread(target=len, args=('',))\n    one.start()\n    one.join()\n")
+        rules = self.rules("on tracepoint:sched:sched_switch { event a.switch(prev_pid) }")
+        done = subprocess.run(["unshare", "-pf", "--mount-proc", str(MLBCC), "--rules", str(rules), "-o", str(self.out), "--",
+                               "/usr/bin/python3", "-S", str(script)], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        trace = Trace(self.out)
+        self.assertEqual(len({event["pid"] for event in trace.events}), 2)
+        self.assertTrue(all(event["pid"] < 1000 for event in trace.events))
+        self.assertLess(len([event for event in trace.events if event["tid"] == 0]), 110)
+        self.assertLessEqual(trace.summary["threads"], 102)
+
     def test_in_a_pid_namespace(self):
         need_tool("unshare")
         program = target("replaced")

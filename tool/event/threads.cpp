@@ -9,6 +9,10 @@ constexpr uint64_t kSyscallStack = 0xffff;  // MLBCC_SYSCALL_SP of probe_templat
 }  // namespace
 
 Thread& SpanTracker::thread(uint32_t pid, uint32_t tid) {
+    if (tid == 0) {
+        nobody_.pid = pid;
+        return nobody_;
+    }
     if (last_ == nullptr || last_tid_ != tid) {
         auto found = threads_.find(tid);
         last_ = found != threads_.end() ? &found->second : &add_thread(pid, tid);
@@ -118,6 +122,7 @@ void SpanTracker::make_room() {
 
 void SpanTracker::close_spans() {
     for (auto& [tid, thread] : threads_) close_all(thread);
+    close_all(nobody_);
 }
 
 void SpanTracker::finish() {

@@ -47,7 +47,8 @@ public:
 
     explicit SpanTracker(size_t rules) : unmatched_(rules) {}
 
-    // Stays where it is until the thread ends.
+    // Stays where it is until the thread ends. Thread 0 is none: a CPU that idles, or one whose
+    // number is not known. It is not counted.
     Thread& thread(uint32_t pid, uint32_t tid);
 
     void begin(Thread& thread, const OpenSpan& span);
@@ -83,7 +84,8 @@ private:
     void leave_process(uint32_t pid);
     void make_room();
 
-    std::unordered_map<uint32_t, Thread> threads_;      // by tid
+    std::unordered_map<uint32_t, Thread> threads_;  // by tid
+    Thread nobody_;
     std::unordered_map<uint32_t, uint32_t> processes_;  // pid to its threads in threads_
     std::vector<Unmatched> unmatched_;                  // by rule
     uint64_t threads_seen_ = 0, processes_seen_ = 0;

@@ -89,6 +89,17 @@ TEST_F(Tracker, ThreadsDoNotMix) {
     EXPECT_EQ(tracker.processes_seen(), 1u);
 }
 
+TEST_F(Tracker, NobodyIsNoThread) {
+    Thread& nobody = tracker.thread(0, 0);
+    tracker.begin(nobody, span(10, 1, 1));
+    EXPECT_EQ(tracker.end(tracker.thread(0, 0), span(10, 1)), Id(1));
+    tracker.begin(tracker.thread(70, 0), span(20, 1, 2));
+    EXPECT_EQ(tracker.threads_seen(), 1u);
+    EXPECT_EQ(tracker.processes_seen(), 1u);
+    tracker.finish();
+    EXPECT_EQ(begins(), 1u);
+}
+
 TEST_F(Tracker, AThreadsEndClosesItsSpans) {
     tracker.begin(main, span(10, 1, 1));
     tracker.thread_ended(70);
