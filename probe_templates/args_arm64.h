@@ -45,6 +45,7 @@ struct syscall_registers {
 #define MLBCC_IP pc
 #define MLBCC_FUTEX 98
 #define MLBCC_IS_32_BIT(registers) (((registers)->pstate & 0x10) != 0)
+#define MLBCC_DESCRIPTOR_HAS_ITSELF 0
 // What the end of a system call must know of struct pt_regs, and where there it is.
 struct mlbcc_syscall_rest {
     u64 pstate, first;

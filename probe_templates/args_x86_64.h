@@ -52,6 +52,7 @@
 #define MLBCC_IP ip
 #define MLBCC_FUTEX 202
 #define MLBCC_IS_32_BIT(registers) ((registers)->cs == 0x23)
+#define MLBCC_DESCRIPTOR_HAS_ITSELF 1  // a thread's, at its beginning (the ABI's thread-local storage)
 // What the end of a system call must know of struct pt_regs, and where there it is.
 struct mlbcc_syscall_rest {
     u64 number, ip, cs;

@@ -68,7 +68,8 @@ static __always_inline void mlbcc_copy_returns(struct user_stack *stack) {
 
 // How much of it is to be copied: that of the first thread ends where the kernel has put the program's
 // arguments, that of others below their descriptor, to which the thread pointer points. Where it is
-// neither, of stacks that a program makes itself, its depth is not known.
+// neither, of stacks that a program makes itself, its depth is not known; nor where the pointer is not
+// to a descriptor, as Go's.
 static __always_inline u64 mlbcc_measure(struct user_stack *stack, u64 *more) {
     u64 first = MLBCC_STACK_BYTES;
     *more = 0;
@@ -82,8 +83,14 @@ static __always_inline u64 mlbcc_measure(struct user_stack *stack, u64 *more) {
     } else {
         depth = 0;
 #ifdef MLBCC_THREAD_POINTER
-        depth = (u64)MLBCC_POINTER_IN(bpf_get_current_task_btf(), MLBCC_THREAD_POINTER) - stack->sp;
-        depth &= -MLBCC_LESS(depth, far);
+        u64 descriptor = (u64)MLBCC_POINTER_IN(bpf_get_current_task_btf(), MLBCC_THREAD_POINTER);
+        u64 itself = 0;
+        depth = descriptor - stack->sp;
+        depth &= -MLBCC_LESS(depth, far);  // below 0 it is none, by what follows
+        if (MLBCC_DESCRIPTOR_HAS_ITSELF && depth && depth < first) {
+            bpf_probe_read_user(&itself, sizeof(itself), (void *)descriptor);
+            if (itself == descriptor) first = (depth + 7) & -8ULL;
+        }
 #endif
     }
     depth -= MLBCC_LEAST(depth, MLBCC_STACK_BYTES);
