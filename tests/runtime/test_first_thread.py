@@ -9,7 +9,7 @@ PROGRAM = "first_thread_gone"
 
 
 class FirstThread(TracerCase):
-    def attached(self, rules, steps=120):
+    def attached(self, rules, steps=500):
         """The trace of a program that has run on without its first thread for a while."""
         with subprocess.Popen([target(PROGRAM), str(steps)], stdout=subprocess.PIPE) as program:
             program.stdout.readline()
