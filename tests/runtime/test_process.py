@@ -39,7 +39,7 @@ class Command(TracerCase):
         self.assertEqual(Trace(self.out).summary["end"], "the duration was over")
 
     def test_what_goes_on_when_the_command_has_ended_is_said(self):
-        daemons = "for i in 1 2 3 4 5; do setsid sleep 60 >/dev/null 2>&1 & echo $!; done; exec setsid true"
+        daemons = "for i in 1 2 3 4 5; do setsid sleep 60 >/dev/null 2>&1 & echo $!; done; exec true"
         for count, more in ((1, ""), (5, " and 2 more")):
             script = daemons if count == 5 else "setsid sleep 60 >/dev/null 2>&1 & echo $!"
             done = self.mlbcc("--rules", self.rules(rules()), "-o", self.out, "--", "sh", "-c", script)
