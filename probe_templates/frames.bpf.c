@@ -264,11 +264,8 @@ static __always_inline u64 mlbcc_find_behind(struct call *call) {
 static __always_inline void mlbcc_submit_behind(struct call *call) {
     struct thread_state *thread = call->thread;
     if (!thread) return;
-#if MLBCC_PYTHON || MLBCC_STACKS
-    u64 place;
-#endif
 #if MLBCC_PYTHON
-    place = thread->left.python;
+    u64 place = thread->left.python;
     if (place) {
         // Of two bounds clang makes one, of another number: to Linux 6.1 it says nothing of this one.
         MLBCC_SEEN(place);
@@ -285,12 +282,12 @@ static __always_inline void mlbcc_submit_behind(struct call *call) {
     if (size > MLBCC_SCRATCH_BYTES) return;
     call->size = size;
 #if MLBCC_STACKS
-    place = thread->left.stack;
-    MLBCC_SEEN(place);
-    if (place > MLBCC_SCRATCH_BYTES - sizeof(struct user_stack)) return;
-    MLBCC_SEEN(place);
-    call->stack = (struct user_stack *)((u8 *)thread->scratch + place);
-    if (place) mlbcc_submit_stack(call);
+    u64 stack = thread->left.stack;  // its place in the record, bytes
+    MLBCC_SEEN(stack);
+    if (stack > MLBCC_SCRATCH_BYTES - sizeof(struct user_stack)) return;
+    MLBCC_SEEN(stack);
+    call->stack = (struct user_stack *)((u8 *)thread->scratch + stack);
+    if (stack) mlbcc_submit_stack(call);
     else
 #endif
         mlbcc_submit(call);

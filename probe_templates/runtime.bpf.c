@@ -34,8 +34,8 @@ BPF_ARRAY(record_rules, struct record_rules, MLBCC_RECORDS);
 // What a probe makes of its thread's time (tool/trace/tracing_cost.h): how often it was hit, how many
 // of these calls were let go, so that no probe awaits their end; its records, and, of some of them,
 // the time from the probe's beginning until its record was made. And how many calls were too deep for
-// the kernel to await their end, and how many were none of its number. In parts that CPUs use in turn, each
-// of which has cache lines of its own.
+// the kernel to await their end, and how many were of the 32-bit interface, and so no calls of this
+// number. In parts that CPUs use in turn, each of which has cache lines of its own.
 struct work {
     u64 hits, let_go, records, timed, timed_ns, too_deep, of_32_bit, unused;
 };

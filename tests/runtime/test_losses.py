@@ -98,7 +98,7 @@ class Losses(TracerCase):
         self.assertEqual(sum(counted.values()) + losses["1"]["no_group"], 10500 + self.other_seeks(counted))
         self.assertEqual((losses["1"]["lost"], losses["2"]["lost"]), (0, 0))
         self.assertRegex(self.last.stderr, r"test.rules:1: \d+ calls not counted, because the table of groups was full: a count, sum or hist has 10 240 at most")
-        more = f"; {losses['1']['no_group']} calls more had no group\n"
+        more = f"; {losses['1']['no_group']} more calls had no group\n"
         self.assertRegex(self.last.stderr, r"\n  by kernel +[\d ]+" + more)
         self.assertRegex(self.last.stderr, r"\n  \d+ calls not counted, because the table of groups was full: a count")
         self.assertIn(more, self.mlbcc("report", self.out).stdout)

@@ -59,6 +59,10 @@ Result<UniqueFd> opened(const UniqueFd& looked, const std::string& name) {
 
 }  // namespace
 
+bool is_same_file(const struct stat& a, const struct stat& b) {
+    return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 UniqueFd look_at(const std::string& path) {
     const std::optional<size_t> root = length_of_root(path);
     if (!root) return UniqueFd(::open(path.c_str(), O_PATH | O_CLOEXEC));

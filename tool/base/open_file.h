@@ -8,6 +8,8 @@
 // alone, so that nothing waits and nothing is set off by it.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <string>
 
 #include "base/result.h"
@@ -25,6 +27,8 @@ Result<UniqueFd> open_file_below(int root, const std::string& path, Links links)
 
 // What is there, whatever it is: not opened, for fstat() and the like.
 UniqueFd look_at(const std::string& path);
+
+bool is_same_file(const struct stat& a, const struct stat& b);
 
 // For system calls that open a path themselves: as long as it lives, it leads to what `path` leads
 // to now, whatever a process puts there meanwhile.

@@ -9,10 +9,6 @@
 namespace mlbcc::event {
 namespace {
 
-bool same_file(const struct stat& a, const struct stat& b) {
-    return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
 std::string_view bytes_of(Elf_Data* data) {
     if (data == nullptr || data->d_buf == nullptr) return {};
     return {static_cast<const char*>(data->d_buf), data->d_size};
@@ -54,7 +50,7 @@ UniqueFd open_debug_file(::Elf* stripped, int fd, const DebugPlaces& places) {
     for (const std::string& path : debug_files(build_id, link, places)) {
         Result<UniqueFd> found = open_file(path);
         struct stat status {};
-        if (!found || ::fstat(found->get(), &status) != 0 || same_file(status, own)) continue;
+        if (!found || ::fstat(found->get(), &status) != 0 || is_same_file(status, own)) continue;
         ElfPtr elf(elf_begin(found->get(), ELF_C_READ, nullptr));
         if (!elf || elf_kind(elf.get()) != ELF_K_ELF) continue;
         const bool belongs = build_id.empty() ? link && has_crc(found->get(), link->crc)

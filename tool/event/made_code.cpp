@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/living_thread.h"
 #include "base/open_file.h"
 #include "base/read_file.h"
 
@@ -22,10 +23,6 @@ uint64_t written_ns(const struct stat& status) {
     const timespec& written = status.st_mtim;
     return static_cast<uint64_t>(written.tv_sec) * 1'000'000'000 +
            static_cast<uint64_t>(written.tv_nsec);
-}
-
-bool is_same_file(const struct stat& a, const struct stat& b) {
-    return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 // The numbers of a line of /proc/PID/status: "Uid:\t1000\t1000\t1000\t1000".
@@ -44,8 +41,13 @@ std::vector<uint32_t> numbers_of(std::string_view status, std::string_view name)
     return numbers;
 }
 
-UniqueFd root_folder(const std::string& path) {
+UniqueFd open_folder(const std::string& path) {
     return UniqueFd(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+UniqueFd root_of(const MadeCode::Owner& owner) {
+    const int thread = living_thread(owner.proc, static_cast<int>(owner.pid));
+    return open_folder(fmt::format("{}/{}/root", owner.proc, thread));
 }
 
 std::string name_of(uint32_t pid) {
@@ -89,14 +91,15 @@ std::optional<std::string> MadeCode::describe(const Owner& owner, uint64_t addre
 // The process names the file after its id in its own pid namespace, the last of
 // "NSpid:\t4711\t12" in its status.
 MadeCode::Place MadeCode::place_of(const Owner& owner) {
-    const Result<std::string> status = read_file(owner.proc + "/status", 1 << 20);
+    const Result<std::string> status =
+        read_file(fmt::format("{}/{}/status", owner.proc, owner.pid), 1 << 20);
     if (!status) return {name_of(owner.pid), {owner.user}};
     const std::vector<uint32_t> ids = numbers_of(*status, "\nNSpid:");
     return {name_of(ids.empty() ? owner.pid : ids.back()), numbers_of(*status, "\nUid:")};
 }
 
 void MadeCode::expect(const Owner& owner) {
-    root_ = root_folder(owner.proc + "/root");
+    root_ = root_of(owner);
     place_ = place_of(owner);
 }
 
@@ -113,15 +116,14 @@ void MadeCode::read(const Owner& owner) {
     };
     if (root_) return take_below(root_.get(), place_, 0);
     const Place place = place_of(owner);
-    if (const UniqueFd root = root_folder(owner.proc + "/root"))
-        return take_below(root.get(), place, 0);
-    if (owner.since_ns != 0) take_below(root_folder("/").get(), place, owner.since_ns);
+    if (const UniqueFd root = root_of(owner)) return take_below(root.get(), place, 0);
+    if (owner.since_ns != 0) take_below(open_folder("/").get(), place, owner.since_ns);
 }
 
 // An older process may have had the number.
 void MadeCode::take(Result<UniqueFd> file, const Place& place, uint64_t since_ns) {
-    struct stat status {
-    }, before{};
+    struct stat status {};
+    struct stat before {};
     if (!file || ::fstat(file->get(), &status) != 0) return;
     const bool is_own = std::ranges::find(place.users, status.st_uid) != place.users.end();
     if (!is_own || status.st_nlink != 1) return;  // another name of it may be a file of root's

@@ -26,7 +26,7 @@ struct Backoff {
 
 class MadeCode {
 public:
-    // `proc`: the process's folder there. `since_ns`: its program began then or later, since 1970;
+    // `proc`: "/proc". `since_ns`: its program began then or later, since 1970;
     // 0: not known. `user`: whose it is, if it has ended before that could be seen.
     struct Owner {
         std::string proc;

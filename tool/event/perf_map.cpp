@@ -74,8 +74,7 @@ bool PerfMap::insert(const Entry& entry) {
     const auto first = pieces_.lower_bound(entry.start), last = pieces_.lower_bound(entry.end);
     bool renames = false;
     size_t covered = 0;
-    for (auto at = first; at != last; ++at)
-        renames |= rename(at->second, number, ++covered <= kMostCovered);
+    for (auto at = first; at != last; ++at, ++covered) renames |= rename(at->second, number);
     // What it covers and nothing named before is its own; so is all where no former name is known.
     const auto has_former = [](const auto& piece) { return piece.second.names.size() > 1; };
     if (covered > kMostCovered || std::none_of(first, last, has_former)) {
@@ -102,14 +101,13 @@ void PerfMap::split(uint64_t at) {
 }
 
 // True where it had another name, earlier.
-bool PerfMap::rename(Piece& piece, uint32_t entry, bool keeps_former) {
+bool PerfMap::rename(Piece& piece, uint32_t entry) {
     const Entry& before = entries_[piece.names.back()];
     const Entry& now = entries_[entry];
     if (before.since_ns == now.since_ns) {
         piece.names.back() = entry;
         return false;
     }
-    if (!keeps_former) piece.names.clear();
     if (piece.names.size() == kMostNames) piece.names.erase(piece.names.begin());
     piece.names.push_back(entry);
     return before.start != now.start || name_of(before) != name_of(now);

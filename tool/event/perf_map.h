@@ -50,7 +50,7 @@ private:
     std::optional<Entry> entry_of(const char* line, const char* end) const;
     bool insert(const Entry& entry);
     void split(uint64_t at);
-    bool rename(Piece& piece, uint32_t entry, bool keeps_former);
+    bool rename(Piece& piece, uint32_t entry);
     std::string_view name_of(const Entry& entry) const {
         return std::string_view(text_).substr(entry.name, entry.length);
     }

@@ -329,8 +329,7 @@ MadeCode::Owner Symbolizer::owner(const Image& image, uint32_t pid) const {
     const uint64_t epoch = modules_.roots().epoch_ns;
     const uint64_t before = image.first_stack_ns - std::min(image.first_stack_ns, kNumberIsNew);
     const uint64_t since = image.since_ns != 0 ? image.since_ns : before;
-    return {modules_.proc_path(pid, ""), pid, epoch == 0 ? 0 : epoch + since,
-            modules_.roots().user};
+    return {modules_.roots().proc, pid, epoch == 0 ? 0 : epoch + since, modules_.roots().user};
 }
 
 }  // namespace mlbcc::event

@@ -217,28 +217,35 @@ void add_group(Rows& rows, const Group& by, Number number, const std::string& be
 
 namespace {
 
-// "; 1 760 calls more had no group": they are in no number of a rule's clauses with groups.
+// "; 1 760 more calls had no group": they are in no number of a rule's clauses with groups.
 class NoGroups {
 public:
     explicit NoGroups(const MetricSnapshot& metrics) {
-        for (const RuleLoss& loss : metrics.losses) calls_[loss.rule] += loss.no_group;
-        for (const Stat& one : metrics.stats) {
-            if (!one.by.empty()) clauses_[one.rule].insert(one.label);
+        for (const RuleLoss& loss : metrics.losses) {
+            if (loss.no_group > 0) rules_[loss.rule].calls += loss.no_group;
         }
-        for (const Hist& one : metrics.hists) {
-            if (!one.by.empty()) clauses_[one.rule].insert(one.label);
-        }
+        if (rules_.empty()) return;
+        for (const Stat& one : metrics.stats) add(one.rule, one.by, one.label);
+        for (const Hist& one : metrics.hists) add(one.rule, one.by, one.label);
     }
     std::string of(const std::string& rule) const {
-        const auto found = calls_.find(rule);
-        if (found == calls_.end() || found->second == 0 || !clauses_.contains(rule)) return {};
-        return fmt::format("; {}{} more had no group", clauses_.at(rule).size() > 1 ? "up to " : "",
-                           plural(found->second, "call"));
+        const auto found = rules_.find(rule);
+        if (found == rules_.end()) return {};
+        return fmt::format("; {}{} had no group", found->second.clauses.size() > 1 ? "up to " : "",
+                           plural(found->second.calls, "more call"));
     }
 
 private:
-    std::map<std::string, uint64_t> calls_;                 // by rule
-    std::map<std::string, std::set<std::string>> clauses_;  // those with groups, by their labels
+    struct OfRule {
+        uint64_t calls = 0;
+        std::set<std::string> clauses;  // those with groups, by their labels
+    };
+    void add(const std::string& rule, const Group& by, const std::string& label) {
+        const auto found = by.empty() ? rules_.end() : rules_.find(rule);
+        if (found != rules_.end()) found->second.clauses.insert(label);
+    }
+
+    std::map<std::string, OfRule> rules_;
 };
 
 }  // namespace

@@ -57,13 +57,14 @@ std::optional<codegen::ReturnInstance> return_instance(system::KernelBtf& btf) {
     return codegen::ReturnInstance{*next, *sp, *address};
 }
 
-std::optional<codegen::StackEnds> stack_ends(system::KernelBtf& btf) {
+std::optional<codegen::StackEnds> stack_ends(system::KernelBtf& btf,
+                                             std::optional<uint32_t> fsbase) {
     const auto task = btf.type("task_struct"), memory = btf.type("mm_struct");
     if (!task || !memory) return std::nullopt;
     const auto mm = offset_of(*task->image, task->id, {"mm"}),
                start = offset_of(*memory->image, memory->id, {"start_stack"});
     if (!mm || !start) return std::nullopt;
-    auto pointer = offset_of(*task->image, task->id, {"thread", "fsbase"});  // x86-64
+    auto pointer = fsbase;  // x86-64
     if (!pointer) pointer = offset_of(*task->image, task->id, {"thread", "uw", "tp_value"});
     return codegen::StackEnds{*mm, *start, pointer};
 }
@@ -100,7 +101,7 @@ bpf::KernelTypes kernel_types() {
     }
     types.return_instance = return_instance(*btf);
     types.return_places = return_places(*btf);
-    types.stack_ends = stack_ends(*btf);
+    types.stack_ends = stack_ends(*btf, types.task_fsbase_offset);
     if (const auto kernel = btf->image(""))
         types.prepares_exec =
             (*kernel)->find(BTF_KIND_TYPEDEF, "btf_trace_sched_prepare_exec").has_value();

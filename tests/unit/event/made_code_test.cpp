@@ -24,7 +24,7 @@ protected:
         std::ofstream(folder / "70/status")
             << fmt::format("Name:\tnode\nUid:\t1\t{0}\t{0}\t{0}\nNSpid:\t70\t7\n", user);
     }
-    MadeCode::Owner owner() const { return {folder / "70", 70, 0, getuid()}; }
+    MadeCode::Owner owner() const { return {folder, 70, 0, getuid()}; }
     fs::path map() const { return folder / "70/root/tmp/perf-7.map"; }
     static void write_map(const fs::path& path) { std::ofstream(path) << "1000 10 f app.js:1\n"; }
 
