@@ -40,6 +40,7 @@ public:
     void look_at(std::span<const std::byte> record);
     // Takes processes out that have ended; call it every sweep.
     void clean_up();
+    bool follows_all() const { return everyone_; }
     // Who is traced now, as far as this is known; some may be about to end.
     std::vector<int> processes();
     // Of the processes that were added, how many still run.

@@ -18,8 +18,9 @@ Generation::Generation(const TraceOptions& options, const bpf::Map& threads, Ste
     : frontend(options.rules, steps), loader(frontend, steps), keeping(options, frontend, loader),
       pythons(loaded.kernel, options.verbosity), follower(loaded.kernel, options.targets.everyone),
       metrics(frontend.plan, loaded.kernel), sums(frontend.plan, metrics), coverage(frontend.plan),
-      cost(frontend.plan, loaded), learning(frontend, loaded, steps),
-      going_on(frontend.plan, loaded.kernel), options_(options), threads_(threads), steps_(steps) {
+      cost(frontend.plan, loaded), other_files(frontend, follower, late),
+      learning(frontend, loaded, steps), going_on(frontend.plan, loaded.kernel), options_(options),
+      threads_(threads), steps_(steps) {
     frontend.run_by = fmt::format("{} {}", options.targets.everyone, options.reading.buffer_bytes);
 }
 
@@ -125,6 +126,17 @@ void Generation::look_for_python(int pid) {
 void Generation::look_at(std::span<const std::byte> record) {
     follower.look_at(record);
     if (given) given->look_at(record);
+    other_files.look_at(record);
+}
+
+void Generation::mapped(const bpf::MappingStream::Mapped& mapping) {
+    pythons.mapped(mapping.pid, mapping.start, mapping.offset, mapping.path);
+    other_files.mapped(mapping.pid, mapping.inode, mapping.path, mapping.time_ns);
+}
+
+void Generation::tell_other_files() {
+    for (const std::string& note : other_files.notes(monotonic_ns()))
+        tell_note(options_.verbosity, note);
 }
 
 void Generation::take_late(const std::function<void()>& grown) {

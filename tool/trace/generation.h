@@ -32,6 +32,7 @@
 #include "trace/loader.h"
 #include "trace/metrics.h"
 #include "trace/options.h"
+#include "trace/other_files.h"
 #include "trace/process_looks.h"
 #include "trace/python_watch.h"
 #include "trace/sum_looks.h"
@@ -60,6 +61,8 @@ public:
     void look_for_python(int pid);  // in a process that runs, and its children
     // What a record says of processes and functions, whatever the pipeline makes of it.
     void look_at(std::span<const std::byte> record);
+    void mapped(const bpf::MappingStream::Mapped& mapping);
+    void tell_other_files();
     void take_late(const std::function<void()>& grown);   // whoever opened it waits until this ends
     void take_given(const std::function<void()>& grown);  // functions by address
     void stop_waiting();                                  // for libraries
@@ -84,6 +87,7 @@ public:
     std::optional<bpf::Stream> stream;
     std::optional<LateLibraries> late;
     std::optional<GivenFunctions> given;  // where some rule has a `trace`
+    OtherFiles other_files;
     LearningProbes learning;
     GoingOn going_on;
 

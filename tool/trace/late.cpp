@@ -182,6 +182,10 @@ void LateLibraries::let_go(const LateArrival& arrival) {
     if (arrival.held) guard_.release(*arrival.held);
 }
 
+bool LateLibraries::has_traced(uint64_t inode) const {
+    return std::ranges::find(traced_, inode, &system::FileId::inode) != traced_.end();
+}
+
 std::vector<std::string> LateLibraries::never_came() const {
     std::vector<std::string> titles;
     for (const Awaited& one : awaited_) {

@@ -36,6 +36,7 @@ public:
     // The next file that came; it is in the plan and attached when this returns.
     std::optional<LateArrival> next(Loaded& loaded);
     void let_go(const LateArrival& arrival);
+    bool has_traced(uint64_t inode) const;
     std::vector<std::string> never_came() const;  // libraries, as messages name them
 
 private:

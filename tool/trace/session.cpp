@@ -48,7 +48,7 @@ Result<std::unique_ptr<Session>> Session::open(const TraceOptions& options,
     now.on_record = [session = made.get(), &now](uint32_t cpu, std::span<const std::byte> one) {
         session->take(now, cpu, one);
     };
-    if (auto done = made->watch_mappings(now.frontend.plan); !done) return done.error();
+    if (auto done = made->watch_mappings(now); !done) return done.error();
     return made;
 }
 
@@ -156,12 +156,14 @@ void Session::take(Generation& from, uint32_t cpu, std::span<const std::byte> re
     pipeline_.add(cpu, record);
 }
 
-Result<void> Session::watch_mappings(const plan::Plan& plan) {
+Result<void> Session::watch_mappings(const Generation& all) {
+    const plan::Plan& plan = all.frontend.plan;
     has_stacks_ |= plan.knows_mappings();
-    if (mappings_ || (!has_stacks_ && !plan.knows_pythons())) return {};
+    if (mappings_ || !(has_stacks_ || plan.knows_pythons() || all.other_files.has_work()))
+        return {};
     auto mapped = [this](bpf::MappingStream::Mapped m) {
-        now_->pythons.mapped(m.pid, m.start, m.offset, m.path);
-        if (change_) change_->coming->pythons.mapped(m.pid, m.start, m.offset, m.path);
+        now_->mapped(m);
+        if (change_) change_->coming->mapped(m);
         if (!has_stacks_) return;
         pipeline_.add_mapping({m.pid, m.start, m.size, m.offset, m.device_major, m.device_minor,
                                m.inode, std::move(m.path), m.time_ns});
@@ -172,8 +174,9 @@ Result<void> Session::watch_mappings(const plan::Plan& plan) {
     Result<bpf::MappingStream> stream = bpf::MappingStream::open(mapped, forked);
     if (!stream && (has_stacks_ || plan.takes_python())) return stream.error();
     if (!stream) {  // most Pythons are found without
-        tell_note(options_.verbosity,
-                  "Pythons that start later may not be found: " + stream.error().message());
+        if (plan.knows_pythons())
+            tell_note(options_.verbosity,
+                      "Pythons that start later may not be found: " + stream.error().message());
         return {};
     }
     mappings_.emplace(std::move(*stream));
@@ -189,6 +192,7 @@ void Session::sweep() {
         change_->coming->take_given([] {});
     }
     if (mappings_) mappings_->sweep();
+    now_->tell_other_files();
     now_->looks->work(
         now, [this] { return now_->follower.processes(); }, pipeline_);
     if (!change_) now_->sums.work(now, pipeline_);
@@ -346,6 +350,7 @@ Result<void> Session::finish(End end) {
     now_->detach();
     if (mappings_) mappings_->sweep();
     now_->stream->sweep();
+    now_->tell_other_files();
     add_losses(end_ns);
     pipeline_.finish();
     give(now_->sums.last(end_ns, pipeline_));

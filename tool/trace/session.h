@@ -58,7 +58,7 @@ private:
     End poll();
     void wait();
     void sweep();
-    Result<void> watch_mappings(const plan::Plan& plan);  // where a rule takes stacks
+    Result<void> watch_mappings(const Generation& all);  // where rules need it
     void take(Generation& from, uint32_t cpu, std::span<const std::byte> record);
     void take_late();
     void periodically(uint64_t now_ns);

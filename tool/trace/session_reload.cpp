@@ -49,7 +49,7 @@ void Session::attend_reload(uint64_t now_ns) {
 }
 
 Result<void> Session::join(Generation& coming) {
-    if (auto done = watch_mappings(coming.frontend.plan); !done) return done;
+    if (auto done = watch_mappings(coming); !done) return done;
     coming.find_pythons(options_.targets.command);
     if (auto done = coming.follower.join(now_->follower); !done) return done;
     if (coming.frontend.plan.knows_pythons()) {
