@@ -78,7 +78,8 @@ protected:
     ~Files() override { fs::remove_all(folder); }
     // A copy of this program, which is no Python: of C, not of Python, is what it has.
     std::string copied(const std::string& name) {
-        fs::copy_file("/proc/self/exe", folder / name);
+        // By its own name: what is said of the size of "/proc/self/exe" is that of an emulator.
+        fs::copy_file(fs::read_symlink("/proc/self/exe"), folder / name);
         return (folder / name).string();
     }
     fs::path folder;
