@@ -12,9 +12,13 @@ struct python {      // of one process
     u16 owner;       // likewise: what it is owned by, in a byte ...
     u16 names;       // in a code object: its file's name, and behind that its own
     u16 line;        // likewise: the first line
-    u16 ascii, text; // bytes before the characters: of ASCII, of other text
-    u16 c_stack;     // ... that says this of a frame that stands for a call from C
-    u16 indirect;
+    u8 ascii, text;  // bytes before the characters: of ASCII, of other text
+    u8 c_stack;      // ... that says this of a frame that stands for a call from C
+    u8 indirect;
+    u8 holder;       // so far before `key`: the PyThreadState that has the lock of all interpreters
+    u8 interpreters; // in the state: the newest one; 0 where `key` follows the thread (3.12)
+    u8 threads;      // in an interpreter: its newest PyThreadState
+    u8 unused;
 };
 _Static_assert(sizeof(struct python) == 40, "python");
 
@@ -33,8 +37,7 @@ static __always_inline struct python *mlbcc_python_of(struct identity *id) {
     u32 pid = id->pid;
     struct python *seed = known ? 0 : python_seeds.lookup(&pid);
     if (seed) {
-        struct python same = *seed;
-        pythons.update(&tgid, &same);
+        pythons.update(&tgid, seed);
         python_seeds.delete(&pid);
         known = pythons.lookup(&tgid);
     }
@@ -71,6 +74,51 @@ static __always_inline u64 mlbcc_read_word(u64 from) {
     return word;
 }
 
+// 1 where the two differ, else 0. Of what it sees whole, clang would make a branch.
+static __always_inline u64 mlbcc_differ(u64 a, u64 b) {
+    u64 differ = a ^ b, negative = -differ;
+    MLBCC_SEEN(negative);
+    return (differ | negative) >> 63;
+}
+
+static __always_inline u64 mlbcc_python_frame(struct python *python, u64 thread) {
+    u64 place = thread + python->frame, indirect = -(u64)python->indirect;
+    MLBCC_SEEN(indirect);
+    place = (mlbcc_read_word(place) & indirect) | (place & ~indirect);
+    return mlbcc_read_word(place + python->inner);
+}
+
+// In the first words of each: PyInterpreterState of the next one, PyThreadState of the previous,
+// the next one and its interpreter.
+#define MLBCC_PYTHON_STATES 16
+
+// A thread has a PyThreadState in each interpreter that it has been in, and before 3.12 the key
+// names its first. 0 where it is not known: the thread has let go of the lock, and is in functions
+// of more than one other interpreter.
+static __always_inline u64 mlbcc_python_runs(struct python *python, u64 first, u64 descriptor) {
+    if (!python->interpreters) return first;
+    u64 interpreter = mlbcc_read_word(python->state + python->interpreters);
+    if (!mlbcc_read_word(interpreter)) return first;  // there are no others
+    u64 holder = mlbcc_read_word(python->state + python->key - python->holder);
+    if (holder && mlbcc_read_word(holder + python->thread_id) == descriptor) return holder;
+    u64 own = mlbcc_read_word(first + 16), found = first, others = 0, thread = 0;
+    for (u32 i = 0; i < MLBCC_PYTHON_STATES; i++) {
+        asm volatile("" : "+r"(i));  // a loop, not 16 copies
+        u64 goes_on = -mlbcc_differ(thread, 0), is_there = -mlbcc_differ(interpreter, 0);
+        u64 at = (thread & goes_on) | (first & ~goes_on);
+        u64 is = (1 ^ mlbcc_differ(mlbcc_read_word(at + python->thread_id), descriptor)) &
+                 mlbcc_differ(mlbcc_python_frame(python, at), 0) & goes_on;
+        found = (thread & -is) | (found & ~-is);
+        others += is;
+        u64 from = (interpreter & is_there) | (first & ~is_there);
+        u64 newest = mlbcc_read_word(from + python->threads) & is_there & -mlbcc_differ(from, own);
+        u64 next = mlbcc_read_word(from) & is_there;
+        thread = (mlbcc_read_word(at + 8) & goes_on) | (newest & ~goes_on);
+        interpreter = (interpreter & goes_on) | (next & ~goes_on);
+    }
+    return interpreter || thread || others > 1 ? 0 : found;
+}
+
 // The calling thread's PyThreadState, or 0. glibc keeps a thread's first 32 keys in its descriptor,
 // to which fs points (struct pthread, nptl/descr.h).
 static __always_inline u64 mlbcc_python_thread(struct python *python) {
@@ -80,14 +128,7 @@ static __always_inline u64 mlbcc_python_thread(struct python *python) {
     if ((u32)key != 1 || key >> 32 >= 32) return 0;
     u64 thread = mlbcc_read_word(descriptor + 0x310 + (key >> 32) * 16 + 8);
     if (!thread || mlbcc_read_word(thread + python->thread_id) != descriptor) return 0;
-    return thread;
-}
-
-static __always_inline u64 mlbcc_python_frame(struct python *python, u64 thread) {
-    u64 place = thread + python->frame, indirect = -(u64)python->indirect;
-    MLBCC_SEEN(indirect);
-    place = (mlbcc_read_word(place) & indirect) | (place & ~indirect);
-    return mlbcc_read_word(place + python->inner);
+    return mlbcc_python_runs(python, thread, descriptor);
 }
 
 // The innermost Python frame of the thread that runs: a number that each greenlet has for itself.

@@ -13,6 +13,7 @@ from harness import ROOT, Trace, TracerCase, machine
 from harness.machine import CUDA_SIM
 
 CALLS = ROOT / "tests/runtime/targets/python_calls.py"
+INTERPRETERS = ROOT / "tests/runtime/targets/python_interpreters.py"
 APP = ROOT / "examples" / "inference"
 
 RULES = """
@@ -152,6 +153,21 @@ class Python(TracerCase):
 
     def test_3_13(self):
         self.assert_same(self.run_calls(pyenv("3.13")))
+
+    def test_interpreters(self):
+        """Of the interpreter that the thread is in, not of the first one."""
+        for version in ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13"):
+            with self.subTest(version):
+                file = self.dir / f"said-{version}"
+                trace = self.trace(RULES, pyenv(version), "-I", str(INTERPRETERS), str(file))
+                said = defaultdict(list)
+                for tid, call, functions in map(json.loads, file.read_text().splitlines()):
+                    said[tid].append((call, functions))
+                self.assertEqual([len(calls) for calls in said.values()], [17] * 4)
+                seen = defaultdict(list)
+                for event in trace.events:
+                    seen[event["tid"]].append((event["function"], event.get("stack")))
+                self.assertEqual(seen, said)
 
     def test_running_process(self):
         """Found by what it has mapped: its interpreter began long ago."""

@@ -277,8 +277,10 @@ struct Python {
     uint64_t state = 0;
     uint32_t bytes = 0;
     uint16_t key = 0, thread_id = 0, frame = 0, inner = 0, back = 0, code = 0, owner = 0, names = 0,
-             line = 0, ascii = 0, text = 0, c_stack = kNone, indirect = 0;
-    static constexpr uint16_t kNone = 0xffff;  // c_stack of those whose frames have no owner
+             line = 0;
+    uint8_t ascii = 0, text = 0, c_stack = kNone, indirect = 0, holder = 0, interpreters = 0,
+            threads = 0, unused = 0;
+    static constexpr uint8_t kNone = 0xff;  // c_stack of those whose frames have no owner
 };
 static_assert(sizeof(Python) == 40);
 struct PythonText {

@@ -18,19 +18,20 @@ struct Layout {
     codegen::Python python;
 };
 
-constexpr uint16_t kNone = codegen::Python::kNone;
+constexpr uint8_t kNone = codegen::Python::kNone;
 
 // By offsetof() with the headers of 3.9.18, 3.10.13, 3.11.7, 3.12.1 and 3.13.0; 3.8 does not
 // install those of its own structures: the key is from PyGILState_GetThisThreadState's code in
-// 3.8.18. _PyRuntimeState: gilstate.autoTSSkey, from 3.12 on autoTSSkey. PyThreadState: thread_id;
-// frame, cframe or current_frame. _PyCFrame: current_frame. Frame: f_back or previous; f_code or
-// f_executable; owner. PyCodeObject: co_filename, co_firstlineno. sizeof PyASCIIObject,
-// PyCompactUnicodeObject. FRAME_OWNED_BY_CSTACK.
+// 3.8.18, the others likewise. _PyRuntimeState: gilstate.autoTSSkey, from 3.12 on autoTSSkey; up to
+// 3.11 how far before it gilstate.tstate_current is, and interpreters.head. PyInterpreterState:
+// tstate_head or threads.head. PyThreadState: thread_id; frame, cframe or current_frame. _PyCFrame:
+// current_frame. Frame: f_back or previous; f_code or f_executable; owner. PyCodeObject:
+// co_filename, co_firstlineno. sizeof PyASCIIObject, PyCompactUnicodeObject. FRAME_OWNED_BY_CSTACK.
 constexpr std::array kLayouts = {
-    Layout{8, {0, 0, 1392, 176, 24, 0, 24, 32, 0, 104, 40, 48, 72, kNone, 0}},
-    Layout{9, {0, 0, 584, 176, 24, 0, 24, 32, 0, 104, 40, 48, 72, kNone, 0}},
-    Layout{10, {0, 0, 584, 176, 24, 0, 24, 32, 0, 104, 40, 48, 72, kNone, 0}},
-    Layout{11, {0, 0, 592, 152, 56, 8, 48, 32, 0, 112, 72, 48, 72, kNone, 1}},
+    Layout{8, {0, 0, 1392, 176, 24, 0, 24, 32, 0, 104, 40, 48, 72, kNone, 0, 24, 32, 8}},
+    Layout{9, {0, 0, 584, 176, 24, 0, 24, 32, 0, 104, 40, 48, 72, kNone, 0, 16, 32, 8}},
+    Layout{10, {0, 0, 584, 176, 24, 0, 24, 32, 0, 104, 40, 48, 72, kNone, 0, 16, 32, 8}},
+    Layout{11, {0, 0, 592, 152, 56, 8, 48, 32, 0, 112, 72, 48, 72, kNone, 1, 16, 40, 16}},
     Layout{12, {0, 0, 1544, 136, 56, 0, 8, 0, 70, 112, 68, 40, 56, 3, 1}},
     Layout{13, {0, 0, 2160, 152, 72, 0, 8, 0, 70, 112, 68, 40, 56, 3, 0}},
 };
