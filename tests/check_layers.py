@@ -31,8 +31,9 @@ NEEDS = {
     "view": ["report"],
     "trace": ["bpf", "sink", "report", "view", "system"],
     "compiler": ["base"],
+    "doctor": ["trace"],
     "cli": ["trace"],
-    "": ["cli"],  # main.cpp
+    "": ["cli", "doctor"],  # main.cpp
 }
 
 # The headers that other folders may include. A folder that is not named here has one, NAME/NAME.h.
@@ -44,8 +45,8 @@ PUBLIC = {
     "sink": {"sink.h", "cost_text.h", "layers.h", "summary_text.h", "json.h", "buffer.h", "format.h", "output_file.h", "folded.h", "live_text.h"},
     "report": {"saved_trace.h", "json_line.h", "live_view.h", "profile.h", "progress.h", "requests.h"},
     "system": None,
-    "trace": {"trace.h", "messages.h", "commands.h", "doctor.h", "headers.h", "report.h", "profile.h", "serve.h",
-              "convert.h", "timeline.h", "options.h"},
+    "trace": {"trace.h", "messages.h", "commands.h", "headers.h", "report.h", "profile.h", "serve.h",
+              "convert.h", "timeline.h", "options.h", "features.h", "frontend.h", "rehearsal.h"},
     "cli": {"command_line.h"},
 }
 

@@ -4,10 +4,10 @@
 #include "base/as_caller.h"
 #include "base/output.h"
 #include "cli/command_line.h"
+#include "doctor/doctor.h"
 #include "system/inherited.h"
 #include "trace/commands.h"
 #include "trace/convert.h"
-#include "trace/doctor.h"
 #include "trace/headers.h"
 #include "trace/messages.h"
 #include "trace/profile.h"
@@ -39,7 +39,7 @@ int run(const mlbcc::CommandLine& line) {
         return trace::run_report(line.file, line.calls, options.output, verbosity);
     case Command::convert: return trace::run_convert(line.file, line.convert, verbosity);
     case Command::timeline: return trace::run_timeline(line.file, line.timeline, verbosity);
-    case Command::doctor: return trace::run_doctor(options, line.json);
+    case Command::doctor: return mlbcc::doctor::run_doctor(options, line.json);
     }
     return trace::kExitUsage;
 }

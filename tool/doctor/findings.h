@@ -16,7 +16,7 @@
 #include "system/rights.h"
 #include "trace/options.h"
 
-namespace mlbcc::trace {
+namespace mlbcc::doctor {
 
 struct LibraryFinding {
     std::string name;                // "libcuda.so.1", the first of its names
@@ -75,6 +75,6 @@ struct Findings {
 Findings examine_machine(const std::vector<int>& pids, const std::string& output);
 
 // With the libraries that the rules name, and those that `mlbcc doctor` always looks for.
-void examine_rules(const TraceOptions& options, Findings& found);
+void examine_rules(const trace::TraceOptions& options, Findings& found);
 
-}  // namespace mlbcc::trace
+}  // namespace mlbcc::doctor

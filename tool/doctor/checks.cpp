@@ -1,10 +1,10 @@
-#include "trace/doctor_checks.h"
+#include "doctor/checks.h"
 
 #include <algorithm>
 
-#include "trace/doctor_rows.h"
+#include "doctor/rows.h"
 
-namespace mlbcc::trace {
+namespace mlbcc::doctor {
 namespace {
 
 struct Check {
@@ -74,4 +74,4 @@ bool would_work(const std::vector<Row>& rows) {
                                 [](const Row& row) { return row.verdict.state == State::fault; });
 }
 
-}  // namespace mlbcc::trace
+}  // namespace mlbcc::doctor

@@ -1,12 +1,12 @@
-// The checks themselves, by what they look at; doctor_checks.cpp has the table of them.
+// The checks themselves, by what they look at; checks.cpp has the table of them.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "trace/doctor_checks.h"
+#include "doctor/checks.h"
 
-namespace mlbcc::trace::checks {
+namespace mlbcc::doctor::checks {
 
 using Verdicts = std::vector<Verdict>;
 
@@ -14,7 +14,7 @@ inline Verdict ok(std::string found) {
     return {State::ok, std::move(found), {}, {}};
 }
 
-// What the process may do (doctor_rights.cpp).
+// What the process may do (rights.cpp).
 Verdicts capabilities(const Findings& found);
 Verdicts seccomp(const Findings& found);
 Verdicts lockdown(const Findings& found);
@@ -23,7 +23,7 @@ Verdicts unprivileged_bpf(const Findings& found);
 Verdicts kptr_restrict(const Findings& found);
 Verdicts memlock(const Findings& found);
 
-// What the kernel can (doctor_kernel.cpp).
+// What the kernel can (kernel.cpp).
 Verdicts kernel(const Findings& found);
 Verdicts bpf(const Findings& found);
 Verdicts ring_buffer(const Findings& found);
@@ -42,7 +42,7 @@ Verdicts preemption(const Findings& found);
 Verdicts raw_tracepoint(const Findings& found);
 Verdicts perf_events(const Findings& found);
 
-// Where it runs, and what is there (doctor_place.cpp).
+// Where it runs, and what is there (place.cpp).
 Verdicts btf(const Findings& found);
 Verdicts headers(const Findings& found);
 Verdicts tracefs(const Findings& found);
@@ -59,4 +59,4 @@ Verdicts folders(const Findings& found);
 Verdicts event_cost(const Findings& found);
 Verdicts rules(const Findings& found);
 
-}  // namespace mlbcc::trace::checks
+}  // namespace mlbcc::doctor::checks

@@ -1,4 +1,4 @@
-#include "trace/doctor_findings.h"
+#include "doctor/findings.h"
 
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include "system/process_view.h"
 #include "trace/features.h"
 
-namespace mlbcc::trace {
+namespace mlbcc::doctor {
 namespace {
 
 namespace fs = std::filesystem;
@@ -65,7 +65,7 @@ Findings examine_machine(const std::vector<int>& pids, const std::string& output
     found.release = names.release;
     found.architecture = names.machine;
     found.preemption = system::read_preemption();
-    found.preempts_points = find_features().preempts_points;
+    found.preempts_points = trace::find_features().preempts_points;
     found.rights = system::read_rights();
     found.settings = system::read_settings();
     found.abilities = bpf::try_abilities();
@@ -86,4 +86,4 @@ Findings examine_machine(const std::vector<int>& pids, const std::string& output
     return found;
 }
 
-}  // namespace mlbcc::trace
+}  // namespace mlbcc::doctor

@@ -1,4 +1,4 @@
-#include "trace/doctor_text.h"
+#include "doctor/text.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 #include <rapidjson/prettywriter.h>
 #include <rapidjson/stringbuffer.h>
 
-namespace mlbcc::trace {
+namespace mlbcc::doctor {
 namespace {
 
 constexpr int kSchema = 1;
@@ -121,4 +121,4 @@ std::string doctor_json(const Findings& found, const std::vector<Row>& rows) {
     return std::string(buffer.GetString(), buffer.GetSize()) + "\n";
 }
 
-}  // namespace mlbcc::trace
+}  // namespace mlbcc::doctor

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "trace/doctor_repairs.h"
-#include "trace/doctor_rows.h"
+#include "doctor/repairs.h"
+#include "doctor/rows.h"
 
-namespace mlbcc::trace::checks {
+namespace mlbcc::doctor::checks {
 namespace {
 
 struct Use {
@@ -99,4 +99,4 @@ Verdicts memlock(const Findings& found) {
     return {ok(fmt::format("{} KiB; maps are not counted to it", *bytes / 1024))};
 }
 
-}  // namespace mlbcc::trace::checks
+}  // namespace mlbcc::doctor::checks

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "trace/doctor_checks.h"
+#include "doctor/checks.h"
 
-namespace mlbcc::trace {
+namespace mlbcc::doctor {
 
 std::string doctor_text(const Findings& found, const std::vector<Row>& rows, bool color);
 std::string doctor_json(const Findings& found, const std::vector<Row>& rows);
 
-}  // namespace mlbcc::trace
+}  // namespace mlbcc::doctor

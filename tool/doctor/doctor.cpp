@@ -1,4 +1,4 @@
-#include "trace/doctor.h"
+#include "doctor/doctor.h"
 
 #include <unistd.h>
 
@@ -7,19 +7,19 @@
 #include <fmt/format.h>
 
 #include "base/output.h"
+#include "doctor/checks.h"
+#include "doctor/text.h"
 #include "sink/summary_text.h"
-#include "trace/doctor_checks.h"
-#include "trace/doctor_text.h"
 
-namespace mlbcc::trace {
+namespace mlbcc::doctor {
 namespace {
 
 constexpr const char* kUsualRules = "cuda";
 
 }  // namespace
 
-int run_doctor(const TraceOptions& options, bool json) {
-    TraceOptions asked = options;
+int run_doctor(const trace::TraceOptions& options, bool json) {
+    trace::TraceOptions asked = options;
     if (asked.rules.rules.empty()) asked.rules.rules = {kUsualRules};
     const bool were_named = !options.rules.rules.empty();
     Findings found = examine_machine(asked.targets.pids, asked.output.trace);
@@ -28,7 +28,7 @@ int run_doctor(const TraceOptions& options, bool json) {
     const std::vector<Row> rows = judge(found);
     print_output("{}", json ? doctor_json(found, rows)
                             : doctor_text(found, rows, sink::wants_color(STDOUT_FILENO)));
-    return would_work(rows) ? 0 : kExitFailure;
+    return would_work(rows) ? 0 : trace::kExitFailure;
 }
 
-}  // namespace mlbcc::trace
+}  // namespace mlbcc::doctor

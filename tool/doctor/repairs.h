@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "trace/doctor_findings.h"
+#include "doctor/findings.h"
 
-namespace mlbcc::trace {
+namespace mlbcc::doctor {
 
 struct Cause {
     std::string why, repair;
@@ -24,4 +24,4 @@ Cause cause_of_refusal(const Findings& found, int code);
 bool rights_are_missing(const Findings& found);
 bool seccomp_refuses(const Findings& found);
 
-}  // namespace mlbcc::trace
+}  // namespace mlbcc::doctor

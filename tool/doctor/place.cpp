@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "trace/doctor_repairs.h"
-#include "trace/doctor_rows.h"
+#include "doctor/repairs.h"
+#include "doctor/rows.h"
 
-namespace mlbcc::trace::checks {
+namespace mlbcc::doctor::checks {
 namespace {
 
 constexpr uint64_t kFewBytes = 100u << 20;  // traces grow by some MiB a second
@@ -214,4 +214,4 @@ Verdicts rules(const Findings& found) {
              std::move(why), std::move(repair)}};
 }
 
-}  // namespace mlbcc::trace::checks
+}  // namespace mlbcc::doctor::checks

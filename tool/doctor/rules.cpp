@@ -5,14 +5,14 @@
 
 #include <fmt/format.h>
 
+#include "doctor/findings.h"
 #include "system/identity.h"
 #include "system/paths.h"
 #include "system/trusted_files.h"
-#include "trace/doctor_findings.h"
 #include "trace/frontend.h"
 #include "trace/rehearsal.h"
 
-namespace mlbcc::trace {
+namespace mlbcc::doctor {
 namespace {
 
 constexpr size_t kMaxRuleFile = 1u << 20;
@@ -130,11 +130,11 @@ void find_libraries(const rules::RuleSet& rules, target::Host& host, Findings& f
 
 }  // namespace
 
-void examine_rules(const TraceOptions& options, Findings& found) {
+void examine_rules(const trace::TraceOptions& options, Findings& found) {
     RulesFinding& rules = found.rules;
     rules.names = options.rules.rules;
-    Steps steps(false);
-    Frontend frontend(options.rules, steps);
+    trace::Steps steps(false);
+    trace::Frontend frontend(options.rules, steps);
     frontend.expects = true;
     const Result<void> planned = frontend.up_to_plan(views_of(options.targets.pids));
     rules.rules = rules::written_rules(frontend.rules);
@@ -150,11 +150,11 @@ void examine_rules(const TraceOptions& options, Findings& found) {
         rules.error = first_mistake(frontend.diagnostics);
     } else {
         rules.stacks = frontend.plan.knows_mappings() || frontend.plan.takes_python();
-        Loader loader(frontend, steps);
-        const Result<void> loaded = rehearse(options, frontend, loader);
+        trace::Loader loader(frontend, steps);
+        const Result<void> loaded = trace::rehearse(options, frontend, loader);
         rules.works = loaded.ok();
         if (!loaded) rules.error = loaded.error();
     }
 }
 
-}  // namespace mlbcc::trace
+}  // namespace mlbcc::doctor

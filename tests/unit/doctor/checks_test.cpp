@@ -1,13 +1,13 @@
 // Verdicts from made-up findings.
-#include "trace/doctor_checks.h"
+#include "doctor/checks.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "trace/doctor_text.h"
+#include "doctor/text.h"
 
-namespace mlbcc::trace {
+namespace mlbcc::doctor {
 namespace {
 
 constexpr uint64_t kAll = ~uint64_t{0};
@@ -374,4 +374,4 @@ TEST(DoctorText, AsJson) {
 }
 
 }  // namespace
-}  // namespace mlbcc::trace
+}  // namespace mlbcc::doctor

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/doctor_findings.h"
+#include "doctor/findings.h"
 
-namespace mlbcc::trace {
+namespace mlbcc::doctor {
 
 // A trace with these rules does not work where there is a fault; a note is something that is
 // missing or unusual, which it does without.
@@ -30,4 +30,4 @@ std::vector<Row> judge(const Findings& found);
 
 bool would_work(const std::vector<Row>& rows);  // no fault
 
-}  // namespace mlbcc::trace
+}  // namespace mlbcc::doctor

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "trace/doctor_repairs.h"
-#include "trace/doctor_rows.h"
+#include "doctor/repairs.h"
+#include "doctor/rows.h"
 
-namespace mlbcc::trace::checks {
+namespace mlbcc::doctor::checks {
 namespace {
 
 bool is_refused(int code) {
@@ -203,4 +203,4 @@ Verdicts perf_events(const Findings& found) {
              std::move(cause.repair)}};
 }
 
-}  // namespace mlbcc::trace::checks
+}  // namespace mlbcc::doctor::checks

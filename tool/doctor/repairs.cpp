@@ -1,11 +1,11 @@
-#include "trace/doctor_repairs.h"
+#include "doctor/repairs.h"
 
 #include <cerrno>
 #include <cstring>
 
 #include <fmt/format.h>
 
-namespace mlbcc::trace {
+namespace mlbcc::doctor {
 
 using system::ContainerKind;
 
@@ -66,4 +66,4 @@ Cause cause_of_refusal(const Findings& found, int code) {
     return {fmt::format("{}, although the capabilities are there", std::strerror(code)), ""};
 }
 
-}  // namespace mlbcc::trace
+}  // namespace mlbcc::doctor
