@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "system/proc.h"
+#include "trace/clock.h"
 #include "trace/detach.h"
 #include "trace/messages.h"
 #include "trace/self_check.h"
