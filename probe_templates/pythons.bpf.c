@@ -89,34 +89,23 @@ static __always_inline u64 mlbcc_python_frame(struct python *python, u64 thread)
 }
 
 // In the first words of each: PyInterpreterState of the next one, PyThreadState of the previous,
-// the next one and its interpreter.
-#define MLBCC_PYTHON_STATES 16
-
-// A thread has a PyThreadState in each interpreter that it has been in, and before 3.12 the key
-// names its first. 0 where it is not known: the thread has let go of the lock, and is in functions
-// of more than one other interpreter.
+// the next one and its interpreter. A thread has a PyThreadState in each interpreter that it has
+// been in, and before 3.12 the key names its first. 0 where it is not known which one runs: the
+// thread has let go of the lock, and there are more than one other, or others with several threads.
 static __always_inline u64 mlbcc_python_runs(struct python *python, u64 first, u64 descriptor) {
     if (!python->interpreters) return first;
-    u64 interpreter = mlbcc_read_word(python->state + python->interpreters);
-    if (!mlbcc_read_word(interpreter)) return first;  // there are no others
+    u64 other = mlbcc_read_word(python->state + python->interpreters);
+    u64 second = mlbcc_read_word(other);
+    if (!second) return first;  // there are no others
     u64 holder = mlbcc_read_word(python->state + python->key - python->holder);
     if (holder && mlbcc_read_word(holder + python->thread_id) == descriptor) return holder;
-    u64 own = mlbcc_read_word(first + 16), found = first, others = 0, thread = 0;
-    for (u32 i = 0; i < MLBCC_PYTHON_STATES; i++) {
-        asm volatile("" : "+r"(i));  // a loop, not 16 copies
-        u64 goes_on = -mlbcc_differ(thread, 0), is_there = -mlbcc_differ(interpreter, 0);
-        u64 at = (thread & goes_on) | (first & ~goes_on);
-        u64 is = (1 ^ mlbcc_differ(mlbcc_read_word(at + python->thread_id), descriptor)) &
-                 mlbcc_differ(mlbcc_python_frame(python, at), 0) & goes_on;
-        found = (thread & -is) | (found & ~-is);
-        others += is;
-        u64 from = (interpreter & is_there) | (first & ~is_there);
-        u64 newest = mlbcc_read_word(from + python->threads) & is_there & -mlbcc_differ(from, own);
-        u64 next = mlbcc_read_word(from) & is_there;
-        thread = (mlbcc_read_word(at + 8) & goes_on) | (newest & ~goes_on);
-        interpreter = (interpreter & goes_on) | (next & ~goes_on);
-    }
-    return interpreter || thread || others > 1 ? 0 : found;
+    if (mlbcc_read_word(second)) return 0;
+    if (mlbcc_read_word(first + 16) == other) other = second;
+    u64 thread = mlbcc_read_word(other + python->threads);
+    if (!thread) return first;
+    if (mlbcc_read_word(thread + 8)) return 0;
+    if (mlbcc_read_word(thread + python->thread_id) != descriptor) return first;
+    return mlbcc_python_frame(python, thread) ? thread : first;
 }
 
 // The calling thread's PyThreadState, or 0. glibc keeps a thread's first 32 keys in its descriptor,

@@ -155,15 +155,17 @@ class Python(TracerCase):
         self.assert_same(self.run_calls(pyenv("3.13")))
 
     def test_interpreters(self):
-        """Of the interpreter that the thread is in, not of the first one."""
+        """Of the interpreter that the thread is in, not of the first one. Before 3.12, where there are three and the thread has
+        let go of the lock, of none."""
         for version in ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13"):
             with self.subTest(version):
                 file = self.dir / f"said-{version}"
                 trace = self.trace(RULES, pyenv(version), "-I", str(INTERPRETERS), str(file))
                 said = defaultdict(list)
-                for tid, call, functions in map(json.loads, file.read_text().splitlines()):
-                    said[tid].append((call, functions))
-                self.assertEqual([len(calls) for calls in said.values()], [17] * 4)
+                for number, (tid, call, functions) in enumerate(map(json.loads, file.read_text().splitlines())):
+                    is_known = version in ("3.12", "3.13") or number < 6 or call == "getppid"
+                    said[tid].append((call, functions if is_known else None))
+                self.assertEqual(sorted(len(calls) for calls in said.values()), [17] * 3 + [23])
                 seen = defaultdict(list)
                 for event in trace.events:
                     seen[event["tid"]].append((event["function"], event.get("stack")))

@@ -54,6 +54,16 @@ within()
 NESTED = NESTED.replace("TEXT", repr(INSIDE + "def innermost():\n    mark()\ninnermost()\n"))
 
 
+def only_one():
+    one = interpreters.create(*WAYS)
+    mark()
+    unlocked()
+    interpreters.run_string(one, FIRST)
+    mark()
+    unlocked()
+    interpreters.destroy(one)
+
+
 def work():
     one, two = interpreters.create(*WAYS), interpreters.create(*WAYS)
     mark()
@@ -71,6 +81,7 @@ def work():
 
 
 def outer():
+    only_one()
     work()
     others = [threading.Thread(target=work) for _ in range(3)]
     for other in others:
