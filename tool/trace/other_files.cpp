@@ -25,8 +25,7 @@ bool is_at(const system::Place& place, const std::string& path) {
     if (!place.has_folder()) return false;
     if (glob_match(place.pattern, path)) return true;
     const auto folder = system::canonical_path(place.root, folder_of(place.pattern));
-    return folder && *folder == fmt::format("{}{}", place.root, folder_of(path)) &&
-           system::is_called(system::file_name(place.pattern), {{}, path, {}});
+    return folder && *folder == fmt::format("{}{}", place.root, folder_of(path));
 }
 
 }  // namespace
@@ -68,7 +67,9 @@ std::vector<std::string> OtherFiles::notes(uint64_t now_ns) {
 bool OtherFiles::is_meant(const target::SoughtLibrary& library, const std::string& path) const {
     if (frontend_.grows_anywhere(library)) return false;
     return std::ranges::any_of(library.names, [&](const target::LibraryName& name) {
-        if (!name.has_folder()) return system::is_called(name.text, {{}, path, {}});
+        // Of most files no more is asked: all of the machine are told of.
+        if (!system::is_called(system::file_name(name.text), {{}, path, {}})) return false;
+        if (!name.has_folder()) return true;
         return std::ranges::any_of(frontend_.places(name),
                                    [&](const system::Place& place) { return is_at(place, path); });
     });
