@@ -62,6 +62,13 @@ static __always_inline u64 mlbcc_python_code(u32 tgid, struct python *python, u6
     return mlbcc_mix(mlbcc_mix(mlbcc_mix(mlbcc_mix(tgid, code), texts.file), texts.name), hash);
 }
 
+// 1 where the two differ, else 0. Of what it sees whole, clang would make a branch.
+static __always_inline u64 mlbcc_differ(u64 a, u64 b) {
+    u64 differ = a ^ b, negative = -differ;
+    MLBCC_SEEN(negative);
+    return (differ | negative) >> 63;
+}
+
 // 0 where it is one without names. Reading from where nothing is gives 0.
 static __always_inline u64 mlbcc_known_code(u64 id) {
     u64 known = 0;

@@ -74,13 +74,6 @@ static __always_inline u64 mlbcc_read_word(u64 from) {
     return word;
 }
 
-// 1 where the two differ, else 0. Of what it sees whole, clang would make a branch.
-static __always_inline u64 mlbcc_differ(u64 a, u64 b) {
-    u64 differ = a ^ b, negative = -differ;
-    MLBCC_SEEN(negative);
-    return (differ | negative) >> 63;
-}
-
 static __always_inline u64 mlbcc_python_frame(struct python *python, u64 thread) {
     u64 place = thread + python->frame, indirect = -(u64)python->indirect;
     MLBCC_SEEN(indirect);
@@ -91,7 +84,8 @@ static __always_inline u64 mlbcc_python_frame(struct python *python, u64 thread)
 // In the first words of each: PyInterpreterState of the next one, PyThreadState of the previous,
 // the next one and its interpreter. A thread has a PyThreadState in each interpreter that it has
 // been in, and before 3.12 the key names its first. 0 where it is not known which one runs: the
-// thread has let go of the lock, and there are more than one other, or others with several threads.
+// thread has let go of the lock, and there is more than one other interpreter, or the other one has
+// several threads.
 static __always_inline u64 mlbcc_python_runs(struct python *python, u64 first, u64 descriptor) {
     if (!python->interpreters) return first;
     u64 other = mlbcc_read_word(python->state + python->interpreters);

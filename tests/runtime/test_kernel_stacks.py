@@ -85,10 +85,11 @@ class KernelStacks(TracerCase):
                            "  stack user  stack kernel }\n"
                            "on sched:off_cpu { where duration > 60ms  event sched.off(state, waker)  stack user }\n"
                            "on tracepoint:sched:sched_switch { event sched.switch  stack user }", target("waits"))
-        # On a slow machine it waits so long for the others to begin, too.
-        ours = [e for e in trace.events if e["comm"] == "locker" and "barrier" not in " ".join(e.get("stack", ()))]
-        wait, = [e for e in ours if e in trace.named("wait")]
-        off, = [e for e in ours if e in trace.named("off")]
+        def found(name):
+            # On a slow machine it waits so long for the others to begin, too.
+            one, = [e for e in trace.named(name) if e["comm"] == "locker" and "barrier" not in " ".join(e["stack"])]
+            return one
+        wait, off = found("wait"), found("off")
         self.assertTrue(ENTRY & set(kernel_part(wait)), wait)
         self.assertEqual(kernel_part(off), [])
         self.assertEqual(wait["stack"][len(kernel_part(wait)):], off["stack"])
