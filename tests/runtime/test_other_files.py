@@ -3,14 +3,15 @@
 import os
 import shutil
 import subprocess
+import sys
 import time
 
 from harness import TracerCase
 
 LIBRARY = "__attribute__((noinline)) int own(int n) { __asm__ volatile(\"\"); return n + 1; }\n"
 PROGRAM = "int own(int); int main(void) { int sum = 0; for (int i = 0; i < 5; i++) sum += own(i); return sum != 15; }\n"
-BY_PATH = "run mlbcc in its root, or name the process with --pid"
-BY_NAME = "name this file, or its rules `on optional` and give --late-anywhere"
+BY_PATH = "run mlbcc inside its root, or attach with --pid"
+BY_NAME = "name that file in the rule, or make the rule `on optional` and give --late-anywhere"
 
 
 class OtherFiles(TracerCase):
@@ -113,6 +114,31 @@ class OtherFiles(TracerCase):
             with self.subTest(script):
                 self.assertEqual(self.calls(f'"{self.library}":own', f"unshare -m sh -c '{script}'"), 5)
                 self.assertEqual(self.notes(), [])
+
+    def test_a_version_beside_it(self):
+        """The path is that of another file of this folder, which is there."""
+        second = self.dir / "libown.so.2"
+        self.compile(LIBRARY, second, "-shared", "-fPIC", "-Wl,-soname,libown.so.2")
+        self.compile(PROGRAM, self.program, second, f"-Wl,-rpath,{self.dir}")
+        self.assertEqual(self.calls(f'"{self.library}":own', str(self.program)), 0)
+        self.assertEqual(self.notes(), [])
+
+    def test_what_a_running_process_loads(self):
+        """Of a process that is attached to, there is no record before."""
+        other = self.dir / "venv"
+        other.mkdir()
+        shutil.copy(self.library, other)
+        program = "import ctypes, sys, time; print(flush=True); sys.stdin.readline(); ctypes.CDLL(sys.argv[1])"
+        child = subprocess.Popen([sys.executable, "-c", program, other / "libown.so"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(child.communicate)
+        child.stdout.readline()
+        live = self.start('library own = "libown.so"\nint own(int n);\non optional own:own { event own.call() }', "--pid", child.pid)
+        live.wait_for('"type":"meta"')
+        time.sleep(0.5)
+        child.stdin.write(b"\n")
+        child.stdin.flush()
+        live.wait(60)
+        self.assertRegex(live.said(), rf"python.* \(PID {child.pid}\) uses another `libown.so`, {other}/libown.so, which is not traced; {BY_NAME}\n")
 
     def test_awaited_anywhere(self):
         """It is traced there, by --late-anywhere."""

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "event/record.h"
 #include "system/proc.h"
 #include "trace/clock.h"
 
@@ -122,17 +121,14 @@ Result<void> Follower::suspect(uint32_t pid) {
     return suspects->update(&last_bits, &yes);
 }
 
-void Follower::look_at(std::span<const std::byte> record) {
-    if (everyone_ || record.size() < sizeof(plan::RecordHeader) + sizeof(plan::ProcessRecord))
-        return;
-    const event::Record one(record);
-    if (one.kind() != plan::RecordKind::process) return;
-    if (one.header.probe != static_cast<uint32_t>(plan::ProcessChange::exit_thread)) return;
-    const plan::ProcessRecord process = one.process();
+void Follower::look_at(const event::Record& record) {
+    if (everyone_) return;
+    if (record.header.probe != static_cast<uint32_t>(plan::ProcessChange::exit_thread)) return;
+    const plan::ProcessRecord process = record.process();
     bool known = std::any_of(ending_.begin(), ending_.end(), [&](const Ending& ending) {
         return ending.kernel_pid == process.other;
     });
-    if (!known) ending_.push_back({one.header.pid, process.other});
+    if (!known) ending_.push_back({record.header.pid, process.other});
 }
 
 // An exit is told before the process is gone, and a thread's exit looks the same: asked again until

@@ -4,11 +4,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <vector>
 
 #include "base/result.h"
 #include "bpf/kernel.h"
+#include "event/record.h"
 
 namespace mlbcc::trace {
 
@@ -36,8 +36,8 @@ public:
         return set(what, static_cast<uint32_t>(how));
     }
 
-    // Looks for process records that tell of an exit.
-    void look_at(std::span<const std::byte> record);
+    // A process record: of those that tell of an exit it keeps a note.
+    void look_at(const event::Record& record);
     // Takes processes out that have ended; call it every sweep.
     void clean_up();
     bool follows_all() const { return everyone_; }

@@ -125,9 +125,12 @@ void Generation::look_for_python(int pid) {
 }
 
 void Generation::look_at(std::span<const std::byte> record) {
-    follower.look_at(record);
     if (given) given->look_at(record);
-    other_files.look_at(record);
+    if (record.size() < event::kProcessBytes) return;
+    const event::Record one(record);
+    if (one.kind() != plan::RecordKind::process) return;
+    follower.look_at(one);
+    other_files.look_at(one);
 }
 
 void Generation::mapped(const bpf::MappingStream::Mapped& mapping) {

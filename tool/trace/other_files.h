@@ -8,11 +8,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
-#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "event/record.h"
 #include "trace/follow.h"
 #include "trace/frontend.h"
 #include "trace/late.h"
@@ -28,27 +30,29 @@ public:
 
     // Whether there are any to be looked for.
     bool has_work() const { return !frontend_.libraries.empty(); }
-    void look_at(std::span<const std::byte> record);
+    void look_at(const event::Record& record);  // of a process
     // `path` is as the process sees it. Device numbers differ from those of stat() on Btrfs.
     void mapped(uint32_t pid, uint64_t inode, const std::string& path, uint64_t time_ns);
     std::vector<std::string> notes(uint64_t now_ns);
 
 private:
     struct Other {
-        const target::SoughtLibrary* library = nullptr;
-        uint32_t pid = 0;
         std::string path;
         uint64_t time_ns = 0;
     };
-    bool is_meant(const target::SoughtLibrary& library, const std::string& path) const;
+    using Use = std::pair<uint32_t, const target::SoughtLibrary*>;  // by a process
+    bool is_meant(const target::SoughtLibrary& library, uint64_t inode,
+                  const std::string& path) const;
     bool is_traced(uint64_t inode);
-    std::string note_of(const Other& other) const;
+    void add_running();
+    std::string note_of(const Use& use, const std::string& path) const;
 
     const Frontend& frontend_;
     Follower& follower_;
     const std::optional<LateLibraries>& late_;
-    std::map<uint32_t, std::string> commands_;  // by process, since it is known to be traced
-    std::vector<Other> seen_;                   // of processes of which it is not known yet
+    std::map<uint32_t, std::string> commands_;  // of traced processes; "" where it was not told
+    std::map<Use, Other> seen_;                 // of processes that may not be traced
+    bool has_new_ = false;                      // since notes() was asked
     std::set<std::string> told_;                // titles of libraries
     std::set<uint64_t> inodes_;                 // of the plan's first `probes_` probes
     size_t probes_ = 0;
