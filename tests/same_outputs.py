@@ -12,6 +12,7 @@ Needs root, and a build with the runtime tests' programs (MLBCC_BUILD).
 
 import argparse
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -62,70 +63,71 @@ class Recorder:
     def path(self, kind):
         return self.folder / f"{kind}.jsonl"
 
-    def run(self, kind, *arguments):
-        subprocess.run([self.mlbcc, "-q", *map(str, arguments[:arguments.index("--")]), "-o", str(self.path(kind)),
-                        *map(str, arguments[arguments.index("--"):])], env=self.environment, timeout=LIMIT, check=True,
-                       stdout=subprocess.DEVNULL)
-
-    def start(self, kind, *arguments):
-        return subprocess.Popen([self.mlbcc, "-q", *map(str, arguments[:-1]), "-o", str(self.path(kind)), *arguments[-1]],
+    def start(self, kind, arguments, command):
+        """mlbcc with these arguments, of `command`."""
+        return subprocess.Popen([self.mlbcc, *map(str, arguments), "-q", "-o", str(self.path(kind)), "--", *map(str, command)],
                                 env=self.environment, stdout=subprocess.DEVNULL)
 
+    def run(self, kind, arguments, command):
+        self.end(self.start(kind, arguments, command))
+
+    @staticmethod
+    def end(tracer):
+        if tracer.wait(LIMIT) != 0:
+            raise SystemExit(f"{' '.join(tracer.args)} ended with status {tracer.returncode}")
+
     def cuda(self):
-        self.run("cuda", "--rules", ROOT / "rules/cuda.rules", "--rules", ROOT / "rules/io.rules", "--", PYTHON, APP)
+        self.run("cuda", ["--rules", ROOT / "rules/cuda.rules", "--rules", ROOT / "rules/io.rules"], [PYTHON, APP])
 
     def profile(self):
-        self.job("profile", "profile")
-
-    def job(self, kind, command, *arguments):
-        subprocess.run([self.mlbcc, command, "-q", *arguments, "-o", str(self.path(kind)), "--", PYTHON, "-c", JOB],
-                       timeout=LIMIT, check=True, stdout=subprocess.DEVNULL)
+        self.run("profile", ["profile"], [PYTHON, "-c", JOB])
 
     def serve(self):
         port = free_port()
-        tracer = subprocess.Popen([self.mlbcc, "serve", "-q", "--stacks", "-o", str(self.path("serve")), "--",
-                                   PYTHON, "-m", "http.server", str(port), "-d", str(ROOT / "rules")],
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        tracer = self.start("serve", ["serve", "--stacks"], http_server(port))
         ask(port, ("", "cuda.rules", "nothing", "io.rules") * 20)
         tracer.send_signal(signal.SIGINT)
         tracer.wait(LIMIT)
 
     def offcpu(self):
-        self.run("offcpu", "--rules", ROOT / "rules/offcpu.rules", "--", target("waits"))
+        self.run("offcpu", ["--rules", ROOT / "rules/offcpu.rules"], [target("waits")])
 
     def network(self):
         port = free_port()
-        server = subprocess.Popen([PYTHON, "-m", "http.server", str(port), "-d", str(ROOT / "rules")],
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        server = subprocess.Popen(http_server(port), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         ask(port, ("",))
         asks = f"import urllib.request\nfor _ in range(20): urllib.request.urlopen('http://127.0.0.1:{port}/').read()"
-        self.run("network", "--rules", ROOT / "rules/network.rules", "--", PYTHON, "-c", asks)
+        self.run("network", ["--rules", ROOT / "rules/network.rules"], [PYTHON, "-c", asks])
         server.kill()
         server.wait()
 
     def reload(self):
         rules = self.folder / "reload.rules"
         rules.write_text("on syscall:clock_nanosleep { event slept(ret) }\n")
-        tracer = self.start("reload", "--rules", rules, "--reloadable", ["--", PYTHON, "-c", "import time\nfor _ in range(300): time.sleep(0.01)"])
+        tracer = self.start("reload", ["--rules", rules, "--reloadable"], [PYTHON, "-c", "import time\nfor _ in range(300): time.sleep(0.01)"])
         time.sleep(1)
-        rules.write_text("on syscall:clock_nanosleep { count as 'Sleeps'   hist duration as 'Slept' }\n".replace("'", '"'))
+        rules.write_text('on syscall:clock_nanosleep { count as "Sleeps"   hist duration as "Slept" }\n')
         tracer.send_signal(signal.SIGHUP)
-        tracer.wait(LIMIT)
+        self.end(tracer)
 
     def losses(self):
         flood = target("flood")
         rules = f'int hit(int thread, unsigned long i);\non "{flood}":hit {{ event hit(thread, i)  count as "calls" }}\n'
-        tracer = self.start("losses", "-e", rules, "--buffer", "64KiB", ["--", flood, "2", "30000"])
+        tracer = self.start("losses", ["-e", rules, "--buffer", "64KiB"], [flood, "2", "30000"])
         for _ in range(20):  # it reads nothing meanwhile
             time.sleep(0.05)
             tracer.send_signal(signal.SIGSTOP)
             time.sleep(0.1)
             tracer.send_signal(signal.SIGCONT)
-        tracer.wait(LIMIT)
+        self.end(tracer)
 
     def cut(self):
         whole = self.path("profile").read_bytes()
         self.path("cut").write_bytes(whole[:len(whole) * 7 // 10])
+
+
+def http_server(port):
+    return [PYTHON, "-m", "http.server", str(port), "-d", str(ROOT / "rules")]
 
 
 def ask(port, paths):
@@ -203,7 +205,7 @@ def main():
             print(f"differs: {folder}/before/{name} and {folder}/after/{name}")
         print(f"{compared} outputs of {len(list(options.traces.glob('*.jsonl')))} traces, {len(found)} differ")
     if not found:
-        subprocess.run(["rm", "-r", str(folder)], check=True)
+        shutil.rmtree(folder)
     return 1 if found else 0
 
 
