@@ -59,7 +59,7 @@ RESERVED = [
     # system/ has the counters of a process, which no BPF program sees.
     ("perf events", r"\b(__NR_perf_event_open|SYS_perf_event_open)\b", {"bpf", "compiler", "system"}),
     ("threads", r"#\s*include\s*<(thread|mutex|shared_mutex|condition_variable|future|stop_token|"
-     r"pthread\.h)>|\bpthread_create\b", {"trace", "compiler"}),
+     r"pthread\.h)>|\bpthread_create\b", {"base", "trace", "compiler"}),
     # system/ puts the dispositions of a launched command back; compiler/ answers a stack overflow of
     # LLVM with its last words; only trace/ handles signals of the tracer.
     ("signal handling", r"\b(sigaction|signalfd|sigwait|sigtimedwait)\s*\(|\bstd::signal\s*\(",
@@ -69,7 +69,7 @@ RESERVED = [
      {"base", "rules", "target", "system", "plan", "codegen", "bpf", "event", "sink", "report",
       "view", "compiler"}),
     ("wall time", r"\bsystem_clock\b|\bCLOCK_REALTIME\b|\bgettimeofday\b|"
-     r"\btime\s*\(\s*(nullptr|NULL|0)\s*\)", {"trace"}),
+     r"\btime\s*\(\s*(nullptr|NULL|0)\s*\)", {"system", "trace"}),
 ]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')

@@ -3,13 +3,13 @@
 
 #include "base/as_caller.h"
 #include "base/output.h"
+#include "base/tell.h"
 #include "cli/command_line.h"
 #include "doctor/doctor.h"
 #include "system/inherited.h"
 #include "trace/commands.h"
 #include "trace/convert.h"
 #include "trace/headers.h"
-#include "trace/messages.h"
 #include "trace/profile.h"
 #include "trace/report.h"
 #include "trace/serve.h"
@@ -23,7 +23,7 @@ namespace trace = mlbcc::trace;
 
 int run(const mlbcc::CommandLine& line) {
     const trace::TraceOptions& options = line.options;
-    const trace::Verbosity verbosity = options.verbosity;
+    const mlbcc::Verbosity verbosity = options.verbosity;
     switch (line.command) {
     case Command::trace:
     case Command::top: return trace::run_trace(options);
@@ -41,7 +41,7 @@ int run(const mlbcc::CommandLine& line) {
     case Command::timeline: return trace::run_timeline(line.file, line.timeline, verbosity);
     case Command::doctor: return mlbcc::doctor::run_doctor(options, line.json);
     }
-    return trace::kExitUsage;
+    return mlbcc::kExitUsage;
 }
 
 // Saved traces are read, and their views written, with no more rights than the caller has.
@@ -55,16 +55,16 @@ int run_guarded(const mlbcc::CommandLine& line) {
     try {
         if (needs_rights(line.command)) return run(line);
         const auto as_caller = mlbcc::AsCaller::begin();
-        return as_caller ? run(line) : trace::tell(as_caller.error());
+        return as_caller ? run(line) : mlbcc::tell(as_caller.error());
     } catch (const std::exception& error) {
-        return trace::tell(error);
+        return mlbcc::tell(error);
     }
 }
 
 // A file of options (--config) is the caller's.
 mlbcc::Parsed parse(int argc, char** argv) {
     const auto as_caller = mlbcc::AsCaller::begin();
-    if (!as_caller) return {{}, trace::tell(as_caller.error())};
+    if (!as_caller) return {{}, mlbcc::tell(as_caller.error())};
     return mlbcc::parse_command_line(argc, argv);
 }
 
@@ -79,8 +79,8 @@ int main(int argc, char** argv) {
         status = run_guarded(*parsed.line);
     }
     if (auto done = mlbcc::finish_output(); !done) {
-        trace::tell(done.error());
-        if (status == 0) status = trace::kExitFailure;
+        mlbcc::tell(done.error());
+        if (status == 0) status = mlbcc::kExitFailure;
     }
     return status;
 }

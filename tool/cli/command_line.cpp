@@ -130,8 +130,8 @@ int read_texts(const Texts& texts, trace::TraceOptions& o, bool writes_folded) {
     o.output.folded.by_duration = texts.folded_by == "duration";
     o.reading.realtime = !texts.no_realtime;
     o.rules.use_cache = !texts.no_cache;
-    if (texts.quiet) o.verbosity = trace::Verbosity::quiet;
-    if (texts.verbose) o.verbosity = trace::Verbosity::verbose;
+    if (texts.quiet) o.verbosity = Verbosity::quiet;
+    if (texts.verbose) o.verbosity = Verbosity::verbose;
     return 0;
 }
 

@@ -68,7 +68,7 @@ std::string with_dashes(std::span<const std::string> arguments, const std::strin
 int usage_error(const std::string& message, const std::string& help) {
     print_error("error: {}\n", message);
     if (!help.empty()) print_error("   = help: {}\n", help);
-    return trace::kExitUsage;
+    return kExitUsage;
 }
 
 int not_a_duration(const std::string& text) {

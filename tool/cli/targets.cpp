@@ -53,7 +53,7 @@ int read_pids(const std::vector<std::string>& numbers, const std::vector<std::st
         if (any) continue;
         usage_error(fmt::format("no process is called `{}`", name),
                     "`ps -eo pid,comm` shows what they are called");
-        return trace::kExitFailure;
+        return kExitFailure;
     }
     return 0;
 }

@@ -28,7 +28,7 @@ int run_doctor(const trace::TraceOptions& options, bool json) {
     const std::vector<Row> rows = judge(found);
     print_output("{}", json ? doctor_json(found, rows)
                             : doctor_text(found, rows, sink::wants_color(STDOUT_FILENO)));
-    return would_work(rows) ? 0 : trace::kExitFailure;
+    return would_work(rows) ? 0 : kExitFailure;
 }
 
 }  // namespace mlbcc::doctor

@@ -11,6 +11,7 @@
 
 #include "base/glob.h"
 #include "base/output.h"
+#include "base/tell.h"
 #include "sink/format.h"
 #include "system/install_paths.h"
 #include "system/paths.h"
@@ -20,7 +21,6 @@
 #include "trace/keep.h"
 #include "trace/list.h"
 #include "trace/loader.h"
-#include "trace/messages.h"
 #include "trace/rehearsal.h"
 #include "trace/views.h"
 

@@ -1,9 +1,9 @@
 #include "trace/convert.h"
 
+#include "base/tell.h"
 #include "report/profile.h"
 #include "report/requests.h"
 #include "trace/folded.h"
-#include "trace/messages.h"
 #include "trace/progress.h"
 #include "view/view.h"
 

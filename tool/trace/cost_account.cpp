@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 
 #include "base/file_cache.h"
+#include "base/threads.h"
 #include "sink/cost_text.h"
 #include "system/install_paths.h"
 #include "system/proc.h"
-#include "trace/threads.h"
 #include "trace/tracing_cost.h"
 
 namespace mlbcc::trace {

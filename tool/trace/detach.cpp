@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <future>
 
-#include "trace/threads.h"
+#include "base/threads.h"
 
 namespace mlbcc::trace {
 namespace {

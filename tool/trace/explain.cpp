@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "sink/format.h"
-#include "trace/clock.h"
+#include "system/clock.h"
 #include "trace/process_looks.h"
 
 namespace mlbcc::trace {
@@ -119,9 +119,9 @@ uint64_t time_of_look(uint64_t fields) {
     system::ProcessReader reader;
     std::vector<uint64_t> times;
     for (size_t i = 0; i < kLooks; ++i) {
-        uint64_t before = monotonic_ns();
+        uint64_t before = system::monotonic_ns();
         (void)reader.read(::getpid(), fields);
-        times.push_back(monotonic_ns() - before);
+        times.push_back(system::monotonic_ns() - before);
     }
     std::ranges::nth_element(times, times.begin() + kLooks / 2);
     return times[kLooks / 2];

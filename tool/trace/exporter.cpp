@@ -13,8 +13,8 @@
 #include <prometheus/collectable.h>
 #include <prometheus/exposer.h>
 
+#include "base/threads.h"
 #include "system/capabilities.h"
-#include "trace/threads.h"
 
 namespace mlbcc::trace {
 namespace {

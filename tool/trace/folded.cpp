@@ -1,7 +1,7 @@
 #include "trace/folded.h"
 
+#include "base/tell.h"
 #include "report/saved_trace.h"
-#include "trace/messages.h"
 #include "trace/progress.h"
 
 namespace mlbcc::trace {

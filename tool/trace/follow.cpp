@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "system/clock.h"
 #include "system/proc.h"
-#include "trace/clock.h"
 
 namespace mlbcc::trace {
 namespace {
@@ -65,7 +65,7 @@ Result<void> Follower::set(uint32_t what, uint32_t value) {
 }
 
 Result<void> Follower::arm() {
-    armed_ns_ = monotonic_ns();
+    armed_ns_ = system::monotonic_ns();
     if (auto done = set(codegen::kFunctions, codegen::Control::take); !done) return done;
     return set(codegen::kOthers, codegen::Control::take);
 }

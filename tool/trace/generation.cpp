@@ -6,12 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "base/tell.h"
+#include "base/threads.h"
+#include "system/clock.h"
 #include "system/proc.h"
-#include "trace/clock.h"
 #include "trace/detach.h"
-#include "trace/messages.h"
 #include "trace/self_check.h"
-#include "trace/threads.h"
 
 namespace mlbcc::trace {
 
@@ -139,7 +139,7 @@ void Generation::mapped(const bpf::MappingStream::Mapped& mapping) {
 }
 
 void Generation::tell_other_files() {
-    for (const std::string& note : other_files.notes(monotonic_ns()))
+    for (const std::string& note : other_files.notes(system::monotonic_ns()))
         tell_note(options_.verbosity, note);
 }
 

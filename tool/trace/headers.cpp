@@ -7,8 +7,8 @@
 #include <rapidjson/writer.h>
 
 #include "base/output.h"
+#include "base/tell.h"
 #include "system/kernel_headers.h"
-#include "trace/messages.h"
 #include "trace/synthesize.h"
 
 namespace mlbcc::trace {

@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "base/tell.h"
 #include "system/identity.h"
 #include "system/paths.h"
 #include "system/trusted_files.h"
 #include "trace/explain.h"
-#include "trace/messages.h"
 
 namespace mlbcc::trace {
 namespace {

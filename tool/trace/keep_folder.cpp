@@ -9,11 +9,11 @@
 #include <fmt/format.h>
 
 #include "base/as_caller.h"
+#include "base/tell.h"
 #include "base/unique_fd.h"
 #include "base/write_all.h"
 #include "system/trusted_files.h"
 #include "trace/keep.h"
-#include "trace/messages.h"
 
 namespace mlbcc::trace {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "trace/messages.h"
+#include "base/tell.h"
 
 namespace mlbcc::trace {
 

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/threads.h"
 #include "trace/detach.h"
-#include "trace/threads.h"
 
 namespace mlbcc::trace {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "base/glob.h"
 #include "base/output.h"
+#include "base/tell.h"
 #include "system/live_host.h"
 #include "system/paths.h"
-#include "trace/messages.h"
 #include "trace/options.h"
 #include "trace/views.h"
 

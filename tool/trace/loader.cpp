@@ -11,11 +11,11 @@
 #include <fmt/format.h>
 
 #include "base/output.h"
+#include "base/threads.h"
 #include "system/mounts.h"
 #include "system/proc.h"
 #include "trace/attach_points.h"
 #include "trace/features.h"
-#include "trace/threads.h"
 
 namespace mlbcc::trace {
 namespace {

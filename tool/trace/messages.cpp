@@ -1,19 +1,15 @@
 #include "trace/messages.h"
 
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <map>
-#include <system_error>
 
 #include <fmt/format.h>
 
-#include "base/output.h"
 #include "base/terminal_text.h"
 #include "system/proc.h"
 
@@ -33,38 +29,7 @@ std::string names_of(const std::vector<std::string>& symbols) {
     return text;
 }
 
-const char* help_on(int code) {
-    return code == EMFILE ? "allow more open files: `ulimit -n 65536`" : "";
-}
-
 }  // namespace
-
-int tell(const Error& error) {
-    print_error("error: {}\n", lines_on_terminal(error.message()));
-    const std::string help = error.help.empty() ? help_on(error.code) : error.help;
-    if (!help.empty()) print_error("   = help: {}\n", lines_on_terminal(help));
-    return kExitFailure;
-}
-
-Error unexpected(const std::exception& thrown) {
-    const auto* of_system = dynamic_cast<const std::system_error*>(&thrown);
-    return {thrown.what(), 0, of_system ? help_on(of_system->code().value()) : ""};
-}
-
-int tell(const std::exception& thrown) {
-    return tell(unexpected(thrown));
-}
-
-bool tell(const Diagnostics& diagnostics, Verbosity verbosity, bool asides) {
-    bool shown = diagnostics.has_errors() || verbosity != Verbosity::quiet;
-    const bool all = asides || verbosity == Verbosity::verbose;
-    if (shown) print_error("{}", diagnostics.render({::isatty(STDERR_FILENO) == 1, all}));
-    return diagnostics.has_errors();
-}
-
-void tell_note(Verbosity verbosity, const std::string& text) {
-    if (verbosity != Verbosity::quiet) print_error("mlbcc: {}\n", lines_on_terminal(text));
-}
 
 // SIGTRAP: the program ran into a breakpoint where the kernel has no probe, in a copy of its code.
 void tell_signal(Verbosity verbosity, int wait_status, bool is_probed) {

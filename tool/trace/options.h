@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/tell.h"
 #include "codegen/codegen.h"
 #include "report/profile.h"
 #include "report/requests.h"
@@ -47,8 +48,6 @@ struct HeadersOptions {  // of `mlbcc headers`
 
 // Forms of other programs that a trace is written in.
 enum class ViewFormat { chrome, perfetto, folded, csv, html };
-
-enum class Verbosity { quiet, normal, verbose };
 
 struct ServeOptions {  // of `mlbcc serve`
     report::RequestOptions requests;
@@ -139,10 +138,5 @@ struct TraceOptions {
         return serve() != nullptr ? serve()->requests : report::RequestOptions();
     }
 };
-
-// Exit statuses of mlbcc itself; otherwise the traced command's own.
-inline constexpr int kExitFailure = 1;    // of the machine or the tool
-inline constexpr int kExitUsage = 2;      // of the command line or the rules
-inline constexpr int kExitFindings = 97;  // --fail-on: there were such findings
 
 }  // namespace mlbcc::trace

@@ -5,8 +5,8 @@
 #include <array>
 #include <cstdlib>
 
+#include "system/clock.h"
 #include "system/paths.h"
-#include "trace/clock.h"
 
 namespace mlbcc::trace {
 namespace {
@@ -38,7 +38,7 @@ Result<std::unique_ptr<OtlpExport>> OtlpExport::open(const std::string& url,
 }
 
 void OtlpExport::begin(uint64_t start_ns) {
-    origin_ns_ = monotonic_epoch_ns();
+    origin_ns_ = system::epoch_ns();
     start_ns_ = start_ns;
     metrics_ns_ = start_ns + kMetricsNs;
     requests_ns_ = start_ns + kRequestsNs;

@@ -12,8 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "base/threads.h"
 #include "system/capabilities.h"
-#include "trace/threads.h"
 
 namespace mlbcc::trace {
 namespace {

@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "base/tell.h"
 #include "report/profile.h"
 #include "sink/summary_text.h"
-#include "trace/messages.h"
 #include "trace/report_file.h"
 #include "trace/trace.h"
 

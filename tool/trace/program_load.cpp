@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "trace/threads.h"
+#include "base/threads.h"
 
 namespace mlbcc::trace {
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/output.h"
-#include "trace/messages.h"
+#include "base/tell.h"
 
 namespace mlbcc::trace {
 namespace {

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "base/living_thread.h"
+#include "base/tell.h"
 #include "system/elf_image.h"
 #include "system/proc.h"
-#include "trace/messages.h"
 
 namespace mlbcc::trace {
 namespace {

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "base/file_cache.h"
+#include "base/tell.h"
 #include "event/record.h"
-#include "trace/messages.h"
 #include "trace/views.h"
 
 namespace mlbcc::trace {

@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "base/threads.h"
 #include "bpf/kernel.h"
 #include "trace/generation.h"
 #include "trace/options.h"
-#include "trace/threads.h"
 
 namespace mlbcc::trace {
 

@@ -5,10 +5,10 @@
 #include <cstdio>
 
 #include "base/output.h"
+#include "base/tell.h"
 #include "report/saved_trace.h"
 #include "sink/summary_text.h"
 #include "trace/folded.h"
-#include "trace/messages.h"
 #include "trace/profile.h"
 #include "trace/progress.h"
 #include "trace/report_file.h"

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "base/tell.h"
 #include "report/requests.h"
-#include "trace/clock.h"
-#include "trace/messages.h"
+#include "system/clock.h"
 #include "trace/report_file.h"
 #include "trace/trace.h"
 
@@ -26,7 +26,7 @@ public:
     void event(const event::Event& one) override { requests_.add(reader_.read(one, start_ns_)); }
 
     Result<void> flush() override {
-        uint64_t now = monotonic_ns();
+        uint64_t now = system::monotonic_ns();
         if (interval_ns_ == 0 || is_quiet_ || now < shown_ns_ + interval_ns_) return {};
         const report::Requests::Since since{shown_ns_ - start_ns_, shown_};
         shown_ns_ = now;

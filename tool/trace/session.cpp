@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "trace/clock.h"
+#include "system/clock.h"
 #include "trace/folded.h"
 #include "trace/kept_rights.h"
 #include "trace/messages.h"
@@ -32,7 +32,7 @@ Session::Session(const TraceOptions& options, std::unique_ptr<Generation> genera
                  const bpf::Map& threads, Steps& steps)
     : options_(options), steps_(steps), now_(std::move(generation)),
       pipeline_(now_->frontend.plan, *this,
-                {.symbols = {.epoch_ns = monotonic_epoch_ns(), .user = user_of(options.targets)},
+                {.symbols = {.epoch_ns = system::epoch_ns(), .user = user_of(options.targets)},
                  .python_names = [this](uint64_t frame) { return now_->pythons.name(frame); },
                  .kernel_names = [this](uint64_t at) { return kernel_names_.find(at); }}),
       reloader_(options, threads), page_(options.requests().top) {}
@@ -54,7 +54,7 @@ Result<std::unique_ptr<Session>> Session::open(const TraceOptions& options,
 
 Result<void> Session::open_sinks(const std::string& output) {
     const plan::Plan& plan = now_->frontend.plan;
-    start_ns_ = monotonic_ns();
+    start_ns_ = system::monotonic_ns();
     sink::TraceInfo info = trace_info(options_, now_->frontend, start_ns_);
     if (!output.empty()) {
         Result<std::unique_ptr<sink::Sink>> file = sink::open_jsonl(output, info, plan);
@@ -184,7 +184,7 @@ Result<void> Session::watch_mappings(const Generation& all) {
 }
 
 void Session::sweep() {
-    const uint64_t now = monotonic_ns();  // before: what came until then is in the pipeline
+    const uint64_t now = system::monotonic_ns();  // before: what came until then is in the pipeline
     now_->stream->sweep();
     now_->take_given([this] { pipeline_.grow(); });
     if (change_) {
@@ -261,7 +261,7 @@ void Session::wait() {
                          {command_ ? command_->pidfd() : -1, POLLIN, 0},
                          {coming != nullptr ? coming->stream->poll_fd() : -1, POLLIN, 0},
                          {late(coming), POLLIN, 0}};
-    const uint64_t now = monotonic_ns();
+    const uint64_t now = system::monotonic_ns();
     const int most_ms = options_.serve() != nullptr && output_.empty() ? kLazySweepMs : kSweepMs;
     const int patience_ms = now_->looks->patience_ms(now, now_->sums.patience_ms(now, most_ms));
     ::poll(waiting, 6, patience_ms);
@@ -273,7 +273,7 @@ Session::End Session::poll() {
     bool ended = command_ended();  // asked before the sweep that reads all it has left
     sweep();
     handle_interrupts();
-    uint64_t now = monotonic_ns();
+    uint64_t now = system::monotonic_ns();
     if (failure_) return End::failed;
     if (ended) return End::command;
     if (left_) return End::left;
@@ -317,7 +317,7 @@ int Session::run() {
         tell_note(options_.verbosity, fmt::format("tracing {}; Ctrl-C ends the trace",
                                                   sink::plural(now_->loaded.probes, "function")));
     }
-    now_->looks->start(monotonic_ns(), !command_);
+    now_->looks->start(system::monotonic_ns(), !command_);
     now_->sums.start(start_ns_);
     progress_ = LiveProgress::open(options_, start_ns_);
     if (screen_ != nullptr) screen_->start(start_ns_);
@@ -342,10 +342,10 @@ Result<void> Session::finish(End end) {
     now_->stop_waiting();
     if (auto note = now_->looks->note()) tell_note(options_.verbosity, *note);
     const std::vector<int> processes = now_->follower.processes();
-    now_->cost.look(monotonic_ns(), processes);
+    now_->cost.look(system::monotonic_ns(), processes);
     now_->disarm();
     if (end == End::command) tell_left_behind(options_.verbosity, processes);
-    const uint64_t end_ns = monotonic_ns();
+    const uint64_t end_ns = system::monotonic_ns();
     missed_ += now_->loaded.missed();
     now_->detach();
     if (mappings_) mappings_->sweep();

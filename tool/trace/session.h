@@ -11,8 +11,8 @@
 #include "bpf/kernel.h"
 #include "event/pipeline.h"
 #include "sink/sink.h"
+#include "system/clock.h"
 #include "system/process.h"
-#include "trace/clock.h"
 #include "trace/export_page.h"
 #include "trace/exporter.h"
 #include "trace/generation.h"
@@ -71,7 +71,7 @@ private:
     bool command_ended();
     Result<void> finish(End end);
     void guarded(const std::function<void()>& work);
-    sink::TraceEnd trace_end(End end, uint64_t time_ns = monotonic_ns());
+    sink::TraceEnd trace_end(End end, uint64_t time_ns = system::monotonic_ns());
     static const char* reason(End end);
     int status(End end);
     void await_command();  // which goes on when the trace is over

@@ -1,8 +1,8 @@
 // What a running trace shows to Prometheus and sends to a collector, and what it says of its cost.
 #include <fmt/format.h>
 
-#include "trace/clock.h"
-#include "trace/messages.h"
+#include "base/tell.h"
+#include "system/clock.h"
 #include "trace/session.h"
 
 namespace mlbcc::trace {
@@ -39,7 +39,7 @@ void Session::attend_cost(uint64_t now_ns) {
 // All of a page is of one moment.
 std::vector<prometheus::MetricFamily> Session::make_page() {
     page_.add(trace_end(End::none));
-    if (requests_ != nullptr) page_.add(requests_->requests(), monotonic_ns() - start_ns_);
+    if (requests_ != nullptr) page_.add(requests_->requests(), system::monotonic_ns() - start_ns_);
     page_.add_own_cost();
     return page_.take();
 }
@@ -47,7 +47,7 @@ std::vector<prometheus::MetricFamily> Session::make_page() {
 void Session::give_page() {
     if (exporter_ && exporter_->is_page_wanted()) exporter_->give(make_page());
     if (!otlp_) return;
-    const uint64_t now_ns = monotonic_ns();
+    const uint64_t now_ns = system::monotonic_ns();
     if (otlp_->wants_metrics(now_ns)) otlp_->give(make_page(), now_ns);
     if (otlp_->wants_requests(now_ns)) give_requests();
 }
@@ -61,7 +61,7 @@ void Session::give_requests() {
 // When all has been counted.
 void Session::give_last() {
     if (!otlp_) return;
-    otlp_->give(make_page(), monotonic_ns());
+    otlp_->give(make_page(), system::monotonic_ns());
     give_requests();
     if (auto note = otlp_->finish()) tell_note(options_.verbosity, *note);
     if (requests_ == nullptr) return;

@@ -3,8 +3,8 @@
 
 #include <csignal>
 
+#include "system/clock.h"
 #include "system/process.h"
-#include "trace/clock.h"
 #include "trace/messages.h"
 #include "trace/session.h"
 
@@ -35,7 +35,7 @@ void Session::handle_interrupts() {
             continue;
         }
         ++interrupts_;
-        interrupted_ns_ = monotonic_ns();
+        interrupted_ns_ = system::monotonic_ns();
         if (command_ && !command_status_ && !interrupt->from_terminal) {
             ::kill(command_->pid(), interrupt->signal);
         }

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/tell.h"
 #include "sink/summary_text.h"
-#include "trace/messages.h"
 #include "trace/progress.h"
 #include "trace/report_file.h"
 

@@ -14,13 +14,13 @@
 #include <fmt/format.h>
 
 #include "base/as_caller.h"
+#include "base/tell.h"
 #include "base/unique_fd.h"
 #include "system/process.h"
 #include "system/process_view.h"
 #include "trace/convert.h"
 #include "trace/keep.h"
 #include "trace/live_screen.h"
-#include "trace/messages.h"
 #include "trace/rights.h"
 #include "trace/session.h"
 #include "trace/views.h"

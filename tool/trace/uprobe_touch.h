@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
+#include "base/threads.h"
 #include "bpf/kernel.h"
-#include "trace/threads.h"
 
 namespace mlbcc::trace {
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace mlbcc::trace {
+namespace mlbcc::system {
 
 // CLOCK_MONOTONIC as programs in the kernel have it: without what a time namespace adds to it.
 uint64_t monotonic_ns();
-// When that was 0, since 1970.
-uint64_t monotonic_epoch_ns();
+// When monotonic_ns() was 0, since 1970.
+uint64_t epoch_ns();
 
 // Until then, at most `most_ms`; 0 if it is past.
 inline int ms_until(uint64_t then_ns, uint64_t now_ns, int most_ms) {
@@ -17,4 +17,4 @@ inline int ms_until(uint64_t then_ns, uint64_t now_ns, int most_ms) {
     return static_cast<int>(std::min<uint64_t>(left_ms, static_cast<uint64_t>(most_ms)));
 }
 
-}  // namespace mlbcc::trace
+}  // namespace mlbcc::system

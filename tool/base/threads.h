@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-namespace mlbcc::trace {
+namespace mlbcc {
 
 inline void leave_signals_alone() {
     sigset_t all;
@@ -72,4 +72,4 @@ private:
     std::thread thread_;
 };
 
-}  // namespace mlbcc::trace
+}  // namespace mlbcc
