@@ -29,7 +29,10 @@ NEEDS = {
     "sink": ["event"],
     "report": ["event", "sink"],
     "view": ["report"],
-    "trace": ["bpf", "sink", "report", "view", "system"],
+    "python": ["bpf", "system"],
+    "terminal": ["report"],
+    "exports": ["report", "system"],
+    "trace": ["view", "python", "terminal", "exports"],
     "compiler": ["base"],
     "doctor": ["trace"],
     "cli": ["trace"],
@@ -45,6 +48,8 @@ PUBLIC = {
     "sink": {"sink.h", "cost_text.h", "layers.h", "summary_text.h", "json.h", "buffer.h", "format.h", "output_file.h", "folded.h", "live_text.h"},
     "report": {"saved_trace.h", "json_line.h", "live_view.h", "profile.h", "progress.h", "requests.h"},
     "system": None,
+    "terminal": {"live_progress.h", "live_screen.h", "progress_bar.h"},
+    "exports": {"exports.h", "options.h"},
     "trace": {"trace.h", "messages.h", "commands.h", "headers.h", "report.h", "profile.h", "serve.h",
               "convert.h", "timeline.h", "options.h", "features.h", "frontend.h", "rehearsal.h"},
     "cli": {"command_line.h"},
@@ -59,7 +64,7 @@ RESERVED = [
     # system/ has the counters of a process, which no BPF program sees.
     ("perf events", r"\b(__NR_perf_event_open|SYS_perf_event_open)\b", {"bpf", "compiler", "system"}),
     ("threads", r"#\s*include\s*<(thread|mutex|shared_mutex|condition_variable|future|stop_token|"
-     r"pthread\.h)>|\bpthread_create\b", {"base", "trace", "compiler"}),
+     r"pthread\.h)>|\bpthread_create\b", {"base", "exports", "trace", "compiler"}),
     # system/ puts the dispositions of a launched command back; compiler/ answers a stack overflow of
     # LLVM with its last words; only trace/ handles signals of the tracer.
     ("signal handling", r"\b(sigaction|signalfd|sigwait|sigtimedwait)\s*\(|\bstd::signal\s*\(",

@@ -3,8 +3,8 @@
 #include "base/tell.h"
 #include "report/profile.h"
 #include "report/requests.h"
+#include "terminal/progress_bar.h"
 #include "trace/folded.h"
-#include "trace/progress.h"
 #include "view/view.h"
 
 namespace mlbcc::trace {
@@ -65,7 +65,7 @@ view::Opened open_writer(const ConvertOptions& convert, const std::string& path,
 
 int write_view(const std::string& file, const ConvertOptions& convert, const std::string& path,
                Verbosity verbosity) {
-    ProgressBar bar(verbosity);
+    terminal::ProgressBar bar(verbosity);
     Result<report::TraceFile> trace = report::TraceFile::open(file, bar.progress());
     if (!trace) return tell(trace.error());
     Result<report::ReadLines> read = view::convert(*trace, [&](const view::Origin& origin) {
@@ -73,7 +73,7 @@ int write_view(const std::string& file, const ConvertOptions& convert, const std
     });
     bar.end();
     if (!read) return tell(read.error());
-    tell_unread(*read, file, verbosity);
+    terminal::tell_unread(*read, file, verbosity);
     return 0;
 }
 

@@ -2,7 +2,7 @@
 
 #include "base/tell.h"
 #include "report/saved_trace.h"
-#include "trace/progress.h"
+#include "terminal/progress_bar.h"
 
 namespace mlbcc::trace {
 
@@ -17,14 +17,14 @@ Result<std::unique_ptr<sink::Sink>> open_folded(const FoldedOptions& folded, Ver
 int fold_saved_trace(const std::string& file, const FoldedOptions& wanted, Verbosity verbosity) {
     Result<std::unique_ptr<sink::Sink>> folded = open_folded(wanted, verbosity);
     if (!folded) return tell(folded.error());
-    ProgressBar bar(verbosity);
+    terminal::ProgressBar bar(verbosity);
     Result<report::TraceFile> trace = report::TraceFile::open(file, bar.progress());
     if (!trace) return tell(trace.error());
     sink::TraceEnd end;
     Result<report::ReadLines> read = trace->replay(**folded, end);
     bar.end();
     if (!read) return tell(read.error());
-    tell_unread(*read, file, verbosity);
+    terminal::tell_unread(*read, file, verbosity);
     if (auto done = (*folded)->finish(end, 0); !done) return tell(done.error());
     return 0;
 }

@@ -18,6 +18,7 @@
 
 #include "base/result.h"
 #include "bpf/kernel.h"
+#include "python/python.h"
 #include "sink/sink.h"
 #include "system/process_view.h"
 #include "trace/cost_account.h"
@@ -34,7 +35,6 @@
 #include "trace/options.h"
 #include "trace/other_files.h"
 #include "trace/process_looks.h"
-#include "trace/python_watch.h"
 #include "trace/sum_looks.h"
 #include "trace/uprobe_touch.h"
 
@@ -78,7 +78,7 @@ public:
     Loaded loaded;
     std::unique_ptr<sink::NestedTimes> nested;  // these two from plan() on
     std::optional<ProcessLooks> looks;
-    PythonWatch pythons;
+    python::PythonWatch pythons;
     Follower follower;
     Metrics metrics;
     SumLooks sums;

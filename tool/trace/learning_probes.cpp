@@ -11,7 +11,7 @@
 namespace mlbcc::trace {
 namespace {
 
-constexpr uint64_t kPatienceNs = 500'000'000;  // without news, before they are taken off
+constexpr uint64_t kNewsPatienceNs = 500'000'000;  // without news, before they are taken off
 constexpr uint64_t kLeastPauseNs = 1'000'000'000, kMostPauseNs = 64 * kLeastPauseNs;
 
 }  // namespace
@@ -43,7 +43,7 @@ void LearningProbes::work(uint64_t now_ns, const event::Pipeline::Learning& lear
         }
         // What nobody calls costs nothing.
         const bool is_called = learnt.calls != before_.calls;
-        if (is_called && now_ns - news_ns_ >= kPatienceNs) take_off(now_ns, learnt);
+        if (is_called && now_ns - news_ns_ >= kNewsPatienceNs) take_off(now_ns, learnt);
     } else if (learnt.sought != before_.sought && now_ns - taken_off_ns_ >= pause_ns_) {
         bring_back(now_ns, learnt);
     }

@@ -13,6 +13,7 @@
 
 #include "base/tell.h"
 #include "codegen/codegen.h"
+#include "exports/options.h"
 #include "report/profile.h"
 #include "report/requests.h"
 #include "sink/live_text.h"
@@ -100,11 +101,6 @@ struct ScreenOptions {                      // what the terminal shows meanwhile
     std::optional<std::chrono::nanoseconds> refresh;
 };
 
-struct ExportOptions {
-    std::string prometheus;  // [ADDR]:PORT where metrics are served, "" is nowhere
-    std::string otlp;        // http://HOST:PORT of a collector, "" is none
-};
-
 struct ReloadOptions {
     bool at_signal = false;  // SIGHUP has the rules read anew
     // How long calls that are open when the rules change are waited for.
@@ -123,7 +119,7 @@ struct TraceOptions {
     TargetOptions targets;
     OutputOptions output;
     ScreenOptions screen;
-    ExportOptions exports;
+    exports::ExportOptions exports;
     ReloadOptions reload;
     ReadingOptions reading;
     std::optional<std::chrono::nanoseconds> duration;

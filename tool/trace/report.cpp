@@ -8,16 +8,16 @@
 #include "base/tell.h"
 #include "report/saved_trace.h"
 #include "sink/summary_text.h"
+#include "terminal/progress_bar.h"
 #include "trace/folded.h"
 #include "trace/profile.h"
-#include "trace/progress.h"
 #include "trace/report_file.h"
 #include "trace/serve.h"
 
 namespace mlbcc::trace {
 namespace {
 
-int report_calls(report::TraceFile& trace, ProgressBar& bar, const std::string& file,
+int report_calls(report::TraceFile& trace, terminal::ProgressBar& bar, const std::string& file,
                  const view::CallSelection& wanted, const ReportOptions& report,
                  Verbosity verbosity) {
     Result<ReportFile> json = ReportFile::create(report.json);
@@ -26,7 +26,7 @@ int report_calls(report::TraceFile& trace, ProgressBar& bar, const std::string& 
     Result<report::ReadLines> read = view::convert(trace, *calls);
     bar.end();
     if (!read) return tell(read.error());
-    tell_unread(*read, file, verbosity);
+    terminal::tell_unread(*read, file, verbosity);
     if (calls->is_empty()) {
         tell_note(verbosity, "no call in " + file + " is of that type and name, and began then");
     }
@@ -40,7 +40,7 @@ int report_calls(report::TraceFile& trace, ProgressBar& bar, const std::string& 
 int run_report(const std::string& file, const std::optional<view::CallSelection>& calls,
                const OutputOptions& output, Verbosity verbosity) {
     if (!output.folded.file.empty()) return fold_saved_trace(file, output.folded, verbosity);
-    ProgressBar bar(verbosity);
+    terminal::ProgressBar bar(verbosity);
     Result<report::TraceFile> opened = report::TraceFile::open(file, bar.progress());
     if (!opened) return tell(opened.error());
     if (calls) return report_calls(*opened, bar, file, *calls, output.report, verbosity);

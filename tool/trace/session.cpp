@@ -8,12 +8,8 @@
 #include <fmt/format.h>
 
 #include "system/clock.h"
-#include "trace/folded.h"
 #include "trace/kept_rights.h"
 #include "trace/messages.h"
-#include "trace/print.h"
-#include "trace/profile.h"
-#include "trace/serve.h"
 #include "trace/trace_info.h"
 #include "trace/views.h"
 
@@ -24,7 +20,7 @@ constexpr int kSweepMs = 20;      // rings are read this often, whether or not t
 constexpr int kLazySweepMs = 50;  // where no event is shown by itself
 constexpr uint64_t kFlushNs = 40'000'000;
 constexpr uint64_t kCheckNs = 100'000'000;
-constexpr uint64_t kPatienceNs = 2'000'000'000;  // for a command to end after Ctrl-C
+constexpr uint64_t kEndPatienceNs = 2'000'000'000;  // for a command to end after Ctrl-C
 
 }  // namespace
 
@@ -35,7 +31,7 @@ Session::Session(const TraceOptions& options, std::unique_ptr<Generation> genera
                 {.symbols = {.epoch_ns = system::epoch_ns(), .user = user_of(options.targets)},
                  .python_names = [this](uint64_t frame) { return now_->pythons.name(frame); },
                  .kernel_names = [this](uint64_t at) { return kernel_names_.find(at); }}),
-      reloader_(options, threads), page_(options.requests().top) {}
+      reloader_(options, threads), outputs_(options) {}
 
 Result<std::unique_ptr<Session>> Session::open(const TraceOptions& options,
                                                std::unique_ptr<Generation> generation,
@@ -52,45 +48,13 @@ Result<std::unique_ptr<Session>> Session::open(const TraceOptions& options,
     return made;
 }
 
-Result<void> Session::open_sinks(const std::string& output) {
-    const plan::Plan& plan = now_->frontend.plan;
+Result<void> Session::open_outputs(const std::string& trace_file) {
+    const Generation& now = *now_;
     start_ns_ = system::monotonic_ns();
-    sink::TraceInfo info = trace_info(options_, now_->frontend, start_ns_);
-    if (!output.empty()) {
-        Result<std::unique_ptr<sink::Sink>> file = sink::open_jsonl(output, info, plan);
-        if (!file) return file.error();
-        sinks_.push_back(std::move(*file));
-    }
-    output_ = output;
-    if (options_.screen.print) {
-        auto note = [this](const std::string& text) { tell_note(options_.verbosity, text); };
-        Result<std::unique_ptr<sink::Sink>> print = open_print(*options_.screen.print, plan, note);
-        if (!print) return print.error();
-        sinks_.push_back(std::move(*print));
-    }
-    const OutputOptions& wanted = options_.output;
-    if (options_.is_profile()) {
-        Result<std::unique_ptr<sink::Sink>> profile =
-            open_profile(wanted.report, options_.verbosity, info, has_findings_);
-        if (!profile) return profile.error();
-        sinks_.push_back(std::move(*profile));
-    } else if (const ServeOptions* serve = options_.serve()) {
-        Result<std::unique_ptr<RequestSink>> requests =
-            open_requests(*serve, wanted.report, options_.verbosity, info);
-        if (!requests) return requests.error();
-        requests_ = requests->get();
-        sinks_.push_back(std::move(*requests));
-    } else if (options_.verbosity != Verbosity::quiet) {
-        sinks_.push_back(sink::make_summary(STDERR_FILENO, info, plan));
-    }
-    if (!wanted.folded.file.empty()) {
-        Result<std::unique_ptr<sink::Sink>> folded = open_folded(wanted.folded, options_.verbosity);
-        if (!folded) return folded.error();
-        sinks_.push_back(std::move(*folded));
-    }
-    tell_refused(options_.verbosity, now_->loaded.refused, plan);
-    tell_leaving(options_.verbosity, now_->loaded.leaving, plan);
-    begin_export();
+    const sink::TraceInfo info = trace_info(options_, now.frontend, start_ns_);
+    if (auto done = outputs_.open(trace_file, info, now.frontend.plan); !done) return done;
+    tell_refused(options_.verbosity, now.loaded.refused, now.frontend.plan);
+    tell_leaving(options_.verbosity, now.loaded.leaving, now.frontend.plan);
     return {};
 }
 
@@ -105,12 +69,11 @@ Result<void> Session::attach() {
 void Session::event(const event::Event& event) {
     now_->nested->event(event);
     now_->coverage.event(event);
-    for (auto& sink : sinks_) sink->event(event);
-    if (progress_) progress_->event(event);
+    outputs_.event(event);
 }
 
 void Session::lost(const event::Loss& loss, uint64_t event_id) {
-    for (auto& sink : sinks_) sink->lost(loss, event_id);
+    outputs_.sinks().lost(loss, event_id);
 }
 
 void Session::reached(uint64_t time_ns) {
@@ -118,10 +81,7 @@ void Session::reached(uint64_t time_ns) {
 }
 
 void Session::give(const std::vector<sink::Sums>& sums) {
-    for (const sink::Sums& gained : sums) {
-        const uint64_t id = pipeline_.take_event_id();
-        for (auto& sink : sinks_) sink->sums(gained, id);
-    }
+    for (const sink::Sums& gained : sums) outputs_.sinks().sums(gained, pipeline_.take_event_id());
 }
 
 Result<void> Session::arm() {
@@ -199,16 +159,14 @@ void Session::sweep() {
     pipeline_.advance(now);
     if (!change_) now_->learning.work(now, pipeline_.learning());
     periodically(now);
-    if (progress_) progress_->work(now);
-    if (screen_ != nullptr) attend_screen(now);
-    give_page();
+    left_ |= !outputs_.work(now, counted_);
     if (options_.reload.at_signal) attend_reload(now);
 }
 
 void Session::periodically(uint64_t now_ns) {
     if (now_ns - last_flush_ns_ >= kFlushNs) {
         last_flush_ns_ = now_ns;
-        if (auto done = flush(); !done && !failure_) failure_ = done.error();
+        if (auto done = outputs_.sinks().flush(); !done && !failure_) failure_ = done.error();
     }
     if (now_ns - last_check_ns_ < kCheckNs) return;
     last_check_ns_ = now_ns;
@@ -220,13 +178,6 @@ void Session::periodically(uint64_t now_ns) {
 
 void Session::add_losses(uint64_t now_ns) {
     for (event::Loss& loss : now_->metrics.new_losses(now_ns)) pipeline_.add_loss(std::move(loss));
-}
-
-Result<void> Session::flush() {
-    for (auto& sink : sinks_) {
-        if (auto done = sink->flush(); !done) return done;
-    }
-    return {};
 }
 
 bool Session::command_ended() {
@@ -262,7 +213,8 @@ void Session::wait() {
                          {coming != nullptr ? coming->stream->poll_fd() : -1, POLLIN, 0},
                          {late(coming), POLLIN, 0}};
     const uint64_t now = system::monotonic_ns();
-    const int most_ms = options_.serve() != nullptr && output_.empty() ? kLazySweepMs : kSweepMs;
+    const bool is_lazy = options_.serve() != nullptr && outputs_.trace_file().empty();
+    const int most_ms = is_lazy ? kLazySweepMs : kSweepMs;
     const int patience_ms = now_->looks->patience_ms(now, now_->sums.patience_ms(now, most_ms));
     ::poll(waiting, 6, patience_ms);
     take_late();
@@ -278,7 +230,7 @@ Session::End Session::poll() {
     if (ended) return End::command;
     if (left_) return End::left;
     if (interrupts_ > 0) {
-        bool waited = now - interrupted_ns_ > kPatienceNs;
+        bool waited = now - interrupted_ns_ > kEndPatienceNs;
         if (!command_ || interrupts_ > 1 || waited) return End::interrupted;
     }
     if (options_.duration && now - start_ns_ >= static_cast<uint64_t>(options_.duration->count())) {
@@ -319,16 +271,14 @@ int Session::run() {
     }
     now_->looks->start(system::monotonic_ns(), !command_);
     now_->sums.start(start_ns_);
-    progress_ = LiveProgress::open(options_, start_ns_);
-    if (screen_ != nullptr) screen_->start(start_ns_);
+    outputs_.begin(start_ns_);
     reloader_.watch(now_->frontend.files);
     End end = End::none;
     guarded([&] {
         while (end == End::none) end = poll();
     });
     if (failure_) end = End::failed;
-    leave_screen();
-    progress_.reset();  // a second Ctrl-C may end the tracer at once
+    outputs_.leave_terminal();  // a second Ctrl-C may end the tracer at once
     guarded([&] {
         if (auto done = finish(end); !done) failure_ = done.error();
     });
@@ -363,14 +313,14 @@ Result<void> Session::finish(End end) {
                         "may stay open longer than their threads",
                         lost));
     }
-    sink::TraceEnd totals = trace_end(end, end_ns);
-    uint64_t id = pipeline_.take_event_id();
-    Result<void> result;
-    for (auto& sink : sinks_) {
-        if (auto done = sink->finish(totals, id); !done && result.ok()) result = done;
-    }
-    give_last();
-    return result;
+    const sink::TraceEnd totals = trace_end(end, end_ns);  // without the id of what tells them
+    return outputs_.finish(totals, pipeline_.take_event_id(), counted_);
+}
+
+void Session::attend_cost(uint64_t now_ns) {
+    now_->cost.look(now_ns, now_->follower.processes());
+    if (outputs_.screen() != nullptr) return;  // which shows it
+    if (const auto warning = now_->cost.warning()) tell_note(options_.verbosity, *warning);
 }
 
 const char* Session::reason(End end) {

@@ -13,16 +13,11 @@
 #include "sink/sink.h"
 #include "system/clock.h"
 #include "system/process.h"
-#include "trace/export_page.h"
-#include "trace/exporter.h"
 #include "trace/generation.h"
 #include "trace/kernel_names.h"
-#include "trace/live_progress.h"
-#include "trace/live_screen.h"
 #include "trace/options.h"
-#include "trace/otlp_export.h"
+#include "trace/outputs.h"
 #include "trace/reload.h"
-#include "trace/serve.h"
 #include "trace/signals.h"
 
 namespace mlbcc::trace {
@@ -35,12 +30,13 @@ public:
                                                  const bpf::Map& threads, Steps& steps);
     void hold(system::ChildProcess command) { command_.emplace(std::move(command)); }
     // `screen` may be null; it outlives the session.
-    void show_on(LiveScreen* screen) { screen_ = screen; }
+    void show_on(terminal::LiveScreen* screen) { outputs_.show_on(screen); }
     // The probes, which nothing records until run().
     Result<void> attach();
-    Result<void> open_sinks(const std::string& output);
-    Result<void> open_exporter();  // where options.exports.prometheus says
-    int run();                     // to the end; the exit status
+    // `trace_file` may be "": none.
+    Result<void> open_outputs(const std::string& trace_file);
+    Result<void> open_exports() { return outputs_.open_exports(); }
+    int run();  // to the end; the exit status
 
 private:
     enum class End { none, command, processes, interrupted, duration, left, failed };
@@ -63,11 +59,8 @@ private:
     void take_late();
     void periodically(uint64_t now_ns);
     void add_losses(uint64_t now_ns);
-    Result<void> flush();
     void handle_interrupts();
-    void attend_screen(uint64_t now_ns);
     void attend_cost(uint64_t now_ns);
-    void leave_screen();
     bool command_ended();
     Result<void> finish(End end);
     void guarded(const std::function<void()>& work);
@@ -75,12 +68,6 @@ private:
     static const char* reason(End end);
     int status(End end);
     void await_command();  // which goes on when the trace is over
-    // What others show (session_export.cpp).
-    std::vector<prometheus::MetricFamily> make_page();
-    void give_page();  // where one is wanted
-    void begin_export();
-    void give_last();
-    void give_requests();
     void give_up_rights();
 
     // The rules change (session_reload.cpp): the new ones are prepared, then both are in place and
@@ -103,17 +90,10 @@ private:
     bool has_stacks_ = false;  // or names of functions: what is mapped is kept for them
     std::optional<Signals> signals_;
     std::optional<system::ChildProcess> command_;
-    std::vector<std::unique_ptr<sink::Sink>> sinks_;
-    std::unique_ptr<LiveProgress> progress_;  // null: none is shown
-    LiveScreen* screen_ = nullptr;            // null: none
-    RequestSink* requests_ = nullptr;         // one of the sinks
-    ExportPage page_;
-    std::unique_ptr<Exporter> exporter_;  // null: nobody asks
-    std::unique_ptr<OtlpExport> otlp_;    // null: nothing is sent
-    std::string output_;
+    Outputs outputs_;
+    const Outputs::Counted counted_ = [this] { return trace_end(End::none); };
     std::optional<Error> failure_;
     std::optional<int> command_status_;
-    bool has_findings_ = false;  // that --fail-on is about
     int interrupts_ = 0;
     uint64_t reloads_ = 0, missed_ = 0;
     uint64_t start_ns_ = 0, last_flush_ns_ = 0, last_check_ns_ = 0, interrupted_ns_ = 0;

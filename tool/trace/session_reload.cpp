@@ -116,7 +116,7 @@ void Session::change_over() {
     reload.before = trace_end(End::none);
     reload.plan = &plan;
     const uint64_t id = pipeline_.take_event_id();
-    for (auto& sink : sinks_) sink->reload(reload, id);
+    outputs_.sinks().reload(reload, id);
     pipeline_.change_plan(plan);
     if (plan.takes_kernel()) kernel_names_.read(options_.verbosity);
     std::unique_ptr<Generation> old = std::exchange(now_, std::move(change_->coming));

@@ -15,18 +15,6 @@ constexpr int kShowEveryMs = 200;  // what a command writes to a terminal that i
 
 }  // namespace
 
-void Session::attend_screen(uint64_t now_ns) {
-    auto look = [&] {
-        return LiveScreen::Now{trace_end(End::none), progress_ ? progress_->facts(now_ns) : ""};
-    };
-    if (!screen_->work(now_ns, look)) left_ = true;
-}
-
-void Session::leave_screen() {
-    if (screen_ == nullptr) return;
-    screen_->end();
-}
-
 // Ctrl-C at a terminal reaches the command, too; a signal that only the tracer got is passed on.
 void Session::handle_interrupts() {
     while (auto interrupt = signals_->next()) {
@@ -50,9 +38,9 @@ void Session::await_command() {
     if (Result<Signals> signals = Signals::block(); signals.ok()) signals_ = std::move(*signals);
     while (!command_ended() && interrupts_ < 2) {
         pollfd waiting[2] = {{signals_->fd(), POLLIN, 0}, {command_->pidfd(), POLLIN, 0}};
-        ::poll(waiting, 2, screen_ == nullptr ? -1 : kShowEveryMs);
+        ::poll(waiting, 2, outputs_.screen() == nullptr ? -1 : kShowEveryMs);
         handle_interrupts();
-        if (screen_ != nullptr) screen_->output().show_rest();
+        if (outputs_.screen() != nullptr) outputs_.screen()->output().show_rest();
     }
 }
 
@@ -68,19 +56,19 @@ void Session::guarded(const std::function<void()>& work) {
 int Session::status(End end) {
     if (failure_) {
         tell(*failure_);
-    } else if (output_ != "-" && !output_.empty()) {
-        tell_note(options_.verbosity, "trace written to " + output_);
+    } else if (!outputs_.trace_file().empty() && outputs_.trace_file() != "-") {
+        tell_note(options_.verbosity, "trace written to " + outputs_.trace_file());
     }
     if (command_ && !command_status_ && end != End::interrupted) await_command();
-    if (screen_ != nullptr && command_ && !command_status_) {
-        screen_->output().leave_file();
+    if (outputs_.screen() != nullptr && command_ && !command_status_) {
+        outputs_.screen()->output().leave_file();
         tell_note(options_.verbosity,
-                  "the command's further output goes to " + screen_->output().path());
+                  "the command's further output goes to " + outputs_.screen()->output().path());
     }
     if (command_status_) tell_signal(options_.verbosity, *command_status_, now_->loaded.probes > 0);
     const int own = command_status_ ? system::exit_status(*command_status_) : 0;
     if (failure_) return own != 0 ? own : kExitFailure;
-    if (has_findings_) return kExitFindings;
+    if (outputs_.has_findings()) return kExitFindings;
     return command_ && !command_status_ ? 128 + SIGINT : own;
 }
 

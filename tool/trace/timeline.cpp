@@ -7,7 +7,7 @@
 
 #include "base/tell.h"
 #include "sink/summary_text.h"
-#include "trace/progress.h"
+#include "terminal/progress_bar.h"
 #include "trace/report_file.h"
 
 namespace mlbcc::trace {
@@ -27,14 +27,14 @@ bool needs_ascii() {
 }  // namespace
 
 int run_timeline(const std::string& file, const TimelineOptions& timeline, Verbosity verbosity) {
-    ProgressBar bar(verbosity);
+    terminal::ProgressBar bar(verbosity);
     Result<report::TraceFile> trace = report::TraceFile::open(file, bar.progress());
     if (!trace) return tell(trace.error());
     std::unique_ptr<view::Timeline> drawing = view::draw_timeline(timeline.calls);
     Result<report::ReadLines> read = view::convert(*trace, *drawing);
     bar.end();
     if (!read) return tell(read.error());
-    tell_unread(*read, file, verbosity);
+    terminal::tell_unread(*read, file, verbosity);
     if (drawing->is_empty())
         tell_note(verbosity, "no call in " + file + " is of that type, name and time");
     const view::TimelineLook look{

@@ -12,15 +12,16 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/as_caller.h"
 #include "base/tell.h"
 #include "base/unique_fd.h"
 #include "system/process.h"
 #include "system/process_view.h"
+#include "terminal/live_screen.h"
 #include "trace/convert.h"
 #include "trace/keep.h"
-#include "trace/live_screen.h"
 #include "trace/rights.h"
 #include "trace/session.h"
 #include "trace/views.h"
@@ -89,13 +90,25 @@ int write_formats(const std::string& trace, const TraceOptions& options, int sta
     return status;
 }
 
+std::string title_of(const TargetOptions& targets) {
+    if (!targets.command.empty()) return fmt::format("{}", fmt::join(targets.command, " "));
+    if (targets.everyone) return "all processes";
+    return fmt::format("pid {}", fmt::join(targets.pids, ", "));
+}
+
+// Null: none is wanted.
+Result<std::unique_ptr<terminal::LiveScreen>> open_screen(const TraceOptions& options) {
+    if (!options.screen.live) return std::unique_ptr<terminal::LiveScreen>();
+    return terminal::LiveScreen::open(title_of(options.targets), options.screen.refresh);
+}
+
 }  // namespace
 
 int run_trace(const TraceOptions& options) {
     std::signal(SIGPIPE, SIG_IGN);  // a pipe that nobody reads is an error of writing
     Steps steps(options.verbosity == Verbosity::verbose);
     if (auto missing = why_not_trace(own_standing())) return tell(*missing);
-    Result<std::unique_ptr<LiveScreen>> screen = LiveScreen::open(options.screen, options.targets);
+    Result<std::unique_ptr<terminal::LiveScreen>> screen = open_screen(options);
     if (!screen) return tell(screen.error());
     std::optional<system::ChildProcess> command;
     if (!options.targets.command.empty()) {  // first: a fork takes as long as there is memory
@@ -128,11 +141,11 @@ int run_trace(const TraceOptions& options) {
     if (!session) return tell(session.error());
     (*session)->show_on(screen->get());
     if (command) (*session)->hold(std::move(*command));
-    if (auto done = (*session)->open_exporter(); !done) return tell(done.error());
+    if (auto done = (*session)->open_exports(); !done) return tell(done.error());
     if (auto done = (*session)->attach(); !done) return tell(done.error());
     Result<std::string> output = output_path(options);
     if (!output) return tell(output.error());
-    if (auto done = (*session)->open_sinks(*output); !done) return tell(done.error());
+    if (auto done = (*session)->open_outputs(*output); !done) return tell(done.error());
     int status = (*session)->run();
     session->reset();  // the trace is whole only now
     return write_formats(*output, options, status);

@@ -1,0 +1,34 @@
+// How far a long read has come, on standard error.
+#pragma once
+
+#include <chrono>
+
+#include "base/tell.h"
+#include "report/saved_trace.h"
+
+namespace mlbcc::terminal {
+
+// Draws a bar while it lives, if standard error is a terminal and the read takes longer than a
+// moment.
+class ProgressBar {
+public:
+    explicit ProgressBar(Verbosity verbosity);
+    ~ProgressBar() { end(); }
+    ProgressBar(const ProgressBar&) = delete;
+    ProgressBar& operator=(const ProgressBar&) = delete;
+
+    report::ReadProgress progress();  // valid while the bar lives
+    void end();                       // before something else is written
+
+private:
+    void show(uint64_t done, std::optional<uint64_t> size);
+
+    bool wanted_;
+    bool shown_ = false;
+    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+// Tells what the reading of `file` had to leave out.
+void tell_unread(const report::ReadLines& read, const std::string& file, Verbosity verbosity);
+
+}  // namespace mlbcc::terminal
