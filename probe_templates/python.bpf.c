@@ -1,5 +1,5 @@
 // The Python functions that a thread is in, for a record whose rule has `stack python`: found by the
-// interpreter's own structures, whose places tool/trace/python_file.cpp knows.
+// interpreter's own structures, whose places tool/python/file.cpp knows.
 
 #define MLBCC_PYTHON_FRAMES 64
 #define MLBCC_PYTHON_TEXT 96

@@ -1,5 +1,5 @@
 // Which of the traced processes run Python, and where its state lies in them, from the places that
-// tool/trace/python_file.cpp knows.
+// tool/python/file.cpp knows.
 
 struct python {      // of one process
     u64 state;       // address of its _PyRuntimeState

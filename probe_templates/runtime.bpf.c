@@ -31,7 +31,7 @@ struct record_rules {
     u16 rules[(MLBCC_RULES + 3) / 4 * 4];
 };
 BPF_ARRAY(record_rules, struct record_rules, MLBCC_RECORDS);
-// What a probe makes of its thread's time (tool/trace/tracing_cost.h): how often it was hit, how many
+// What a probe makes of its thread's time (tool/account/tracing_cost.h): how often it was hit, how many
 // of these calls were let go, so that no probe awaits their end; its records, and, of some of them,
 // the time from the probe's beginning until its record was made. And how many calls were too deep for
 // the kernel to await their end, and how many were of the 32-bit interface, and so no calls of this

@@ -30,12 +30,15 @@ NEEDS = {
     "report": ["event", "sink"],
     "view": ["report"],
     "python": ["bpf", "system"],
-    "terminal": ["report"],
+    "terminal": ["report", "system"],
     "exports": ["report", "system"],
-    "trace": ["view", "python", "terminal", "exports"],
+    "load": ["bpf", "system", "sink"],
+    "account": ["load", "sink"],
+    "session": ["account", "python", "terminal", "exports"],
+    "commands": ["session", "view"],
     "compiler": ["base"],
-    "doctor": ["trace"],
-    "cli": ["trace"],
+    "doctor": ["session"],
+    "cli": ["commands"],
     "": ["cli", "doctor"],  # main.cpp
 }
 
@@ -48,10 +51,13 @@ PUBLIC = {
     "sink": {"sink.h", "cost_text.h", "layers.h", "summary_text.h", "json.h", "buffer.h", "format.h", "output_file.h", "folded.h", "live_text.h"},
     "report": {"saved_trace.h", "json_line.h", "live_view.h", "profile.h", "progress.h", "requests.h"},
     "system": None,
-    "terminal": {"live_progress.h", "live_screen.h", "progress_bar.h"},
+    "terminal": {"live_progress.h", "live_screen.h", "print.h", "progress_bar.h"},
     "exports": {"exports.h", "options.h"},
-    "trace": {"trace.h", "messages.h", "commands.h", "headers.h", "report.h", "profile.h", "serve.h",
-              "convert.h", "timeline.h", "options.h", "features.h", "frontend.h", "rehearsal.h"},
+    "load": {"options.h", "steps.h", "frontend.h", "features.h", "loader.h", "rehearsal.h", "late.h",
+             "given.h", "going_on.h", "learning_probes.h", "self_check.h", "uprobe_touch.h", "detach.h"},
+    "account": {"coverage.h", "cost_account.h", "metrics.h", "process_looks.h", "sum_looks.h"},
+    "session": {"options.h", "session.h", "generation.h", "keep.h", "explain.h", "messages.h", "profile.h",
+                "report_file.h", "views.h"},
     "cli": {"command_line.h"},
 }
 
@@ -64,17 +70,18 @@ RESERVED = [
     # system/ has the counters of a process, which no BPF program sees.
     ("perf events", r"\b(__NR_perf_event_open|SYS_perf_event_open)\b", {"bpf", "compiler", "system"}),
     ("threads", r"#\s*include\s*<(thread|mutex|shared_mutex|condition_variable|future|stop_token|"
-     r"pthread\.h)>|\bpthread_create\b", {"base", "exports", "trace", "compiler"}),
+     r"pthread\.h)>|\bpthread_create\b", {"base", "terminal", "exports", "load", "account", "session",
+                                      "compiler"}),
     # system/ puts the dispositions of a launched command back; compiler/ answers a stack overflow of
-    # LLVM with its last words; only trace/ handles signals of the tracer.
+    # LLVM with its last words; only session/ and commands/ handle signals of the tracer.
     ("signal handling", r"\b(sigaction|signalfd|sigwait|sigtimedwait)\s*\(|\bstd::signal\s*\(",
-     {"trace", "system", "compiler"}),
+     {"session", "commands", "system", "compiler"}),
     # system/trusted_files.h says whose files rules, headers and templates may be.
     ("files that rules may name, not looked at for who wrote them", r"\bread_file\s*\(",
      {"base", "rules", "target", "system", "plan", "codegen", "bpf", "event", "sink", "report",
       "view", "compiler"}),
     ("wall time", r"\bsystem_clock\b|\bCLOCK_REALTIME\b|\bgettimeofday\b|"
-     r"\btime\s*\(\s*(nullptr|NULL|0)\s*\)", {"system", "trace"}),
+     r"\btime\s*\(\s*(nullptr|NULL|0)\s*\)", {"system", "session", "commands"}),
 ]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
@@ -280,13 +287,13 @@ class SelfTest(unittest.TestCase):
                          ["f.cpp:2: only bpf/, compiler/ may use BPF system calls"])
         self.assertEqual(found("bpf", "#include <bpf/bpf.h>"), [])
         self.assertEqual(len(found("event", "#include <thread>")), 1)
-        self.assertEqual(found("trace", "#include <thread>\nsigaction(SIGINT, &a, nullptr);"), [])
+        self.assertEqual(found("session", "#include <thread>\nsigaction(SIGINT, &a, nullptr);"), [])
         self.assertEqual(len(found("sink", "auto t = time(nullptr);")), 1)
         self.assertEqual(found("sink", "auto t = event.time(); // time(nullptr)"), [])
 
     def test_what_the_trace_reads_is_looked_at(self):
-        self.assertEqual(list(check_reserved("trace", Path("f.cpp"), "trusted_.read(path, 1);")), [])
-        self.assertEqual(len(list(check_reserved("trace", Path("f.cpp"), "read_file(path, 1);"))), 1)
+        self.assertEqual(list(check_reserved("session", Path("f.cpp"), "trusted_.read(path, 1);")), [])
+        self.assertEqual(len(list(check_reserved("session", Path("f.cpp"), "read_file(path, 1);"))), 1)
 
     def test_functions_are_found(self):
         self.assertEqual(self.lengths("int f(int a)\n{\n  if (a) {\n  }\n}\n"), [(2, 4)])

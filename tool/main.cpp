@@ -5,40 +5,33 @@
 #include "base/output.h"
 #include "base/tell.h"
 #include "cli/command_line.h"
+#include "commands/commands.h"
 #include "doctor/doctor.h"
 #include "system/inherited.h"
-#include "trace/commands.h"
-#include "trace/convert.h"
-#include "trace/headers.h"
-#include "trace/profile.h"
-#include "trace/report.h"
-#include "trace/serve.h"
-#include "trace/timeline.h"
-#include "trace/trace.h"
 
 namespace {
 
 using mlbcc::Command;
-namespace trace = mlbcc::trace;
+namespace commands = mlbcc::commands;
 
 int run(const mlbcc::CommandLine& line) {
-    const trace::TraceOptions& options = line.options;
+    const mlbcc::session::TraceOptions& options = line.options;
     const mlbcc::Verbosity verbosity = options.verbosity;
     switch (line.command) {
     case Command::trace:
-    case Command::top: return trace::run_trace(options);
-    case Command::profile: return trace::run_profile(options, line.profile);
-    case Command::serve: return trace::run_serve(options, line.serve);
-    case Command::check: return trace::run_check(options, line.compile);
-    case Command::list: return trace::run_list(options.rules, verbosity, line.pattern);
-    case Command::explain: return trace::run_explain(options.rules, verbosity, line.pattern);
-    case Command::emit: return trace::run_emit(options, line.emit);
-    case Command::rules: return trace::run_rules(options.rules);
-    case Command::headers: return trace::run_headers(options.rules, line.headers);
+    case Command::top: return commands::run_trace(options);
+    case Command::profile: return commands::run_profile(options, line.profile);
+    case Command::serve: return commands::run_serve(options, line.serve);
+    case Command::check: return commands::run_check(options, line.compile);
+    case Command::list: return commands::run_list(options.rules, verbosity, line.pattern);
+    case Command::explain: return commands::run_explain(options.rules, verbosity, line.pattern);
+    case Command::emit: return commands::run_emit(options, line.emit);
+    case Command::rules: return commands::run_rules(options.rules);
+    case Command::headers: return commands::run_headers(options.rules, line.headers);
     case Command::report:
-        return trace::run_report(line.file, line.calls, options.output, verbosity);
-    case Command::convert: return trace::run_convert(line.file, line.convert, verbosity);
-    case Command::timeline: return trace::run_timeline(line.file, line.timeline, verbosity);
+        return commands::run_report(line.file, line.calls, options.output, verbosity);
+    case Command::convert: return commands::run_convert(line.file, line.convert, verbosity);
+    case Command::timeline: return commands::run_timeline(line.file, line.timeline, verbosity);
     case Command::doctor: return mlbcc::doctor::run_doctor(options, line.json);
     }
     return mlbcc::kExitUsage;

@@ -64,7 +64,7 @@ class Table(unittest.TestCase):
 class Plans(unittest.TestCase):
     def test_a_source_of_one_folder(self):
         made = plan("tool/view/view.cpp", "tool/view/html.cpp")
-        self.assertEqual(made.units, {"view", "trace"})
+        self.assertEqual(made.units, {"view", "commands"})
         self.assertIn("test_page.", made.runtime)
         self.assertEqual(made.vm, set())
         self.assertNotIn("vm", made.steps())

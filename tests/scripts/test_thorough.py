@@ -14,7 +14,7 @@ class Owed(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = Path(folder.name)
         for name in ("probe_templates/a.bpf.c", "tool/bpf/kernel.cpp", "tool/codegen/emit.cpp",
-                     "tool/compiler/main.cpp", "tool/trace/loader.h", "tests/x"):
+                     "tool/compiler/main.cpp", "tool/load/loader.h", "tests/x"):
             self.write(name, name)
 
     def write(self, name, text):
@@ -27,7 +27,7 @@ class Owed(unittest.TestCase):
 
     def test_nothing_after_a_run(self):
         thorough.write(self.root, thorough.lines(self.root))
-        self.write("tool/trace/options.cpp", "what does not load programs")
+        self.write("tool/load/options.cpp", "what does not load programs")
         self.assertEqual(thorough.changed(self.root), [])
 
     def test_contents_names_and_new_files(self):
@@ -36,8 +36,8 @@ class Owed(unittest.TestCase):
         self.assertEqual(thorough.changed(self.root), ["probe_templates"])
         self.write("tool/bpf/maps.cpp", "")
         self.assertEqual(thorough.changed(self.root), ["probe_templates", "tool/bpf"])
-        (self.root / "tool/trace/loader.h").rename(self.root / "tool/trace/loaded.h")
-        self.assertEqual(thorough.changed(self.root), ["probe_templates", "tool/bpf", "tool/trace/loade*"])
+        (self.root / "tool/load/loader.h").rename(self.root / "tool/load/loaded.h")
+        self.assertEqual(thorough.changed(self.root), ["probe_templates", "tool/bpf", "tool/load/loade*"])
 
     def test_what_changes_during_the_run_is_owed(self):
         tested = thorough.lines(self.root)

@@ -70,7 +70,7 @@ template <typename Duration> int read_duration(const std::string& text, Duration
     return 0;
 }
 
-int read_times(const Texts& texts, trace::TraceOptions& o) {
+int read_times(const Texts& texts, session::TraceOptions& o) {
     for (int status : {read_duration(texts.duration, o.duration),
                        read_duration(texts.reload_wait, o.reload.wait),
                        read_duration(texts.open_wait, o.rules.open_wait),
@@ -95,7 +95,7 @@ int read_output_fd(int fd, std::string& output) {
     return 0;
 }
 
-int read_print(const Texts& texts, trace::TraceOptions& o) {
+int read_print(const Texts& texts, session::TraceOptions& o) {
     std::chrono::nanoseconds min{};
     if (int status = read_duration(texts.print_min, min); status != 0) return status;
     if (!texts.prints && texts.print_types.empty() && texts.print_min.empty()) return 0;
@@ -107,7 +107,7 @@ int read_print(const Texts& texts, trace::TraceOptions& o) {
     return 0;
 }
 
-int read_texts(const Texts& texts, trace::TraceOptions& o, bool writes_folded) {
+int read_texts(const Texts& texts, session::TraceOptions& o, bool writes_folded) {
     if (int status = read_times(texts, o); status != 0) return status;
     if (int status = read_pids(texts.pids, texts.pids_of, o.targets.pids); status != 0)
         return status;
@@ -136,7 +136,7 @@ int read_texts(const Texts& texts, trace::TraceOptions& o, bool writes_folded) {
 }
 
 // What stands for itself: -e's text, and standard input.
-void read_given(const Texts& texts, trace::RuleOptions& rules) {
+void read_given(const Texts& texts, load::RuleOptions& rules) {
     for (std::string& name : rules.rules) {
         if (name != "-") continue;
         name = "standard input";
@@ -182,7 +182,7 @@ bool is_same_file(const std::string& a, const std::string& b) {
 }
 
 // What a command writes, and what it is written with, would be mixed.
-int check_standard_output(const trace::TraceOptions& o) {
+int check_standard_output(const session::TraceOptions& o) {
     if (o.targets.command.empty()) return 0;
     if (o.output.trace == "-")
         return usage_error("the trace (-o -) and the command both write to standard output",
@@ -194,7 +194,7 @@ int check_standard_output(const trace::TraceOptions& o) {
     return 0;
 }
 
-int check_targets(const trace::TargetOptions& whom) {
+int check_targets(const session::TargetOptions& whom) {
     const int targets =
         (whom.command.empty() ? 0 : 1) + (whom.pids.empty() ? 0 : 1) + (whom.everyone ? 1 : 0);
     if (targets == 0)
@@ -208,7 +208,7 @@ int check_targets(const trace::TargetOptions& whom) {
 }
 
 int check_use(const CommandLine& line) {
-    const trace::OutputOptions& out = line.options.output;
+    const session::OutputOptions& out = line.options.output;
     bool lists_pattern =
         line.command == Command::list && line.pattern.find(':') != std::string::npos;
     const bool has_its_own = line.command == Command::doctor || line.command == Command::profile ||
@@ -249,7 +249,7 @@ int read_values(const Texts& texts, CommandLine& line) {
     read_given(texts, line.options.rules);
     if (int status = read_saved(texts.saved, line); status != 0) return status;
     const bool writes_folded =
-        line.command == Command::convert && line.convert.to == trace::ViewFormat::folded;
+        line.command == Command::convert && line.convert.to == session::ViewFormat::folded;
     if (int status = read_texts(texts, line.options, writes_folded); status != 0) return status;
     line.convert.output = line.options.output.trace;
     line.convert.by_duration = line.options.output.folded.by_duration;

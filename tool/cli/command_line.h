@@ -5,10 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "trace/convert.h"
-#include "trace/options.h"
-#include "trace/report.h"
-#include "trace/timeline.h"
+#include "commands/commands.h"
+#include "session/options.h"
 
 namespace mlbcc {
 
@@ -31,17 +29,17 @@ enum class Command {
 
 struct CommandLine {
     Command command = Command::trace;
-    trace::TraceOptions options;
-    trace::ProfileOptions profile;
-    trace::ServeOptions serve;
+    session::TraceOptions options;
+    session::ProfileOptions profile;
+    session::ServeOptions serve;
     std::string pattern;   // list
     std::string file;      // report, convert, timeline
     bool json = false;     // doctor
     bool compile = false;  // check
-    trace::EmitOptions emit;
-    trace::HeadersOptions headers;
-    trace::ConvertOptions convert;
-    trace::TimelineOptions timeline;
+    commands::EmitOptions emit;
+    commands::HeadersOptions headers;
+    commands::ConvertOptions convert;
+    commands::TimelineOptions timeline;
     std::optional<view::CallSelection> calls;  // report
 };
 

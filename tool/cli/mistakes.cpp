@@ -10,7 +10,7 @@
 
 #include "base/diagnostic.h"
 #include "base/output.h"
-#include "trace/options.h"
+#include "session/options.h"
 
 namespace mlbcc {
 namespace {

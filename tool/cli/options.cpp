@@ -5,7 +5,7 @@
 namespace mlbcc {
 namespace {
 
-void add_rules(CLI::App& app, trace::TraceOptions& o, Texts& texts) {
+void add_rules(CLI::App& app, session::TraceOptions& o, Texts& texts) {
     app.add_option(
            "-r,--rules", o.rules.rules,
            "Rule file, the name of a bundled one (mlbcc rules), or - for standard input; may "
@@ -33,7 +33,7 @@ void add_rules(CLI::App& app, trace::TraceOptions& o, Texts& texts) {
     app.add_flag("--no-cache", texts.no_cache, "Compile again, and cache nothing");
 }
 
-void add_targets(CLI::App& app, trace::TraceOptions& o, Texts& texts) {
+void add_targets(CLI::App& app, session::TraceOptions& o, Texts& texts) {
     app.add_option("-p,--pid", texts.pids,
                    "Trace these running processes, their threads and children; may be given again")
         ->type_name("N,...")
@@ -52,7 +52,7 @@ void add_targets(CLI::App& app, trace::TraceOptions& o, Texts& texts) {
                  "Under sudo, run the command as root, not as the invoking user");
 }
 
-void add_output(CLI::App& app, trace::TraceOptions& o, Texts& texts) {
+void add_output(CLI::App& app, session::TraceOptions& o, Texts& texts) {
     app.add_option(
            "-o,--output", o.output.trace,
            "Trace file (JSON lines); - is standard output; default traces/trace_<time>.jsonl")
@@ -75,7 +75,7 @@ void add_output(CLI::App& app, trace::TraceOptions& o, Texts& texts) {
     app.add_flag("-v,--verbose", texts.verbose, "Show how long each step takes");
 }
 
-void add_running(CLI::App& app, trace::TraceOptions& o, Texts& texts) {
+void add_running(CLI::App& app, session::TraceOptions& o, Texts& texts) {
     app.add_option("--buffer", texts.buffer, "Size of the event buffer of each CPU; default 16MiB")
         ->type_name("SIZE");
     app.add_flag("--watch", o.rules.watch,

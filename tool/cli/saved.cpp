@@ -10,22 +10,22 @@ namespace {
 
 const std::vector<std::string> kForms{"chrome", "perfetto", "folded", "csv", "html"};
 
-trace::ViewFormat format_of(const std::string& name) {
-    if (name == "perfetto") return trace::ViewFormat::perfetto;
-    if (name == "folded") return trace::ViewFormat::folded;
-    if (name == "html") return trace::ViewFormat::html;
-    return name == "csv" ? trace::ViewFormat::csv : trace::ViewFormat::chrome;
+session::ViewFormat format_of(const std::string& name) {
+    if (name == "perfetto") return session::ViewFormat::perfetto;
+    if (name == "folded") return session::ViewFormat::folded;
+    if (name == "html") return session::ViewFormat::html;
+    return name == "csv" ? session::ViewFormat::csv : session::ViewFormat::chrome;
 }
 
-int read_max_size(const SavedTexts& texts, trace::ConvertOptions& convert) {
+int read_max_size(const SavedTexts& texts, commands::ConvertOptions& convert) {
     if (texts.max_size.empty()) return 0;
-    if (convert.to != trace::ViewFormat::perfetto)
+    if (convert.to != session::ViewFormat::perfetto)
         return usage_error("--max-size is for `--to perfetto`");
     convert.max_size = parse_size(texts.max_size);
     if (!convert.max_size)
         return usage_error(fmt::format("`{}` is not a size", texts.max_size),
                            "write 100MiB or 512KiB; at most 4GiB");
-    if (*convert.max_size >= trace::kLeastMaxSize) return 0;
+    if (*convert.max_size >= commands::kLeastMaxSize) return 0;
     return usage_error(fmt::format("`{}` is too small a file", texts.max_size),
                        "write 64KiB or more");
 }
@@ -113,7 +113,7 @@ void add_convert(CLI::App& app, CommandLine& line, SavedTexts& texts) {
 }
 
 void add_timeline(CLI::App& app, CommandLine& line, SavedTexts& texts) {
-    trace::TimelineOptions& timeline = line.timeline;
+    commands::TimelineOptions& timeline = line.timeline;
     timeline.calls.top = 30;
     CLI::App* sub = app.add_subcommand("timeline", "Draw a saved trace on the terminal");
     sub->fallthrough();

@@ -34,7 +34,7 @@ bool is_function_name(const std::string& text) {
 }
 
 // "./libapp.so:app_works_for"
-int read_marker(const std::string& text, trace::ServeOptions& serve) {
+int read_marker(const std::string& text, session::ServeOptions& serve) {
     if (text.empty()) return 0;
     size_t colon = text.rfind(':');
     std::string library = text.substr(0, colon);
@@ -92,7 +92,7 @@ void add_serve(CLI::App& app, CommandLine& line, ServeTexts& texts) {
         ->check(unsaid(CLI::PositiveNumber));
 }
 
-int read_serve(const ServeTexts& texts, trace::ServeOptions& serve) {
+int read_serve(const ServeTexts& texts, session::ServeOptions& serve) {
     const bool by_category =
         std::ranges::find(serve.syscalls, serve.kCategories) != serve.syscalls.end();
     if (by_category && serve.syscalls.size() > 1)

@@ -14,6 +14,6 @@ struct ServeTexts {  // what CLI11 takes as text
 };
 void add_serve(CLI::App& app, CommandLine& line, ServeTexts& texts);
 // After parsing. Returns the status of a mistake, or 0.
-int read_serve(const ServeTexts& texts, trace::ServeOptions& serve);
+int read_serve(const ServeTexts& texts, session::ServeOptions& serve);
 
 }  // namespace mlbcc

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "cli/mistakes.h"
+#include "session/options.h"
 #include "system/proc.h"
-#include "trace/options.h"
 
 namespace mlbcc {
 namespace {

@@ -18,8 +18,8 @@ constexpr const char* kUsualRules = "cuda";
 
 }  // namespace
 
-int run_doctor(const trace::TraceOptions& options, bool json) {
-    trace::TraceOptions asked = options;
+int run_doctor(const session::TraceOptions& options, bool json) {
+    session::TraceOptions asked = options;
     if (asked.rules.rules.empty()) asked.rules.rules = {kUsualRules};
     const bool were_named = !options.rules.rules.empty();
     Findings found = examine_machine(asked.targets.pids, asked.output.trace);

@@ -3,12 +3,12 @@
 // (checks.h), and the verdicts are shown as text or JSON (text.h).
 #pragma once
 
-#include "trace/options.h"
+#include "session/options.h"
 
 namespace mlbcc::doctor {
 
 // 0 if a trace with the rules of `options` (without any: with those for CUDA) would work here, else
 // kExitFailure.
-int run_doctor(const trace::TraceOptions& options, bool json);
+int run_doctor(const session::TraceOptions& options, bool json);
 
 }  // namespace mlbcc::doctor

@@ -5,11 +5,11 @@
 
 #include <filesystem>
 
+#include "load/features.h"
 #include "system/install_paths.h"
 #include "system/kernel_btf.h"
 #include "system/proc.h"
 #include "system/process_view.h"
-#include "trace/features.h"
 
 namespace mlbcc::doctor {
 namespace {
@@ -65,7 +65,7 @@ Findings examine_machine(const std::vector<int>& pids, const std::string& output
     found.release = names.release;
     found.architecture = names.machine;
     found.preemption = system::read_preemption();
-    found.preempts_points = trace::find_features().preempts_points;
+    found.preempts_points = load::find_features().preempts_points;
     found.rights = system::read_rights();
     found.settings = system::read_settings();
     found.abilities = bpf::try_abilities();

@@ -8,13 +8,13 @@
 #include "base/result.h"
 #include "bpf/abilities.h"
 #include "bpf/compiler.h"
+#include "session/options.h"
 #include "system/container.h"
 #include "system/disk_space.h"
 #include "system/gpu_driver.h"
 #include "system/kernel_release.h"
 #include "system/mounts.h"
 #include "system/rights.h"
-#include "trace/options.h"
 
 namespace mlbcc::doctor {
 
@@ -75,6 +75,6 @@ struct Findings {
 Findings examine_machine(const std::vector<int>& pids, const std::string& output);
 
 // With the libraries that the rules name, and those that `mlbcc doctor` always looks for.
-void examine_rules(const trace::TraceOptions& options, Findings& found);
+void examine_rules(const session::TraceOptions& options, Findings& found);
 
 }  // namespace mlbcc::doctor

@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 
 #include "doctor/findings.h"
+#include "load/frontend.h"
+#include "load/rehearsal.h"
 #include "system/identity.h"
 #include "system/paths.h"
 #include "system/trusted_files.h"
-#include "trace/frontend.h"
-#include "trace/rehearsal.h"
 
 namespace mlbcc::doctor {
 namespace {
@@ -130,11 +130,11 @@ void find_libraries(const rules::RuleSet& rules, target::Host& host, Findings& f
 
 }  // namespace
 
-void examine_rules(const trace::TraceOptions& options, Findings& found) {
+void examine_rules(const session::TraceOptions& options, Findings& found) {
     RulesFinding& rules = found.rules;
     rules.names = options.rules.rules;
-    trace::Steps steps(false);
-    trace::Frontend frontend(options.rules, steps);
+    load::Steps steps(false);
+    load::Frontend frontend(options.rules, steps);
     frontend.expects = true;
     const Result<void> planned = frontend.up_to_plan(views_of(options.targets.pids));
     rules.rules = rules::written_rules(frontend.rules);
@@ -150,8 +150,8 @@ void examine_rules(const trace::TraceOptions& options, Findings& found) {
         rules.error = first_mistake(frontend.diagnostics);
     } else {
         rules.stacks = frontend.plan.knows_mappings() || frontend.plan.takes_python();
-        trace::Loader loader(frontend, steps);
-        const Result<void> loaded = trace::rehearse(options, frontend, loader);
+        load::Loader loader(frontend, steps);
+        const Result<void> loaded = load::rehearse(options.loading(), frontend, loader);
         rules.works = loaded.ok();
         if (!loaded) rules.error = loaded.error();
     }

@@ -1,0 +1,26 @@
+#include "session/kernel_names.h"
+
+#include <fmt/format.h>
+
+#include "base/tell.h"
+
+namespace mlbcc::session {
+
+void KernelFunctionNames::read(Verbosity verbosity, const std::string& kallsyms) {
+    Result<system::KernelSymbols> symbols = system::KernelSymbols::read(kallsyms);
+    if (symbols) {
+        symbols_.emplace(std::move(*symbols));
+        return;
+    }
+    const Error& error = symbols.error();
+    tell_note(verbosity, fmt::format("kernel stacks have addresses for names: {}{}{}",
+                                     error.message(), error.help.empty() ? "" : "; ", error.help));
+}
+
+std::optional<event::KernelName> KernelFunctionNames::find(uint64_t address) const {
+    auto place = symbols_ ? symbols_->find(address) : std::nullopt;
+    if (!place) return std::nullopt;
+    return event::KernelName{place->name, place->module, place->offset};
+}
+
+}  // namespace mlbcc::session

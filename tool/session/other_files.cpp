@@ -1,0 +1,115 @@
+#include "session/other_files.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/glob.h"
+#include "base/terminal_text.h"
+#include "system/paths.h"
+#include "system/proc.h"
+
+namespace mlbcc::session {
+namespace {
+
+constexpr uint64_t kPatienceNs = 1'000'000'000;  // rings are read one after the other
+constexpr size_t kMostCommands = 1 << 16;
+
+std::string_view folder_of(std::string_view path) {
+    return path.substr(0, path.rfind('/'));
+}
+
+// The folder may be a link, and the version of the file another. What is there below the place's
+// own root is none that its name leads to.
+bool is_at(const system::Place& place, uint64_t inode, const std::string& path) {
+    if (!place.has_folder()) return false;
+    if (glob_match(place.pattern, path)) return true;
+    const auto folder = system::canonical_path(place.root, folder_of(place.pattern));
+    if (!folder || *folder != fmt::format("{}{}", place.root, folder_of(path))) return false;
+    const auto own = system::file_id(place.root + path);
+    return !own || own->inode != inode;
+}
+
+}  // namespace
+
+void OtherFiles::look_at(const event::Record& record) {
+    if (!has_work()) return;
+    if (commands_.size() == kMostCommands) commands_.clear();
+    const auto change = static_cast<plan::ProcessChange>(record.header.probe);
+    const plan::ProcessRecord process = record.process();
+    if (change == plan::ProcessChange::exec) {
+        commands_[record.header.pid] = record.comm();
+    } else {
+        commands_.try_emplace(record.header.pid);
+    }
+    if (change == plan::ProcessChange::fork && process.is_thread == 0 && process.other != 0)
+        commands_.try_emplace(process.other, commands_[record.header.pid]);
+}
+
+void OtherFiles::mapped(uint32_t pid, uint64_t inode, const std::string& path, uint64_t time_ns) {
+    for (const target::SoughtLibrary& library : frontend_.libraries) {
+        if (told_.contains(library.title) || !is_meant(library, inode, path)) continue;
+        if (is_traced(inode)) continue;
+        has_new_ |= seen_.try_emplace({pid, &library}, Other{path, time_ns}).second;
+    }
+}
+
+std::vector<std::string> OtherFiles::notes(uint64_t now_ns) {
+    std::vector<std::string> notes;
+    if (std::exchange(has_new_, false)) add_running();
+    std::erase_if(seen_, [&](const auto& one) {
+        const auto& [use, other] = one;
+        if (!follower_.follows_all() && !commands_.contains(use.first))
+            return other.time_ns + kPatienceNs < now_ns;
+        if (told_.insert(use.second->title).second) notes.push_back(note_of(use, other.path));
+        return true;
+    });
+    return notes;
+}
+
+// Of those that were traced from the beginning there is no record.
+void OtherFiles::add_running() {
+    if (follower_.follows_all()) return;
+    for (const int pid : follower_.processes()) commands_.try_emplace(static_cast<uint32_t>(pid));
+}
+
+bool OtherFiles::is_meant(const target::SoughtLibrary& library, uint64_t inode,
+                          const std::string& path) const {
+    if (frontend_.grows_anywhere(library)) return false;
+    return std::ranges::any_of(library.names, [&](const target::LibraryName& name) {
+        // Of most files no more is asked: all of the machine are told of.
+        if (!system::is_called(system::file_name(name.text), {{}, path, {}})) return false;
+        if (!name.has_folder()) return true;
+        const auto places = frontend_.places(name);
+        return std::ranges::any_of(
+            places, [&](const system::Place& place) { return is_at(place, inode, path); });
+    });
+}
+
+bool OtherFiles::is_traced(uint64_t inode) {
+    const auto& probes = frontend_.plan.probes;
+    for (std::string last; probes_ < probes.size(); ++probes_) {
+        if (probes[probes_].kind != plan::ProbeKind::function) continue;
+        const std::string& path = frontend_.function(probes[probes_].id).path;
+        if (path == last) continue;
+        last = path;
+        if (const auto file = system::file_id(path)) inodes_.insert(file->inode);
+    }
+    return inodes_.contains(inode) || (late_ && late_->has_traced(inode));
+}
+
+std::string OtherFiles::note_of(const Use& use, const std::string& path) const {
+    const auto& [pid, library] = use;
+    const auto told = commands_.find(pid);
+    const std::string command = told != commands_.end() && !told->second.empty()
+                                    ? told->second
+                                    : system::comm_of(static_cast<int>(pid)).value_or("?");
+    const bool by_path = std::ranges::all_of(library->names, &target::LibraryName::has_folder);
+    return fmt::format("{} (PID {}) uses another {}, {}, which is not traced; {}",
+                       on_terminal(command), pid, library->title, on_terminal(path),
+                       by_path ? "run mlbcc inside its root, or attach with --pid"
+                               : "name that file in the rule, or make the rule `on optional` and "
+                                 "give --late-anywhere");
+}
+
+}  // namespace mlbcc::session

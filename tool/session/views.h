@@ -1,0 +1,27 @@
+// How the programs that are traced, or will be, find their libraries.
+#pragma once
+
+#include <sys/types.h>
+
+#include <vector>
+
+#include "base/result.h"
+#include "session/options.h"
+#include "system/process.h"
+#include "system/process_view.h"
+
+namespace mlbcc::session {
+
+system::LaunchOptions launch_options(const TargetOptions& targets);
+
+// Whose the processes are that are traced: the command's user, or that of the first one named.
+uid_t user_of(const TargetOptions& targets);
+
+// Of the command, or each process that the options name; one that cannot be looked at is an error.
+Result<std::vector<system::ProcessView>> views_of(const TargetOptions& targets);
+system::ProcessView own_view();  // that of a program which we would start
+// Of the command, and as many as can be looked at of the processes that are traced by now.
+Result<std::vector<system::ProcessView>> views_of(const TargetOptions& targets,
+                                                  const std::vector<int>& pids);
+
+}  // namespace mlbcc::session
