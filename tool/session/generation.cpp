@@ -10,7 +10,6 @@
 #include "base/threads.h"
 #include "load/detach.h"
 #include "load/self_check.h"
-#include "system/clock.h"
 #include "system/proc.h"
 
 namespace mlbcc::session {
@@ -138,9 +137,8 @@ void Generation::mapped(const bpf::MappingStream::Mapped& mapping) {
     other_files.mapped(mapping.pid, mapping.inode, mapping.path, mapping.time_ns);
 }
 
-void Generation::tell_other_files() {
-    for (const std::string& note : other_files.notes(system::monotonic_ns()))
-        tell_note(options_.verbosity, note);
+void Generation::tell_other_files(uint64_t read_ns) {
+    for (const std::string& note : other_files.notes(read_ns)) tell_note(options_.verbosity, note);
 }
 
 void Generation::take_late(const std::function<void()>& grown) {

@@ -62,7 +62,7 @@ public:
     // What a record says of processes and functions, whatever the pipeline makes of it.
     void look_at(std::span<const std::byte> record);
     void mapped(const bpf::MappingStream::Mapped& mapping);
-    void tell_other_files();
+    void tell_other_files(uint64_t read_ns);              // all records until then have been read
     void take_late(const std::function<void()>& grown);   // whoever opened it waits until this ends
     void take_given(const std::function<void()>& grown);  // functions by address
     void stop_waiting();                                  // for libraries

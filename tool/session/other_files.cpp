@@ -14,6 +14,7 @@ namespace {
 
 constexpr uint64_t kPatienceNs = 1'000'000'000;  // rings are read one after the other
 constexpr size_t kMostCommands = 1 << 16;
+constexpr int kMostForks = 64;  // between a process and what it runs
 
 std::string_view folder_of(std::string_view path) {
     return path.substr(0, path.rfind('/'));
@@ -34,16 +35,32 @@ bool is_at(const system::Place& place, uint64_t inode, const std::string& path) 
 
 void OtherFiles::look_at(const event::Record& record) {
     if (!has_work()) return;
-    if (commands_.size() == kMostCommands) commands_.clear();
+    if (commands_.size() >= kMostCommands) commands_.clear();
     const auto change = static_cast<plan::ProcessChange>(record.header.probe);
     const plan::ProcessRecord process = record.process();
-    if (change == plan::ProcessChange::exec) {
-        commands_[record.header.pid] = record.comm();
-    } else {
-        commands_.try_emplace(record.header.pid);
-    }
+    const uint32_t pid = record.header.pid;
+    const uint64_t time_ns = record.header.time_ns;
+    commands_.try_emplace({pid, 0});
+    if (change == plan::ProcessChange::exec)
+        commands_[{pid, time_ns}] = Began{std::string(record.comm()), 0};
     if (change == plan::ProcessChange::fork && process.is_thread == 0 && process.other != 0)
-        commands_.try_emplace(process.other, commands_[record.header.pid]);
+        commands_.try_emplace({process.other, time_ns}, Began{"", pid});
+}
+
+bool OtherFiles::is_known(uint32_t pid) const {
+    const auto first = commands_.lower_bound({pid, 0});
+    return first != commands_.end() && first->first.first == pid;
+}
+
+std::string OtherFiles::command_at(uint32_t pid, uint64_t time_ns) const {
+    for (int forks = 0; forks < kMostForks; ++forks) {
+        auto found = commands_.upper_bound({pid, time_ns});
+        if (found == commands_.begin() || (--found)->first.first != pid) break;
+        if (found->second.parent == 0) return found->second.command;
+        pid = found->second.parent;
+        time_ns = found->first.second;
+    }
+    return "";
 }
 
 void OtherFiles::mapped(uint32_t pid, uint64_t inode, const std::string& path, uint64_t time_ns) {
@@ -54,14 +71,15 @@ void OtherFiles::mapped(uint32_t pid, uint64_t inode, const std::string& path, u
     }
 }
 
-std::vector<std::string> OtherFiles::notes(uint64_t now_ns) {
+std::vector<std::string> OtherFiles::notes(uint64_t read_ns) {
     std::vector<std::string> notes;
     if (std::exchange(has_new_, false)) add_running();
     std::erase_if(seen_, [&](const auto& one) {
         const auto& [use, other] = one;
-        if (!follower_.follows_all() && !commands_.contains(use.first))
-            return other.time_ns + kPatienceNs < now_ns;
-        if (told_.insert(use.second->title).second) notes.push_back(note_of(use, other.path));
+        if (other.time_ns >= read_ns) return false;  // what it runs may be told of in a moment
+        if (!follower_.follows_all() && !is_known(use.first))
+            return other.time_ns + kPatienceNs < read_ns;
+        if (told_.insert(use.second->title).second) notes.push_back(note_of(use, other));
         return true;
     });
     return notes;
@@ -70,7 +88,8 @@ std::vector<std::string> OtherFiles::notes(uint64_t now_ns) {
 // Of those that were traced from the beginning there is no record.
 void OtherFiles::add_running() {
     if (follower_.follows_all()) return;
-    for (const int pid : follower_.processes()) commands_.try_emplace(static_cast<uint32_t>(pid));
+    for (const int pid : follower_.processes())
+        commands_.try_emplace({static_cast<uint32_t>(pid), 0});
 }
 
 bool OtherFiles::is_meant(const target::SoughtLibrary& library, uint64_t inode,
@@ -98,15 +117,13 @@ bool OtherFiles::is_traced(uint64_t inode) {
     return inodes_.contains(inode) || (late_ && late_->has_traced(inode));
 }
 
-std::string OtherFiles::note_of(const Use& use, const std::string& path) const {
+std::string OtherFiles::note_of(const Use& use, const Other& other) const {
     const auto& [pid, library] = use;
-    const auto told = commands_.find(pid);
-    const std::string command = told != commands_.end() && !told->second.empty()
-                                    ? told->second
-                                    : system::comm_of(static_cast<int>(pid)).value_or("?");
+    std::string command = command_at(pid, other.time_ns);
+    if (command.empty()) command = system::comm_of(static_cast<int>(pid)).value_or("?");
     const bool by_path = std::ranges::all_of(library->names, &target::LibraryName::has_folder);
     return fmt::format("{} (PID {}) uses another {}, {}, which is not traced; {}",
-                       on_terminal(command), pid, library->title, on_terminal(path),
+                       on_terminal(command), pid, library->title, on_terminal(other.path),
                        by_path ? "run mlbcc inside its root, or attach with --pid"
                                : "name that file in the rule, or make the rule `on optional` and "
                                  "give --late-anywhere");

@@ -33,7 +33,8 @@ public:
     void look_at(const event::Record& record);  // of a process
     // `path` is as the process sees it. Device numbers differ from those of stat() on Btrfs.
     void mapped(uint32_t pid, uint64_t inode, const std::string& path, uint64_t time_ns);
-    std::vector<std::string> notes(uint64_t now_ns);
+    // All records until then have been read: what came later is told the next time.
+    std::vector<std::string> notes(uint64_t read_ns);
 
 private:
     struct Other {
@@ -45,16 +46,25 @@ private:
                   const std::string& path) const;
     bool is_traced(uint64_t inode);
     void add_running();
-    std::string note_of(const Use& use, const std::string& path) const;
+    bool is_known(uint32_t pid) const;
+    // What ran in a process at that time; "" where it was not told.
+    std::string command_at(uint32_t pid, uint64_t time_ns) const;
+    std::string note_of(const Use& use, const Other& other) const;
+
+    struct Began {
+        std::string command;  // that was executed, or
+        uint32_t parent = 0;  // the process that forked; neither: not told
+    };
 
     const load::Frontend& frontend_;
     Follower& follower_;
     const std::optional<load::LateLibraries>& late_;
-    std::map<uint32_t, std::string> commands_;  // of traced processes; "" where it was not told
-    std::map<Use, Other> seen_;                 // of processes that may not be traced
-    bool has_new_ = false;                      // since notes() was asked
-    std::set<std::string> told_;                // titles of libraries
-    std::set<uint64_t> inodes_;                 // of the plan's first `probes_` probes
+    // Of traced processes, from a time on: records of several CPUs are read in any order.
+    std::map<std::pair<uint32_t, uint64_t>, Began> commands_;
+    std::map<Use, Other> seen_;   // of processes that may not be traced
+    bool has_new_ = false;        // since notes() was asked
+    std::set<std::string> told_;  // titles of libraries
+    std::set<uint64_t> inodes_;   // of the plan's first `probes_` probes
     size_t probes_ = 0;
 };
 

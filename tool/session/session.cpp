@@ -152,7 +152,7 @@ void Session::sweep() {
         change_->coming->take_given([] {});
     }
     if (mappings_) mappings_->sweep();
-    now_->tell_other_files();
+    now_->tell_other_files(now);
     now_->looks->work(
         now, [this] { return now_->follower.processes(); }, pipeline_);
     if (!change_) now_->sums.work(now, pipeline_);
@@ -300,7 +300,7 @@ Result<void> Session::finish(End end) {
     now_->detach();
     if (mappings_) mappings_->sweep();
     now_->stream->sweep();
-    now_->tell_other_files();
+    now_->tell_other_files(system::monotonic_ns());
     add_losses(end_ns);
     pipeline_.finish();
     give(now_->sums.last(end_ns, pipeline_));
