@@ -126,7 +126,7 @@ int read_texts(const Texts& texts, session::TraceOptions& o, bool writes_folded)
     if (texts.attach == "perf") o.rules.attach = codegen::AttachMode::perf;
     if (!texts.folded_by.empty() && o.output.folded.file.empty() && !writes_folded)
         return usage_error("--folded-by says how --folded FILE is written", "add --folded FILE");
-    o.output.report.fail_on = report::severity_of(texts.fail_on);
+    o.output.report.fail_on = profile::severity_of(texts.fail_on);
     o.output.folded.by_duration = texts.folded_by == "duration";
     o.reading.realtime = !texts.no_realtime;
     o.rules.use_cache = !texts.no_cache;

@@ -53,7 +53,7 @@ void add_serve(CLI::App& app, CommandLine& line, ServeTexts& texts) {
     CLI::App* serve = app.add_subcommand("serve", "Where the time of a server's requests goes");
     serve->fallthrough();
     serve->callback([&line] { line.command = Command::serve; });
-    report::RequestOptions& requests = line.serve.requests;
+    requests::RequestOptions& requests = line.serve.requests;
     serve->add_option("--json", line.options.output.report.json, "Write the numbers to this file")
         ->type_name("FILE");
     serve->add_option("--interval", texts.interval, "Also show the table this often")

@@ -28,10 +28,10 @@ inline constexpr uint64_t kLeastMaxSize = 64 << 10;  // bytes
 
 struct ConvertOptions {
     session::ViewFormat to{};
-    std::string output;                // file; "" is beside the trace, with the form's ending
-    std::optional<uint64_t> max_size;  // bytes of the file, of perfetto
-    bool by_duration = false;          // of folded: what a stack weighs
-    report::RequestOptions requests;   // of html, from a trace of `serve`
+    std::string output;                 // file; "" is beside the trace, with the form's ending
+    std::optional<uint64_t> max_size;   // bytes of the file, of perfetto
+    bool by_duration = false;           // of folded: what a stack weighs
+    requests::RequestOptions requests;  // of html, from a trace of `serve`
 };
 
 struct TimelineOptions {

@@ -2,8 +2,8 @@
 
 #include "base/tell.h"
 #include "commands/folded.h"
-#include "report/profile.h"
-#include "report/requests.h"
+#include "profile/profile.h"
+#include "requests/requests.h"
 #include "terminal/progress_bar.h"
 #include "view/view.h"
 
@@ -30,24 +30,23 @@ std::string output_for(std::string file, session::ViewFormat format) {
     return file + ending_of(format);
 }
 
-std::string profile_of(report::TraceFile& trace) {
-    Result<std::optional<report::SavedProfile>> saved = report::read_profile(trace);
-    return saved && *saved ? report::profile_json((*saved)->profile) : "";
+std::string profile_of(saved::TraceFile& trace) {
+    Result<std::optional<profile::SavedProfile>> saved = profile::read_profile(trace);
+    return saved && *saved ? profile::profile_json((*saved)->profile) : "";
 }
 
-std::string requests_of(report::TraceFile& trace, const report::RequestOptions& options) {
-    report::Requests requests(options);
-    Result<std::optional<report::SavedRequests>> saved = report::read_requests(trace, requests);
+std::string requests_of(saved::TraceFile& trace, const requests::RequestOptions& options) {
+    requests::Requests requests(options);
+    Result<std::optional<requests::SavedRequests>> saved = requests::read_requests(trace, requests);
     return saved && *saved ? requests.json((*saved)->time_ns, (*saved)->lost) : "";
 }
 
 // Standard input cannot be read twice: there are none of it.
-view::Reports reports_of(const std::string& file, const report::RequestOptions& requests) {
+view::Reports reports_of(const std::string& file, const requests::RequestOptions& requests) {
     view::Reports reports;
     if (file == "-") return reports;
-    if (auto trace = report::TraceFile::open(file)) reports.profile = profile_of(*trace);
-    if (auto trace = report::TraceFile::open(file))
-        reports.requests = requests_of(*trace, requests);
+    if (auto trace = saved::TraceFile::open(file)) reports.profile = profile_of(*trace);
+    if (auto trace = saved::TraceFile::open(file)) reports.requests = requests_of(*trace, requests);
     return reports;
 }
 
@@ -67,9 +66,9 @@ view::Opened open_writer(const ConvertOptions& convert, const std::string& path,
 int write_view(const std::string& file, const ConvertOptions& convert, const std::string& path,
                Verbosity verbosity) {
     terminal::ProgressBar bar(verbosity);
-    Result<report::TraceFile> trace = report::TraceFile::open(file, bar.progress());
+    Result<saved::TraceFile> trace = saved::TraceFile::open(file, bar.progress());
     if (!trace) return tell(trace.error());
-    Result<report::ReadLines> read = view::convert(*trace, [&](const view::Origin& origin) {
+    Result<saved::ReadLines> read = view::convert(*trace, [&](const view::Origin& origin) {
         return open_writer(convert, path, file, origin);
     });
     bar.end();

@@ -1,7 +1,7 @@
 #include "commands/folded.h"
 
 #include "base/tell.h"
-#include "report/saved_trace.h"
+#include "saved/saved_trace.h"
 #include "session/report_file.h"
 #include "terminal/progress_bar.h"
 
@@ -12,10 +12,10 @@ int fold_saved_trace(const std::string& file, const session::FoldedOptions& want
     Result<std::unique_ptr<sink::Sink>> folded = session::open_folded(wanted, verbosity);
     if (!folded) return tell(folded.error());
     terminal::ProgressBar bar(verbosity);
-    Result<report::TraceFile> trace = report::TraceFile::open(file, bar.progress());
+    Result<saved::TraceFile> trace = saved::TraceFile::open(file, bar.progress());
     if (!trace) return tell(trace.error());
     sink::TraceEnd end;
-    Result<report::ReadLines> read = trace->replay(**folded, end);
+    Result<saved::ReadLines> read = trace->replay(**folded, end);
     bar.end();
     if (!read) return tell(read.error());
     terminal::tell_unread(*read, file, verbosity);

@@ -7,7 +7,7 @@
 #include "base/output.h"
 #include "base/tell.h"
 #include "commands/folded.h"
-#include "report/saved_trace.h"
+#include "saved/saved_trace.h"
 #include "session/profile.h"
 #include "session/report_file.h"
 #include "sink/summary_text.h"
@@ -16,13 +16,13 @@
 namespace mlbcc::commands {
 namespace {
 
-int report_calls(report::TraceFile& trace, terminal::ProgressBar& bar, const std::string& file,
+int report_calls(saved::TraceFile& trace, terminal::ProgressBar& bar, const std::string& file,
                  const view::CallSelection& wanted, const session::ReportOptions& report,
                  Verbosity verbosity) {
     Result<session::ReportFile> json = session::ReportFile::create(report.json);
     if (!json) return tell(json.error());
     std::unique_ptr<view::CallReport> calls = view::report_calls(wanted);
-    Result<report::ReadLines> read = view::convert(trace, *calls);
+    Result<saved::ReadLines> read = view::convert(trace, *calls);
     bar.end();
     if (!read) return tell(read.error());
     terminal::tell_unread(*read, file, verbosity);
@@ -37,9 +37,9 @@ int report_calls(report::TraceFile& trace, terminal::ProgressBar& bar, const std
 
 // Nothing if the trace in `file` is not one of a profile; else the exit status. Then nothing of it
 // has been read.
-std::optional<int> report_saved_profile(report::TraceFile& trace, const std::string& file,
+std::optional<int> report_saved_profile(saved::TraceFile& trace, const std::string& file,
                                         const session::ReportOptions& report, Verbosity verbosity) {
-    Result<std::optional<report::SavedProfile>> saved = report::read_profile(trace);
+    Result<std::optional<profile::SavedProfile>> saved = profile::read_profile(trace);
     if (!saved) return tell(saved.error());
     if (!*saved) return {};
     if (!(*saved)->has_summary) {
@@ -59,14 +59,14 @@ std::optional<int> report_saved_profile(report::TraceFile& trace, const std::str
 
 // Nothing if the trace in `file` is not one of a server; else the exit status. Then nothing of it
 // has been read.
-std::optional<int> report_saved_requests(report::TraceFile& trace, const std::string& file,
+std::optional<int> report_saved_requests(saved::TraceFile& trace, const std::string& file,
                                          const session::ReportOptions& report,
                                          Verbosity verbosity) {
-    report::Requests requests({});
-    Result<std::optional<report::SavedRequests>> saved = report::read_requests(trace, requests);
+    requests::Requests requests({});
+    Result<std::optional<requests::SavedRequests>> saved = requests::read_requests(trace, requests);
     if (!saved) return tell(saved.error());
     if (!*saved) return {};
-    const report::SavedRequests& found = **saved;
+    const requests::SavedRequests& found = **saved;
     if (!found.has_summary) {
         tell_note(verbosity,
                   fmt::format("{} has no summary: it was cut, or is still being written", file));
@@ -86,7 +86,7 @@ int run_report(const std::string& file, const std::optional<view::CallSelection>
                const session::OutputOptions& output, Verbosity verbosity) {
     if (!output.folded.file.empty()) return fold_saved_trace(file, output.folded, verbosity);
     terminal::ProgressBar bar(verbosity);
-    Result<report::TraceFile> opened = report::TraceFile::open(file, bar.progress());
+    Result<saved::TraceFile> opened = saved::TraceFile::open(file, bar.progress());
     if (!opened) return tell(opened.error());
     if (calls) return report_calls(*opened, bar, file, *calls, output.report, verbosity);
     if (auto status = report_saved_profile(*opened, file, output.report, verbosity)) return *status;
@@ -94,10 +94,10 @@ int run_report(const std::string& file, const std::optional<view::CallSelection>
         return *status;
     if (!output.report.json.empty())
         return report_calls(*opened, bar, file, {}, output.report, verbosity);
-    Result<report::SavedTrace> trace = opened->summary();
+    Result<saved::SavedTrace> trace = opened->summary();
     bar.end();
     if (!trace) return tell(trace.error());
-    write_error(report::note_on(*trace, file));
+    write_error(saved::note_on(*trace, file));
     std::string text =
         sink::summary_text(trace->end, 0, trace->layers, sink::terminal_width(STDOUT_FILENO));
     Result<void> done = session::write_report(STDOUT_FILENO, text, "the summary");

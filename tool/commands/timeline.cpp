@@ -28,10 +28,10 @@ bool needs_ascii() {
 
 int run_timeline(const std::string& file, const TimelineOptions& timeline, Verbosity verbosity) {
     terminal::ProgressBar bar(verbosity);
-    Result<report::TraceFile> trace = report::TraceFile::open(file, bar.progress());
+    Result<saved::TraceFile> trace = saved::TraceFile::open(file, bar.progress());
     if (!trace) return tell(trace.error());
     std::unique_ptr<view::Timeline> drawing = view::draw_timeline(timeline.calls);
-    Result<report::ReadLines> read = view::convert(*trace, *drawing);
+    Result<saved::ReadLines> read = view::convert(*trace, *drawing);
     bar.end();
     if (!read) return tell(read.error());
     terminal::tell_unread(*read, file, verbosity);

@@ -33,14 +33,14 @@ void Exports::begin(uint64_t start_ns) {
 
 // All of a page is of one moment.
 std::vector<prometheus::MetricFamily> Exports::make_page(const Counted& counted,
-                                                         const report::Requests* requests) {
+                                                         const requests::Requests* requests) {
     page_.add(counted());
     if (requests != nullptr) page_.add(*requests, system::monotonic_ns() - start_ns_);
     page_.add_own_cost();
     return page_.take();
 }
 
-void Exports::work(const Counted& counted, report::Requests* requests) {
+void Exports::work(const Counted& counted, requests::Requests* requests) {
     if (exporter_ && exporter_->is_page_wanted()) exporter_->give(make_page(counted, requests));
     if (!otlp_) return;
     const uint64_t now_ns = system::monotonic_ns();
@@ -48,11 +48,11 @@ void Exports::work(const Counted& counted, report::Requests* requests) {
     if (otlp_->wants_requests(now_ns)) give_requests(requests);
 }
 
-void Exports::give_requests(report::Requests* requests) {
+void Exports::give_requests(requests::Requests* requests) {
     if (requests != nullptr) otlp_->give(requests->finished().take(), requests->parts());
 }
 
-std::vector<std::string> Exports::finish(const Counted& counted, report::Requests* requests) {
+std::vector<std::string> Exports::finish(const Counted& counted, requests::Requests* requests) {
     if (!otlp_) return {};
     otlp_->give(make_page(counted, requests), system::monotonic_ns());
     give_requests(requests);

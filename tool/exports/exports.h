@@ -15,7 +15,7 @@
 #include "exports/otlp.h"
 #include "exports/page.h"
 #include "exports/prometheus.h"
-#include "report/requests.h"
+#include "requests/requests.h"
 #include "sink/sink.h"
 
 namespace mlbcc::exports {
@@ -32,19 +32,19 @@ public:
     // use.
     Result<void> open(const ExportOptions& options, const std::vector<std::string>& command);
     std::optional<std::string> url() const;  // of the page, where there is one
-    // Each request is to be kept until it is sent (report::FinishedRequests::keep).
+    // Each request is to be kept until it is sent (requests::FinishedRequests::keep).
     bool sends_requests() const { return otlp_ != nullptr; }
 
     void begin(uint64_t start_ns);  // of the trace; CLOCK_MONOTONIC
     // What is due. To be called often.
-    void work(const Counted& counted, report::Requests* requests);
+    void work(const Counted& counted, requests::Requests* requests);
     // The last of it, when all has been counted. What the user should know of it.
-    std::vector<std::string> finish(const Counted& counted, report::Requests* requests);
+    std::vector<std::string> finish(const Counted& counted, requests::Requests* requests);
 
 private:
     std::vector<prometheus::MetricFamily> make_page(const Counted& counted,
-                                                    const report::Requests* requests);
-    void give_requests(report::Requests* requests);
+                                                    const requests::Requests* requests);
+    void give_requests(requests::Requests* requests);
 
     uint64_t start_ns_ = 0;
     ExportPage page_;

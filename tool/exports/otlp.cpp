@@ -61,8 +61,8 @@ void OtlpExport::give(const std::vector<prometheus::MetricFamily>& families, uin
                   otlp_metrics(resource_, families, origin_ns_ + start_ns_, origin_ns_ + now_ns));
 }
 
-void OtlpExport::give(std::vector<report::Request> requests, const report::Parts& parts) {
-    std::vector<report::Request> some;
+void OtlpExport::give(std::vector<requests::Request> requests, const requests::Parts& parts) {
+    std::vector<requests::Request> some;
     for (size_t i = 0; i < requests.size(); ++i) {
         some.push_back(std::move(requests[i]));
         if (some.size() < kSpans && i + 1 < requests.size()) continue;

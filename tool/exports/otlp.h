@@ -13,7 +13,7 @@
 
 #include "exports/otlp_json.h"
 #include "exports/otlp_sender.h"
-#include "report/requests.h"
+#include "requests/requests.h"
 
 namespace mlbcc::exports {
 
@@ -28,7 +28,7 @@ public:
     bool wants_metrics(uint64_t now_ns);  // then they are due again in ten seconds
     bool wants_requests(uint64_t now_ns);
     void give(const std::vector<prometheus::MetricFamily>& families, uint64_t now_ns);
-    void give(std::vector<report::Request> requests, const report::Parts& parts);
+    void give(std::vector<requests::Request> requests, const requests::Parts& parts);
     std::optional<std::string> finish() { return sender_->finish(); }  // a note for the user
 
 private:

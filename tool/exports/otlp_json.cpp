@@ -170,7 +170,7 @@ void add_metric(Json& json, const MetricFamily& family, uint64_t start_ns, uint6
 }
 
 // "GET /items" -> GET, /items; what is no HTTP/1 has neither.
-void add_names(Json& json, const report::Request& request) {
+void add_names(Json& json, const requests::Request& request) {
     const std::string& endpoint = request.endpoint;
     const size_t blank = endpoint.find(' ');
     if (blank == std::string::npos || endpoint.starts_with('(')) return;
@@ -178,7 +178,7 @@ void add_names(Json& json, const report::Request& request) {
     json.attribute("url.path", std::string_view(endpoint).substr(blank + 1));
 }
 
-void add_span(Json& json, const report::Request& request, const report::Parts& parts,
+void add_span(Json& json, const requests::Request& request, const requests::Parts& parts,
               uint64_t origin_ns, std::mt19937_64& random) {
     json.text("traceId", fmt::format("{:016x}{:016x}", random() | 1, random()));
     json.text("spanId", fmt::format("{:016x}", random() | 1));  // all zeros are no id
@@ -215,10 +215,10 @@ std::string otlp_metrics(const OtlpResource& resource, const std::vector<MetricF
     });
 }
 
-std::string otlp_spans(const OtlpResource& resource, const std::vector<report::Request>& requests,
-                       const report::Parts& parts, uint64_t origin_ns, std::mt19937_64& random) {
+std::string otlp_spans(const OtlpResource& resource, const std::vector<requests::Request>& requests,
+                       const requests::Parts& parts, uint64_t origin_ns, std::mt19937_64& random) {
     return message(resource, "resourceSpans", "scopeSpans", "spans", [&](Json& json) {
-        for (const report::Request& request : requests) {
+        for (const requests::Request& request : requests) {
             json.object(nullptr, [&] { add_span(json, request, parts, origin_ns, random); });
         }
     });

@@ -9,7 +9,7 @@
 
 #include <prometheus/metric_family.h>
 
-#include "report/requests.h"
+#include "requests/requests.h"
 
 namespace mlbcc::exports {
 
@@ -23,7 +23,7 @@ std::string otlp_metrics(const OtlpResource& resource,
                          uint64_t now_ns);
 
 // A trace with one span for each request. `origin_ns`: of the wall clock, at time 0 of theirs.
-std::string otlp_spans(const OtlpResource& resource, const std::vector<report::Request>& requests,
-                       const report::Parts& parts, uint64_t origin_ns, std::mt19937_64& random);
+std::string otlp_spans(const OtlpResource& resource, const std::vector<requests::Request>& requests,
+                       const requests::Parts& parts, uint64_t origin_ns, std::mt19937_64& random);
 
 }  // namespace mlbcc::exports

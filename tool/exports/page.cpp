@@ -233,7 +233,7 @@ void ExportPage::add(const sink::TraceEnd& so_far) {
           static_cast<double>(so_far.reloads));
 }
 
-void ExportPage::add(const report::EndpointUse& use, const report::Parts& parts) {
+void ExportPage::add(const requests::EndpointUse& use, const requests::Parts& parts) {
     bool is_own = endpoints_.contains(use.name);
     if (!is_own && endpoints_.size() < most_endpoints_) is_own = endpoints_.insert(use.name).second;
     const PageLabels endpoint{{"endpoint", is_own ? label_text(use.name) : kOther}};
@@ -269,9 +269,9 @@ void ExportPage::add(const report::EndpointUse& use, const report::Parts& parts)
     }
 }
 
-void ExportPage::add(const report::Requests& requests, uint64_t time_ns) {
-    for (const report::EndpointUse* use : requests.endpoints().all()) add(*use, requests.parts());
-    const report::OpenRequests open = requests.open(time_ns);
+void ExportPage::add(const requests::Requests& requests, uint64_t time_ns) {
+    for (const requests::EndpointUse* use : requests.endpoints().all()) add(*use, requests.parts());
+    const requests::OpenRequests open = requests.open(time_ns);
     level("mlbcc_requests_waiting", "Requests whose answer is to come.", {},
           static_cast<double>(open.waiting));
     level("mlbcc_requests_overdue", "Requests without an answer for longer than --timeout.", {},

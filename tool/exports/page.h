@@ -14,7 +14,7 @@
 
 #include <prometheus/metric_family.h>
 
-#include "report/requests.h"
+#include "requests/requests.h"
 #include "sink/sink.h"
 
 namespace mlbcc::exports {
@@ -29,7 +29,7 @@ public:
 
     void add(const sink::TraceEnd& so_far);
     // `time_ns` is since the trace began.
-    void add(const report::Requests& requests, uint64_t time_ns);
+    void add(const requests::Requests& requests, uint64_t time_ns);
     void add_own_cost();
     // What was added; then it is empty, but knows which groups it showed.
     std::vector<prometheus::MetricFamily> take();
@@ -47,7 +47,7 @@ private:
     void add(const sink::Hist& hist);
     void add(const sink::Gauge& gauge);
     void add(const sink::TracingCost& cost);
-    void add(const report::EndpointUse& use, const report::Parts& parts);
+    void add(const requests::EndpointUse& use, const requests::Parts& parts);
 
     struct Family {
         prometheus::MetricFamily metrics;

@@ -12,9 +12,9 @@
 #include "base/tell.h"
 #include "exports/options.h"
 #include "load/options.h"
-#include "report/profile.h"
-#include "report/requests.h"
-#include "sink/live_text.h"
+#include "profile/profile.h"
+#include "requests/requests.h"
+#include "terminal/live_text.h"
 
 namespace mlbcc::session {
 
@@ -22,7 +22,7 @@ namespace mlbcc::session {
 enum class ViewFormat { chrome, perfetto, folded, csv, html };
 
 struct ServeOptions {  // of `mlbcc serve`
-    report::RequestOptions requests;
+    requests::RequestOptions requests;
     uint64_t interval_ns = 0;  // so often the table is shown; 0: at the end only
     uint64_t one_in = 1;       // requests, of those that are sent to a collector
     static constexpr std::string_view kCategories = "categories";
@@ -40,7 +40,7 @@ struct ProfileOptions {    // of `mlbcc profile`
 
 struct ReportOptions {  // of what a profile, requests or calls come to
     std::string json;   // file that it is written to, "-" standard output, "" none
-    std::optional<report::Severity> fail_on;  // findings of a profile: kExitFindings
+    std::optional<profile::Severity> fail_on;  // findings of a profile: kExitFindings
 };
 
 struct FoldedOptions {
@@ -65,9 +65,9 @@ struct OutputOptions {  // the files of a trace
     std::string keep;  // folder for all that a bug report needs, "" is none
 };
 
-struct ScreenOptions {                      // what the terminal shows meanwhile
-    std::optional<sink::LiveFilter> print;  // events, as lines
-    bool live = false;                      // what was counted so far, all over it
+struct ScreenOptions {                          // what the terminal shows meanwhile
+    std::optional<terminal::LiveFilter> print;  // events, as lines
+    bool live = false;                          // what was counted so far, all over it
     // So often it is drawn, or the line of a profile.
     std::optional<std::chrono::nanoseconds> refresh;
 };
@@ -104,8 +104,8 @@ struct TraceOptions {
         return {rules.attach, targets.everyone, reading.buffer_bytes};
     }
     const ServeOptions* serve() const { return std::get_if<ServeOptions>(&purpose); }  // or null
-    report::RequestOptions requests() const {
-        return serve() != nullptr ? serve()->requests : report::RequestOptions();
+    requests::RequestOptions requests() const {
+        return serve() != nullptr ? serve()->requests : requests::RequestOptions();
     }
 };
 

@@ -48,7 +48,9 @@ public:
 
 private:
     Result<void> open_account(const sink::TraceInfo& info, const plan::Plan& plan);
-    report::Requests* requests() { return requests_ == nullptr ? nullptr : &requests_->requests(); }
+    requests::Requests* requests() {
+        return requests_ == nullptr ? nullptr : &requests_->requests();
+    }
 
     const TraceOptions& options_;
     std::vector<std::unique_ptr<sink::Sink>> opened_;  // until all are

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "base/result.h"
-#include "report/profile.h"
+#include "profile/profile.h"
 #include "session/options.h"
 #include "sink/sink.h"
 
@@ -12,8 +12,8 @@ namespace mlbcc::session {
 
 // The text goes to `text_fd` (-1: none), report.json is written, too. `has_findings` becomes true
 // where report.fail_on says so. Errors: cannot create that file.
-Result<std::unique_ptr<report::ProfileOutput>> open_profile_output(const ReportOptions& report,
-                                                                   int text_fd, bool& has_findings);
+Result<std::unique_ptr<profile::ProfileOutput>>
+open_profile_output(const ReportOptions& report, int text_fd, bool& has_findings);
 // The sink that shows the profile at the end on standard error, unless quiet.
 Result<std::unique_ptr<sink::Sink>> open_profile(const ReportOptions& report, Verbosity verbosity,
                                                  const sink::TraceInfo& info, bool& has_findings);

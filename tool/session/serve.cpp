@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/tell.h"
-#include "report/requests.h"
+#include "requests/requests.h"
 #include "session/report_file.h"
 #include "system/clock.h"
 
@@ -21,13 +21,13 @@ public:
           is_quiet_(verbosity == Verbosity::quiet), start_ns_(start_ns), shown_ns_(start_ns),
           interval_ns_(serve.interval_ns) {}
 
-    report::Requests& requests() override { return requests_; }
+    requests::Requests& requests() override { return requests_; }
     void event(const event::Event& one) override { requests_.add(reader_.read(one, start_ns_)); }
 
     Result<void> flush() override {
         uint64_t now = system::monotonic_ns();
         if (interval_ns_ == 0 || is_quiet_ || now < shown_ns_ + interval_ns_) return {};
-        const report::Requests::Since since{shown_ns_ - start_ns_, shown_};
+        const requests::Requests::Since since{shown_ns_ - start_ns_, shown_};
         shown_ns_ = now;
         shown_ = requests_.endpoints().requests();
         return show(now - start_ns_, since);
@@ -44,7 +44,7 @@ public:
     }
 
 private:
-    Result<void> show(uint64_t time_ns, std::optional<report::Requests::Since> since = {}) {
+    Result<void> show(uint64_t time_ns, std::optional<requests::Requests::Since> since = {}) {
         return write_report(STDERR_FILENO, requests_.text(time_ns, since), "the table");
     }
     static void tell_lost(uint64_t lost) {
@@ -53,8 +53,8 @@ private:
                               sink::plural(lost, "event")));
     }
 
-    report::Requests requests_;
-    report::HappeningReader reader_;
+    requests::Requests requests_;
+    saved::HappeningReader reader_;
     ReportFile json_;
     bool is_quiet_;
     uint64_t start_ns_, shown_ns_, interval_ns_;

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "base/result.h"
-#include "report/requests.h"
+#include "requests/requests.h"
 #include "session/options.h"
 #include "sink/sink.h"
 
@@ -12,7 +12,7 @@ namespace mlbcc::session {
 
 class RequestSink : public sink::Sink {
 public:
-    virtual report::Requests& requests() = 0;
+    virtual requests::Requests& requests() = 0;
 };
 // The sink that shows the table on standard error, unless quiet, at the end and at each
 // serve.interval_ns, and writes report.json at the end. Errors: cannot create that.

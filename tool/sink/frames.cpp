@@ -8,6 +8,8 @@
 
 namespace mlbcc::sink {
 
+static constexpr size_t kShortFrames = 4;
+
 std::string short_frame(const std::string& frame) {
     const size_t colon = frame.find(':');
     if (colon == std::string::npos || frame.find("+0x", colon) == std::string::npos) return frame;
@@ -51,6 +53,19 @@ std::vector<std::string> frames_of(std::string_view json) {
         if (frame.IsString()) frames.emplace_back(frame.GetString(), frame.GetStringLength());
     }
     return frames;
+}
+
+std::string short_stack(const std::vector<std::string>& stack) {
+    auto is_python = [](const std::string& frame) { return frame.find(".py:") != frame.npos; };
+    const bool has_python = std::ranges::any_of(stack, is_python);
+    std::string text;
+    size_t shown = 0;
+    for (size_t i = 0; i < stack.size(); ++i) {
+        if (i > 0 && has_python && !is_python(stack[i])) continue;
+        if (shown++ == kShortFrames) return text + " < ...";
+        text += (text.empty() ? "" : " < ") + stack[i];
+    }
+    return text;
 }
 
 }  // namespace mlbcc::sink

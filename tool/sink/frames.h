@@ -20,6 +20,10 @@ std::optional<size_t> own_frame(const std::vector<std::string>& stack);
 // frame on where the whole has no room.
 void add_frames(Rows& rows, const std::vector<std::string>& stack, size_t most, size_t indent);
 
+// "read+0x10 < app.py:step < app.py:main < ...": the function that waits, and behind it those of
+// Python; without such the native ones.
+std::string short_stack(const std::vector<std::string>& stack);
+
 // The frames of a group's value, `["a","b"]`; empty of any other value.
 std::vector<std::string> frames_of(std::string_view json);
 

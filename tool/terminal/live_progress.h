@@ -8,7 +8,7 @@
 #include <string>
 
 #include "event/event.h"
-#include "report/progress.h"
+#include "profile/progress.h"
 #include "terminal/status_line.h"
 
 namespace mlbcc::terminal {
@@ -32,8 +32,8 @@ private:
 
     std::unique_ptr<StatusLine> line_;  // null under a live view
     uint64_t start_ns_, every_ns_, next_ns_;
-    report::HappeningReader reader_;
-    report::Progress progress_;
+    saved::HappeningReader reader_;
+    profile::Progress progress_;
 };
 
 }  // namespace mlbcc::terminal

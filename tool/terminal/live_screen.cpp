@@ -42,8 +42,8 @@ std::string leaving() {
     return text;
 }
 
-std::optional<report::LiveKey> key_of(int code) {
-    using report::LiveKey;
+std::optional<terminal::LiveKey> key_of(int code) {
+    using terminal::LiveKey;
     switch (code) {
     case KEY_UP: return LiveKey::up;
     case KEY_DOWN: return LiveKey::down;
@@ -146,8 +146,8 @@ void LiveScreen::begin_colors() {
                   ::use_default_colors() == OK && ::init_pair(kLoss, COLOR_RED, -1) == OK;
 }
 
-int LiveScreen::attributes(report::LiveView::Style style) const {
-    using report::LiveView;
+int LiveScreen::attributes(terminal::LiveView::Style style) const {
+    using terminal::LiveView;
     switch (style) {
     case LiveView::Style::titles: return static_cast<int>(A_REVERSE);
     case LiveView::Style::strong: return static_cast<int>(A_BOLD);

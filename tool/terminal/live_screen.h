@@ -10,9 +10,9 @@
 #include <string>
 
 #include "base/result.h"
-#include "report/live_view.h"
 #include "terminal/captured_output.h"
 #include "terminal/guard.h"
+#include "terminal/live_view.h"
 
 struct screen;
 
@@ -47,7 +47,7 @@ private:
     bool take_keys(bool& changed);
     void draw();
     void begin_colors();
-    int attributes(report::LiveView::Style style) const;
+    int attributes(terminal::LiveView::Style style) const;
 
     static constexpr std::chrono::nanoseconds kEvery = std::chrono::seconds(1);
     static constexpr uint64_t kFirstNs = 200'000'000;
@@ -57,7 +57,7 @@ private:
     struct screen* screen_ = nullptr;
     std::optional<TerminalGuard> guard_;
     CapturedOutput output_;
-    report::LiveView view_;
+    terminal::LiveView view_;
     uint64_t every_ns_, start_ns_ = 0, next_ns_ = 0;
     bool has_colors_ = false;
 };

@@ -100,7 +100,7 @@ struct Shared {
 
 class Print : public sink::Sink {
 public:
-    Print(sink::OutputFile file, sink::LiveFilter filter, const plan::Plan& plan,
+    Print(sink::OutputFile file, terminal::LiveFilter filter, const plan::Plan& plan,
           sink::TellNote note)
         : shared_(std::make_shared<Shared>(std::move(file))),
           long_ns_(std::max(kLong, filter.min_ns)),
@@ -116,7 +116,7 @@ public:
     Print& operator=(const Print&) = delete;
     void event(const event::Event& event) override { give(text_.event(event)); }
     void lost(const event::Loss& loss, uint64_t /*event_id*/) override {
-        give(sink::LiveText::lost(loss));
+        give(terminal::LiveText::lost(loss));
     }
     void reload(const sink::Reload& change, uint64_t /*event_id*/) override {
         if (change.plan != nullptr) text_.changed(*change.plan);
@@ -131,7 +131,7 @@ private:
 
     std::shared_ptr<Shared> shared_;
     uint64_t long_ns_;
-    sink::LiveText text_;
+    terminal::LiveText text_;
     sink::TellNote note_;
 };
 
@@ -160,7 +160,7 @@ Result<void> Print::finish(const sink::TraceEnd& end, uint64_t /*event_id*/) {
 
 }  // namespace
 
-Result<std::unique_ptr<sink::Sink>> open_print(sink::LiveFilter filter, const plan::Plan& plan,
+Result<std::unique_ptr<sink::Sink>> open_print(terminal::LiveFilter filter, const plan::Plan& plan,
                                                sink::TellNote note) {
     Result<sink::OutputFile> file = sink::OutputFile::open("-");
     if (!file) return file.error();

@@ -26,7 +26,7 @@ void ProgressBar::end() {
     shown_ = false;
 }
 
-report::ReadProgress ProgressBar::progress() {
+saved::ReadProgress ProgressBar::progress() {
     if (!wanted_) return {};
     return [this](uint64_t done, std::optional<uint64_t> size) { show(done, size); };
 }
@@ -47,7 +47,7 @@ void ProgressBar::show(uint64_t done, std::optional<uint64_t> size) {
                 std::string(kWidth - filled, ' '), part * 100);
 }
 
-void tell_unread(const report::ReadLines& read, const std::string& file, Verbosity verbosity) {
+void tell_unread(const saved::ReadLines& read, const std::string& file, Verbosity verbosity) {
     if (read.damaged > 0) {
         tell_note(verbosity,
                   fmt::format("{}: {} left out: not JSON objects", file,

@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "base/tell.h"
-#include "report/saved_trace.h"
+#include "saved/saved_trace.h"
 
 namespace mlbcc::terminal {
 
@@ -17,8 +17,8 @@ public:
     ProgressBar(const ProgressBar&) = delete;
     ProgressBar& operator=(const ProgressBar&) = delete;
 
-    report::ReadProgress progress();  // valid while the bar lives
-    void end();                       // before something else is written
+    saved::ReadProgress progress();  // valid while the bar lives
+    void end();                      // before something else is written
 
 private:
     void show(uint64_t done, std::optional<uint64_t> size);
@@ -29,6 +29,6 @@ private:
 };
 
 // Tells what the reading of `file` had to leave out.
-void tell_unread(const report::ReadLines& read, const std::string& file, Verbosity verbosity);
+void tell_unread(const saved::ReadLines& read, const std::string& file, Verbosity verbosity);
 
 }  // namespace mlbcc::terminal

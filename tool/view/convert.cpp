@@ -6,17 +6,17 @@
 namespace mlbcc::view {
 namespace {
 
-using report::Json;
+using saved::Json;
 
 Origin origin_of(const Json& meta) {
     Origin origin;
-    origin.tool = report::text_of(meta, "tool");
-    origin.start = report::text_of(meta, "start");
-    origin.command = report::texts_of(meta, "command");
+    origin.tool = saved::text_of(meta, "tool");
+    origin.start = saved::text_of(meta, "start");
+    origin.command = saved::texts_of(meta, "command");
     auto host = meta.FindMember("host");
     if (host == meta.MemberEnd() || !host->value.IsObject()) return origin;
-    origin.kernel = report::text_of(host->value, "kernel");
-    origin.arch = report::text_of(host->value, "arch");
+    origin.kernel = saved::text_of(host->value, "kernel");
+    origin.arch = saved::text_of(host->value, "arch");
     return origin;
 }
 
@@ -39,13 +39,13 @@ public:
             ending_.time_ns = std::max(ending_.time_ns, lost->time_ns);
             ending_.lost += lost->count;
             writer_.lost(*lost);
-        } else if (report::is_summary(line)) {
-            ending_.time_ns = std::max(ending_.time_ns, report::nanoseconds_of(line, "ts", 1e9));
-            ending_.lost = std::max(ending_.lost, report::unsigned_of(line, "lost"));
-            ending_.events = report::unsigned_of(line, "events");
-            ending_.processes = report::unsigned_of(line, "processes");
+        } else if (saved::is_summary(line)) {
+            ending_.time_ns = std::max(ending_.time_ns, saved::nanoseconds_of(line, "ts", 1e9));
+            ending_.lost = std::max(ending_.lost, saved::unsigned_of(line, "lost"));
+            ending_.events = saved::unsigned_of(line, "events");
+            ending_.processes = saved::unsigned_of(line, "processes");
             ending_.has_summary = true;
-            ending_.summary = report::json_text(line);
+            ending_.summary = saved::json_text(line);
         }
         return !writer_.failed();
     }
@@ -69,11 +69,11 @@ bool is_counter(const Record& record) {
     return record.type == "counter";
 }
 
-Result<report::ReadLines> convert(report::TraceFile& trace, const OpenWriter& open) {
+Result<saved::ReadLines> convert(saved::TraceFile& trace, const OpenWriter& open) {
     std::unique_ptr<Writer> writer;
     std::optional<Converter> converter;
     std::optional<Error> failure;
-    Result<report::ReadLines> read = trace.each_line([&](const Json& line) {
+    Result<saved::ReadLines> read = trace.each_line([&](const Json& line) {
         if (converter) return converter->take(line);
         Opened opened = open(origin_of(line));  // the `meta` line
         if (!opened) {
@@ -89,9 +89,9 @@ Result<report::ReadLines> convert(report::TraceFile& trace, const OpenWriter& op
     return read;
 }
 
-Result<report::ReadLines> convert(report::TraceFile& trace, Writer& writer) {
+Result<saved::ReadLines> convert(saved::TraceFile& trace, Writer& writer) {
     Converter converter(writer);
-    Result<report::ReadLines> read =
+    Result<saved::ReadLines> read =
         trace.each_line([&](const Json& line) { return converter.take(line); });
     if (auto done = converter.finish(); !done) return done.error();
     return read;

@@ -5,7 +5,7 @@
 namespace mlbcc::view {
 namespace {
 
-using report::Json;
+using saved::Json;
 
 constexpr int kDeepest = 16;  // lists in lists: an array has 16 elements in all its dimensions
 
@@ -13,7 +13,7 @@ Value value_of(const Json& value, int depth = 0) {
     if (value.IsBool()) return value.GetBool();
     if (value.IsInt64()) return int64_t{value.GetInt64()};
     if (value.IsUint64()) return uint64_t{value.GetUint64()};
-    if (value.IsString()) return report::as_text(value);
+    if (value.IsString()) return saved::as_text(value);
     if (value.IsDouble()) return value.GetDouble();
     if (!value.IsArray() || depth == kDeepest) return std::monostate{};
     List list;
@@ -23,8 +23,8 @@ Value value_of(const Json& value, int depth = 0) {
 
 void read_texts(const Json& line, const char* name, std::vector<std::string_view>& out) {
     out.clear();
-    if (const Json* list = report::list_of(line, name)) {
-        for (const Json& one : list->GetArray()) out.push_back(report::as_text(one));
+    if (const Json* list = saved::list_of(line, name)) {
+        for (const Json& one : list->GetArray()) out.push_back(saved::as_text(one));
     }
 }
 
@@ -37,14 +37,14 @@ bool RecordReader::read_phase(std::string_view phase) {
 }
 
 void RecordReader::read_names(const Json& line) {
-    record_.comm = report::text_of(line, "comm");
-    record_.type = report::text_of(line, "type");
-    record_.name = report::text_of(line, "name");
+    record_.comm = saved::text_of(line, "comm");
+    record_.type = saved::text_of(line, "type");
+    record_.name = saved::text_of(line, "name");
     record_.added = 0;
-    record_.function = report::text_of(line, "function");
+    record_.function = saved::text_of(line, "function");
     if (record_.function == record_.name) record_.function = {};
-    record_.symbol = report::text_of(line, "symbol");
-    const uint64_t sample = report::unsigned_of(line, "sample");
+    record_.symbol = saved::text_of(line, "symbol");
+    const uint64_t sample = saved::unsigned_of(line, "sample");
     if (sample <= 1) return;
     name_ = fmt::format("{} (1 in {})", record_.name, sample);
     record_.added = name_.size() - record_.name.size();
@@ -59,27 +59,27 @@ void RecordReader::read_values(const Json& line) {
     auto values = line.FindMember("args");
     if (values == line.MemberEnd() || !values->value.IsObject()) return;
     for (const auto& one : values->value.GetObject()) {
-        record_.arguments.push_back({report::as_text(one.name), value_of(one.value)});
+        record_.arguments.push_back({saved::as_text(one.name), value_of(one.value)});
     }
 }
 
 Record* RecordReader::read(const Json& line) {
     auto natural = [&](const char* name) -> std::optional<uint64_t> {
-        if (!report::has(line, name)) return std::nullopt;
-        return report::unsigned_of(line, name);
+        if (!saved::has(line, name)) return std::nullopt;
+        return saved::unsigned_of(line, name);
     };
     auto small = [&](const char* name) {
-        return static_cast<uint32_t>(report::unsigned_of(line, name));
+        return static_cast<uint32_t>(saved::unsigned_of(line, name));
     };
-    if (!read_phase(report::text_of(line, "phase"))) return nullptr;
-    record_.id = report::unsigned_of(line, "event_id");
+    if (!read_phase(saved::text_of(line, "phase"))) return nullptr;
+    record_.id = saved::unsigned_of(line, "event_id");
     record_.begin = natural("begin");
     record_.parent = natural("parent");
-    record_.time_ns = report::nanoseconds_of(line, "ts", 1e9);
-    record_.duration_ns = report::nanoseconds_of(line, "duration_us", 1e3);
+    record_.time_ns = saved::nanoseconds_of(line, "ts", 1e9);
+    record_.duration_ns = saved::nanoseconds_of(line, "duration_us", 1e3);
     const auto duration = line.FindMember("duration_us");
     record_.has_duration = duration == line.MemberEnd() || !duration->value.IsNull();
-    record_.goes_on = report::is_true(line, "goes_on");
+    record_.goes_on = saved::is_true(line, "goes_on");
     record_.pid = small("pid");
     record_.tid = small("tid");
     record_.cpu = small("cpu");
@@ -91,11 +91,11 @@ Record* RecordReader::read(const Json& line) {
 
 // {"event_id":6,"ts":0.009000000,"type":"lost","cpu":1,"count":17,"rules":["cuda.rules:12"]}
 std::optional<Lost> read_lost(const Json& line) {
-    if (report::text_of(line, "type") != "lost" || report::has(line, "phase")) return std::nullopt;
+    if (saved::text_of(line, "type") != "lost" || saved::has(line, "phase")) return std::nullopt;
     Lost lost;
-    lost.time_ns = report::nanoseconds_of(line, "ts", 1e9);
-    lost.count = report::unsigned_of(line, "count");
-    lost.cpu = static_cast<uint32_t>(report::unsigned_of(line, "cpu"));
+    lost.time_ns = saved::nanoseconds_of(line, "ts", 1e9);
+    lost.count = saved::unsigned_of(line, "count");
+    lost.cpu = static_cast<uint32_t>(saved::unsigned_of(line, "cpu"));
     read_texts(line, "rules", lost.rules);
     return lost;
 }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "event/event.h"
-#include "report/json_line.h"
+#include "saved/json_line.h"
 
 namespace mlbcc::view {
 
@@ -62,18 +62,18 @@ struct Lost {
 class RecordReader {
 public:
     // Valid until the next call; null where the line is no event.
-    Record* read(const report::Json& line);
+    Record* read(const saved::Json& line);
 
 private:
     bool read_phase(std::string_view phase);
-    void read_names(const report::Json& line);
-    void read_values(const report::Json& line);
+    void read_names(const saved::Json& line);
+    void read_values(const saved::Json& line);
 
     Record record_;
     std::string name_;  // where it is none of the line's texts
 };
 
-std::optional<Lost> read_lost(const report::Json& line);
+std::optional<Lost> read_lost(const saved::Json& line);
 
 // A record with texts of its own.
 class KeptRecord {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "report/saved_trace.h"
+#include "saved/saved_trace.h"
 #include "view/record.h"
 #include "view/spans.h"
 
@@ -107,8 +107,8 @@ bool is_counter(const Record& record);
 // Gives all that is in the trace to the writer that `open` makes, and finishes it. Returns what was
 // left out of the trace. Errors: of both files.
 using OpenWriter = std::function<Opened(const Origin&)>;
-Result<report::ReadLines> convert(report::TraceFile& trace, const OpenWriter& open);
+Result<saved::ReadLines> convert(saved::TraceFile& trace, const OpenWriter& open);
 // The same to a writer that is there.
-Result<report::ReadLines> convert(report::TraceFile& trace, Writer& writer);
+Result<saved::ReadLines> convert(saved::TraceFile& trace, Writer& writer);
 
 }  // namespace mlbcc::view

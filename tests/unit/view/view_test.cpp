@@ -60,7 +60,7 @@ public:
 std::string made_of(const std::string& text,
                     const std::function<Opened(const std::string&, const Origin&)>& open) {
     TestFile from(text), to;
-    Result<report::TraceFile> trace = report::TraceFile::open(from.path);
+    Result<saved::TraceFile> trace = saved::TraceFile::open(from.path);
     if (!trace) return "error: " + trace.error().message();
     auto read = convert(*trace, [&](const Origin& origin) { return open(to.path, origin); });
     return read ? to.text() : "error: " + read.error().message();
@@ -161,7 +161,7 @@ std::string slices_of(const std::string& lines) {
     Told told;
     Spans spans([&](const Slice& slice) { told.slice(slice); });
     RecordReader reader;
-    report::LineParser parser;
+    saved::LineParser parser;
     std::istringstream in(lines);
     for (std::string one; std::getline(in, one);) spans.add(*reader.read(*parser.parse(one)));
     spans.finish(9'000'000);
@@ -231,7 +231,7 @@ TEST(CallReport, ACallIsCountedOnce) {
     auto report = [](CallSelection wanted) {
         TestFile from(kMeta + kSameCalls + kSummary);
         auto calls = report_calls(wanted);
-        Result<report::TraceFile> trace = report::TraceFile::open(from.path);
+        Result<saved::TraceFile> trace = saved::TraceFile::open(from.path);
         EXPECT_TRUE(trace && convert(*trace, *calls));
         return calls->text();
     };
@@ -273,7 +273,7 @@ TEST(Chrome, AThreadsNewNameIsGivenAgain) {
 
 TEST(Convert, TheFolderIsMissing) {
     TestFile from(kMeta + kEvents);
-    Result<report::TraceFile> trace = report::TraceFile::open(from.path);
+    Result<saved::TraceFile> trace = saved::TraceFile::open(from.path);
     ASSERT_TRUE(trace);
     auto read = convert(
         *trace, [](const Origin& origin) { return open_chrome("/no/such/folder/f.json", origin); });

@@ -1,0 +1,39 @@
+// Events and sums made by hand, for the findings of a profile.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "saved/happening.h"
+#include "sink/sink.h"
+
+namespace mlbcc::profile {
+
+using Arguments = std::vector<saved::Happening::Argument>;
+
+inline saved::Happening happening(std::string_view type, std::string_view name, uint64_t time_ns,
+                                  uint32_t pid, uint32_t tid, Arguments arguments = {},
+                                  uint64_t duration_ns = 0) {
+    saved::Happening one;
+    one.type = type;
+    one.name = name;
+    one.comm = "python3";
+    one.time_ns = time_ns;
+    one.duration_ns = duration_ns;
+    one.pid = pid;
+    one.tid = tid;
+    one.arguments = std::move(arguments);
+    return one;
+}
+
+inline sink::Stat stat(std::string label, sink::Group by, uint64_t value, uint64_t calls) {
+    sink::Stat made;
+    made.label = std::move(label);
+    made.by = std::move(by);
+    made.value = value;
+    made.calls = calls;
+    return made;
+}
+
+}  // namespace mlbcc::profile

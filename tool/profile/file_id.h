@@ -1,0 +1,34 @@
+// Which file an event of the rules is about: descriptors and paths are used again, and so is the
+// inode of a file that was removed, for the next that is made.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "saved/happening.h"
+
+namespace mlbcc::profile {
+
+struct FileId {
+    uint64_t inode = 0, device = 0;
+    uint64_t generation = 0;  // of the inode, which a file system chooses anew for each file
+    bool operator==(const FileId&) const = default;
+    bool operator<(const FileId& other) const {
+        return std::tie(inode, device, generation) <
+               std::tie(other.inode, other.device, other.generation);
+    }
+
+    // By the names that rules give them.
+    static std::vector<std::string_view> keys() { return {"inode", "device", "generation"}; }
+    static FileId of(const std::vector<uint64_t>& values) {
+        return {values[0], values[1], values[2]};
+    }
+    // Of an event that has("inode").
+    static FileId of(const saved::Happening& one) {
+        return {one.natural("inode"), one.natural("device"), one.natural("generation")};
+    }
+};
+
+}  // namespace mlbcc::profile

@@ -1,0 +1,46 @@
+#include "profile/memory_use.h"
+
+#include <utility>
+
+namespace mlbcc::profile {
+
+void MemoryUse::add(const saved::Happening& one) {
+    if (one.type != "process") return;
+    if (saved::ends_process(one)) {
+        total_ -= std::exchange(resident_[one.pid], 0);
+        return;
+    }
+    if (one.name != "memory" || !one.has("resident")) return;
+    MemorySample sample{one.time_ns, one.pid, one.natural("resident"), one.natural("anonymous"),
+                        one.natural("file_mapped")};
+    total_ -= std::exchange(resident_[one.pid], sample.resident);
+    total_ += sample.resident;
+    if (total_ > report_.peak_resident) {
+        report_.peak_resident = total_;
+        report_.peak_ns = one.time_ns;
+    }
+    faults_[one.pid] = {one.natural("minor_faults"), one.natural("major_faults")};
+    keep(sample);
+}
+
+// Where there are too many, every other look goes.
+void MemoryUse::keep(const MemorySample& sample) {
+    uint64_t look = looks_[sample.pid]++;
+    if (look % report_.every != 0) return;
+    samples_.emplace_back(look, sample);
+    if (samples_.size() <= most_) return;
+    report_.every *= 2;
+    std::erase_if(samples_, [this](const auto& kept) { return kept.first % report_.every != 0; });
+}
+
+MemoryReport MemoryUse::report() const {
+    MemoryReport made = report_;
+    for (const auto& [pid, faults] : faults_) {
+        made.minor_faults += faults.minor;
+        made.major_faults += faults.major;
+    }
+    for (const auto& [look, sample] : samples_) made.samples.push_back(sample);
+    return made;
+}
+
+}  // namespace mlbcc::profile

@@ -1,0 +1,189 @@
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "profile/profile_sections.h"
+#include "sink/amounts.h"
+
+namespace mlbcc::profile {
+
+using sink::bytes;
+using sink::duration;
+namespace {
+
+constexpr size_t kPhases = 40, kCategories = 4, kSlow = 10, kOthers = 16;
+
+std::string used(const PhaseUse& use) {
+    std::string text = fmt::format("{} of CPU time", duration(use.cpu_ns));
+    if (use.read_bytes > 0) text += fmt::format(", {} read", bytes(use.read_bytes));
+    if (use.written_bytes > 0) text += fmt::format(", {} written", bytes(use.written_bytes));
+    if (!use.memory_growth_bytes) return text;
+    int64_t growth = *use.memory_growth_bytes;
+    return text + fmt::format(", memory {}{}", growth < 0 ? "-" : "+",
+                              bytes(static_cast<uint64_t>(std::abs(growth))));
+}
+
+// "1.84 instructions a cycle, 3.10 branch misses in 1000 instructions, ..."
+std::string counted(const CpuCounters& counters) {
+    std::string text;
+    auto add = [&](const std::optional<uint64_t>& part, const std::optional<uint64_t>& of,
+                   double scale, int digits, const char* what) {
+        if (!part || !of || *of == 0) return;
+        text += fmt::format("{}{:.{}f} {}", text.empty() ? "" : ", ",
+                            scale * static_cast<double>(*part) / static_cast<double>(*of), digits,
+                            what);
+    };
+    add(counters.instructions, counters.cycles, 1, 2, "instructions a cycle");
+    add(counters.branch_misses, counters.instructions, 1000, 2,
+        "branch misses in 1000 instructions");
+    add(counters.cache_misses, counters.instructions, 1000, 2, "cache misses in 1000 instructions");
+    return text;
+}
+
+bool has_counters(const PhaseReport& report) {
+    return std::ranges::any_of(report.phases,
+                               [](const Phase& one) { return one.use && one.use->counters; });
+}
+
+// "1 234 in 12.1 ms, 30 failed: file_io 1 000, memory 200, ..."
+std::string calls_text(const CallReport& calls) {
+    std::string text =
+        fmt::format("{} in {}", sink::plural(calls.calls, "system call"), duration(calls.time_ns));
+    if (calls.errors > 0) text += fmt::format(", {} failed", sink::grouped(calls.errors));
+    size_t shown = 0;
+    for (const CategoryUse& use : calls.categories) {
+        if (use.calls == 0 || shown == kCategories) continue;
+        text += fmt::format("{}{} {}", shown++ == 0 ? ": " : ", ", use.category,
+                            sink::grouped(use.calls));
+    }
+    return text;
+}
+
+void add_sums(sink::Rows& rows, const TimedSums& sums) {
+    if (sums.calls.calls > 0) rows.line("    " + calls_text(sums.calls));
+    if (sums.time.thread_ns == 0) return;
+    rows.line(fmt::format("    {} of threads: {}", duration(sums.time.thread_ns),
+                          shares_text(sums.time)));
+}
+
+void add_gpu(sink::Rows& rows, const Phase& phase) {
+    const int64_t growth = phase.gpu_memory->growth_bytes;
+    std::string text = fmt::format("GPU memory {}{}, {} at most", growth < 0 ? "-" : "+",
+                                   bytes(static_cast<uint64_t>(std::abs(growth))),
+                                   bytes(phase.gpu_memory->peak_bytes));
+    if (phase.sums && phase.sums->gpu.calls > 0) {
+        text += fmt::format(", {} in {}", sink::plural(phase.sums->gpu.calls, "driver call"),
+                            duration(phase.sums->gpu.time_ns));
+    }
+    rows.line("    " + text);
+}
+
+void add_work(sink::Rows& rows, const PhaseWork& work) {
+    std::string text;
+    auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+    if (work.python_files > 0)
+        add(fmt::format("{} opened", sink::plural(work.python_files, "Python file")));
+    if (work.loads.count > 0)
+        add(fmt::format("code loaded into the GPU {}, {}", sink::plural(work.loads.count, "time"),
+                        duration(work.loads.time_ns)));
+    if (work.cache_files > 0)
+        add(fmt::format("{} of kernel caches opened", sink::plural(work.cache_files, "file")));
+    if (!text.empty()) rows.line("    " + text);
+}
+
+void add_phase(sink::Rows& rows, const Phase& phase, bool has_peak) {
+    rows.line(fmt::format(
+        "  {:<10} {} to {}, {}{}{}", phase.name, duration(phase.time.begin_ns),
+        duration(phase.time.end_ns), duration(phase.time.end_ns - phase.time.begin_ns),
+        phase.use ? ": " + used(*phase.use) : "", has_peak ? "; the peak of memory is here" : ""));
+    rows.line("    begins: " + phase.begin_evidence);
+    add_work(rows, phase.work);
+    if (phase.sums) add_sums(rows, *phase.sums);
+    if (phase.use && phase.use->counters) {
+        std::string text = counted(*phase.use->counters);
+        if (!text.empty()) rows.line("    " + text);
+    }
+    if (phase.gpu_memory) add_gpu(rows, phase);
+}
+
+std::string rate_text(double per_second) {
+    if (per_second >= 1) return fmt::format("{:.1f} a second", per_second);
+    return fmt::format("one in {:.3g} s", 1 / per_second);
+}
+
+std::string steps_text(const StepReport& steps) {
+    return fmt::format("{}, {}: median {}, longest {}", sink::plural(steps.count, "repetition"),
+                       rate_text(steps.per_second()), duration(steps.times.median_ns),
+                       duration(steps.times.longest_ns));
+}
+
+// In their order, though the longest were found first.
+void add_slow(sink::Rows& rows, const StepTimes& times) {
+    if (times.slow.empty()) return;
+    std::vector<size_t> numbers;
+    for (size_t i = 0; i < std::min(kSlow, times.slow.size()); ++i)
+        numbers.push_back(times.slow[i].number);
+    std::ranges::sort(numbers);
+    std::string text;
+    for (size_t number : numbers) text += fmt::format("{}{}", text.empty() ? "" : ", ", number);
+    size_t more = times.slow.size() - numbers.size();
+    if (more > 0) text += fmt::format(" and {} more", more);
+    rows.line(fmt::format("    slow ones, counted from 0: {} ({} to {})", text,
+                          duration(times.slow.back().time.length_ns()),
+                          duration(times.slow.front().time.length_ns())));
+}
+
+void add_steps(sink::Rows& rows, const PhaseReport& report) {
+    if (report.steps) {
+        std::string text = steps_text(*report.steps);
+        if (report.launches_per_second)
+            text += fmt::format("; {:.0f} launches a second", *report.launches_per_second);
+        rows.line("    " + text);
+        add_slow(rows, report.steps->times);
+    }
+    for (size_t i = 0; i < std::min(kOthers, report.other_steps.size()); ++i) {
+        const StepReport& other = report.other_steps[i];
+        rows.line(fmt::format("    process {}, from {} to {}: {}", other.pid,
+                              duration(other.time.begin_ns), duration(other.time.end_ns),
+                              steps_text(other)));
+        add_slow(rows, other.times);
+    }
+    if (report.other_steps.size() > kOthers)
+        rows.line(fmt::format("    and {} more processes", report.other_steps.size() - kOthers));
+}
+
+void add_repetitions(sink::Rows& rows, const PhaseReport& report) {
+    rows.line("  repetitions: " + report.repetition_evidence);
+    add_steps(rows, report);
+    if (!report.growth) return;
+    const Growth& growth = *report.growth;
+    if (!growth.grows) {
+        rows.line(fmt::format("    memory does not grow from one to the next ({} looked at)",
+                              growth.repetitions));
+        return;
+    }
+    rows.line(fmt::format("    memory grows by {:.2f} MB a repetition ({} looked at)",
+                          growth.bytes_a_repetition / 1e6, growth.repetitions));
+}
+
+}  // namespace
+
+void add_phases(sink::Rows& rows, const Profile& profile) {
+    const PhaseReport& report = profile.phases;
+    if (report.phases.empty()) return;
+    const Phase* peak = report.at(profile.memory.peak_ns);
+    for (size_t i = 0; i < std::min(kPhases, report.phases.size()); ++i) {
+        const Phase& phase = report.phases[i];
+        add_phase(rows, phase, &phase == peak && profile.memory.peak_resident > 0);
+    }
+    if (report.phases.size() > kPhases)
+        rows.line(fmt::format("  and {} more", report.phases.size() - kPhases));
+    if (!has_counters(report))
+        rows.line("  counters of the CPU (instructions a cycle, misses): not available here");
+    add_repetitions(rows, report);
+}
+
+}  // namespace mlbcc::profile
