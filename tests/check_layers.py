@@ -1,20 +1,32 @@
 #!/usr/bin/env python3
-"""Checks that the sources keep to the layers, that files and functions stay short, and that text is
-wrapped.
+"""Checks that the sources keep to the layers, that folders, files and functions stay small, that no two
+types have one name, and that text is wrapped.
 
-    tests/check_layers.py              the tree; exit status 1 and a line for each violation
-    tests/check_layers.py --self-test  this script itself
+    tests/check_layers.py    the tree; exit status 1 and a line for each violation
+
+Its tests are those of tests/scripts/test_layers.py.
 """
 
 import ast
+import collections
 import re
 import sys
-import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MAX_FILE, MAX_FUNCTION = 400, 60  # lines
 MAX_TEXT = 100  # characters of a line of text
+MAX_FOLDER = 40  # sources in a folder of tool/
+
+# What is beyond that still, and how far: it may shrink, and is not here when it has.
+WIDE = {"base": 52, "compiler": 47, "event": 58, "profile": 58, "system": 98}
+
+# Types that two folders call the same, still.
+SAME_NAMES = {
+    "CallReport", "Capture", "Clause", "Field", "FileId", "Findings", "FunctionTime", "Growth", "KernelFunction",
+    "KernelName", "KernelTypes", "Largest", "Loaded", "LoadedProgram", "Lost", "Names", "Origin", "PidNamespace",
+    "Place", "Record", "RecordField", "RuleSet", "Span", "TypeTable", "Value", "Work", "Worker", "Writer",
+}
 
 # A folder of tool/ -> the folders that it may include (and, through them, theirs).
 NEEDS = {
@@ -217,6 +229,36 @@ def sources(root):
                 yield path, (inside[0] if inside else "") if top == "tool" else None
 
 
+def check_folders(paths, wide=WIDE):
+    """Folders with too many sources, of the paths of all below tool/."""
+    found = collections.Counter(path.parts[1] for path in paths if len(path.parts) > 2)
+    for folder, count in sorted(found.items()):
+        most = wide.get(folder, MAX_FOLDER)
+        if count > most:
+            yield f"tool/{folder}:1: {count} sources; at most {most}: what is there of two subjects?"
+        elif folder in wide and count < most:
+            yield f"tool/{folder}:1: {count} sources: make its row in WIDE (tests/check_layers.py) " + \
+                (str(count) if count > MAX_FOLDER else "go")
+
+
+TYPE = re.compile(r"^(?:class|struct|enum class)\s+(\w+)\b[^;]*$", re.MULTILINE)
+
+
+def check_type_names(headers, same=SAME_NAMES):
+    """Types of one name in headers of two folders: (path, code) of each."""
+    folders, places = collections.defaultdict(set), {}
+    for path, code in headers:
+        for match in TYPE.finditer(without_text(code)):
+            name = match.group(1)
+            folders[name].add(path.parent.name)
+            places[name] = f"{path}:{code.count(chr(10), 0, match.start()) + 1}"
+    for name in sorted(folders.keys() | same):
+        if len(folders[name]) > 1 and name not in same:
+            yield f"{places[name]}: {', '.join(sorted(folders[name]))} have each a type `{name}`"
+        elif len(folders[name]) < 2 and name in same:
+            yield f"tests/check_layers.py:1: there is one type `{name}` only; take it out of SAME_NAMES"
+
+
 def check_text(path, text):
     """Code, tables and headings are as wide as they are."""
     is_code = False
@@ -234,108 +276,27 @@ def documents(root):
 
 
 def check_tree(root):
-    violations = []
+    violations, paths, headers = [], [], []
     for path, folder in sources(root):
         code = path.read_text(errors="replace")
         shown = path.relative_to(root)
         if folder is not None:
+            paths.append(shown)
+            if path.suffix == ".h":
+                headers.append((shown, code))
             if folder not in NEEDS:
                 violations.append(f"{shown}:1: tool/{folder}/ is not in tests/check_layers.py")
                 continue
             violations += check_includes(folder, shown, code)
             violations += check_reserved(folder, shown, code)
         violations += check_lengths(shown, code)
+    violations += [*check_folders(paths), *check_type_names(headers)]
     for path in documents(root):
         violations += check_text(path.relative_to(root), path.read_text())
     return violations
 
 
-class SelfTest(unittest.TestCase):
-    def includes(self, folder, code):
-        return list(check_includes(folder, Path("f.cpp"), code))
-
-    def lengths(self, code):
-        return list(functions(code))
-
-    def test_may_include_what_is_below(self):
-        self.assertEqual(self.includes("plan", '#include "rules/types.h"\n#include "base/x.h"'), [])
-
-    def test_must_not_include_what_is_above(self):
-        self.assertEqual(self.includes("rules", '\n#include "plan/plan.h"'),
-                         ["f.cpp:2: rules/ must not include plan/"])
-
-    def test_system_and_plan_do_not_see_each_other(self):
-        self.assertEqual(len(self.includes("system", '#include "plan/plan.h"')), 1)
-        self.assertEqual(len(self.includes("plan", '#include "system/btf.h"')), 1)
-
-    def test_compiler_stands_alone(self):
-        self.assertEqual(self.includes("compiler", '#include "base/result.h"'), [])
-        self.assertEqual(len(self.includes("compiler", '#include "rules/rules.h"')), 1)
-
-    def test_only_public_headers(self):
-        self.assertEqual(self.includes("sink", '#include "event/event.h"'), [])
-        self.assertEqual(self.includes("sink", '#include "event/order.h"'),
-                         ["f.cpp:1: event/order.h is not a public header of event/"])
-        self.assertEqual(self.includes("event", '#include "event/order.h"'), [])
-
-    def test_a_comment_includes_nothing(self):
-        self.assertEqual(self.includes("rules", '// #include "plan/plan.h"\n/*\n#include "bpf/bpf.h"\n*/'), [])
-
-    def test_reserved(self):
-        def found(folder, code):
-            return list(check_reserved(folder, Path("f.cpp"), code))
-        self.assertEqual(found("compiler", "#include <bcc/BPFModule.h>"), [])
-        self.assertEqual(found("bpf", "#include <bcc/BPFModule.h>"),
-                         ["f.cpp:1: only compiler/ may use libbcc, clang or LLVM"])
-        self.assertEqual(found("sink", "x;\n#include <bpf/bpf.h>"),
-                         ["f.cpp:2: only bpf/, compiler/ may use BPF system calls"])
-        self.assertEqual(found("bpf", "#include <bpf/bpf.h>"), [])
-        self.assertEqual(len(found("event", "#include <thread>")), 1)
-        self.assertEqual(found("session", "#include <thread>\nsigaction(SIGINT, &a, nullptr);"), [])
-        self.assertEqual(len(found("sink", "auto t = time(nullptr);")), 1)
-        self.assertEqual(found("sink", "auto t = event.time(); // time(nullptr)"), [])
-
-    def test_what_the_trace_reads_is_looked_at(self):
-        self.assertEqual(list(check_reserved("session", Path("f.cpp"), "trusted_.read(path, 1);")), [])
-        self.assertEqual(len(list(check_reserved("session", Path("f.cpp"), "read_file(path, 1);"))), 1)
-
-    def test_functions_are_found(self):
-        self.assertEqual(self.lengths("int f(int a)\n{\n  if (a) {\n  }\n}\n"), [(2, 4)])
-        self.assertEqual(self.lengths("namespace a {\nstruct S : T {\n int f() const { return 1; }\n};\n}"),
-                         [(3, 1)])
-        self.assertEqual(self.lengths("const int x[] = {1, 2};\nauto y = g({1});\nenum E { a };"), [])
-        self.assertEqual(self.lengths("template <class F = int> void each(F f) {\n f();\n}"), [(1, 3)])
-        self.assertEqual(self.lengths("S::S(int a) : b(a) {\n}\nbool operator==(S, S) {\n\n}"),
-                         [(1, 2), (3, 3)])
-
-    def test_text_is_not_code(self):
-        self.assertEqual(self.lengths('auto s = R"(\nvoid f() {\n)";\nvoid g() {\n  h("}{", \'{\');\n}'),
-                         [(4, 3)])
-        self.assertEqual(self.lengths("void g() {\n  // }\n  int n = 1'000;\n}"), [(1, 4)])
-        self.assertEqual(self.lengths("#define A(x) do { \\\n  x } while (0)\nvoid f() {\n}"), [(3, 2)])
-
-    def test_lengths_are_reported(self):
-        long = "void f() {\n" + "  g();\n" * MAX_FUNCTION + "}\n"
-        self.assertEqual(list(check_lengths(Path("f.cpp"), long)),
-                         [f"f.cpp:1: a function of {MAX_FUNCTION + 2} lines; at most {MAX_FUNCTION}"])
-        self.assertEqual(list(check_lengths(Path("f.py"), "def f():\n" + "  g()\n" * 60)),
-                         ["f.py:1: a function of 61 lines; at most 60"])
-        self.assertEqual(list(check_lengths(Path("f.h"), "\n" * 401)),
-                         ["f.h:1: 401 lines; at most 400"])
-
-    def test_text_is_wrapped(self):
-        wide = "a " * 51
-        found = list(check_text(Path("a.md"), f"| {wide} |\n```sh\n{wide}\n```\n    {wide}\n# {wide}\n{wide}\n"))
-        self.assertEqual(found, ["a.md:7: 102 characters; at most 100"])
-
-    def test_every_folder_of_the_tree_has_a_layer(self):
-        known = {folder for _, folder in sources(ROOT) if folder is not None}
-        self.assertLessEqual(known, set(NEEDS))
-
-
 def main():
-    if sys.argv[1:] == ["--self-test"]:
-        unittest.main(argv=sys.argv[:1])
     violations = check_tree(ROOT)
     print("\n".join(violations))
     print(f"check_layers: {len(violations)} violations")

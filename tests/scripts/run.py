@@ -11,7 +11,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path[:0] = [str(ROOT / "tests" / "runtime"), str(ROOT / "scripts"), str(HERE)]
+sys.path[:0] = [str(ROOT / "tests" / "runtime"), str(ROOT / "scripts"), str(ROOT / "tests"), str(HERE)]
 
 import run as runtime  # noqa: E402  (tests/runtime/run.py: how results are shown)
 
