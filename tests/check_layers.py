@@ -19,7 +19,7 @@ MAX_TEXT = 100  # characters of a line of text
 MAX_FOLDER = 40  # sources in a folder of tool/
 
 # What is beyond that still, and how far: it may shrink, and is not here when it has.
-WIDE = {"base": 52, "compiler": 47, "event": 58, "profile": 58, "system": 98}
+WIDE = {"base": 52, "compiler": 47, "event": 58, "profile": 58}
 
 # Types that two folders call the same, still.
 SAME_NAMES = {
@@ -33,7 +33,11 @@ NEEDS = {
     "base": [],
     "rules": ["base"],
     "target": ["rules"],
-    "system": ["target"],
+    "files": ["base"],
+    "kernel": ["target", "files"],
+    "elf": ["target", "files"],
+    "process": ["target", "files"],
+    "host": ["kernel", "elf", "process"],
     "plan": ["target"],
     "codegen": ["plan"],
     "bpf": ["codegen"],
@@ -43,10 +47,10 @@ NEEDS = {
     "profile": ["saved"],
     "requests": ["saved"],
     "view": ["saved"],
-    "python": ["bpf", "system"],
-    "terminal": ["profile", "system"],
-    "exports": ["requests", "system"],
-    "load": ["bpf", "system", "sink"],
+    "python": ["bpf", "elf", "process"],
+    "terminal": ["profile", "process"],
+    "exports": ["requests", "process"],
+    "load": ["bpf", "host", "sink"],
     "account": ["load", "sink"],
     "session": ["account", "python", "terminal", "exports"],
     "commands": ["session", "view"],
@@ -66,7 +70,14 @@ PUBLIC = {
              "json_writer.h", "summary_text.h", "json.h", "buffer.h", "format.h", "output_file.h", "folded.h"},
     "saved": {"saved_trace.h", "saved_summary.h", "happening.h", "input.h", "json_line.h"},
     "profile": {"profile.h", "progress.h"},
-    "system": None,
+    "files": {"disk_space.h", "file_limit.h", "file_systems.h", "install_paths.h", "mounts.h",
+              "overlay_layers.h", "paths.h", "read_lines.h", "trusted_files.h"},
+    "kernel": {"gpu_driver.h", "kernel_btf.h", "kernel_headers.h", "kernel_release.h", "kernel_symbols.h",
+               "live_kernel.h", "struct_text.h", "syscall_table.h", "tracepoints.h"},
+    "elf": {"elf_file.h", "elf_image.h", "elf_stubs.h", "ld_cache.h", "usdt.h"},
+    "process": {"capabilities.h", "clock.h", "container.h", "identity.h", "inherited.h", "proc.h",
+                "process.h", "process_reader.h", "process_view.h", "rights.h"},
+    "host": {"live_host.h", "open_guard.h"},
     "terminal": {"live_progress.h", "live_screen.h", "print.h", "live_text.h", "progress_bar.h"},
     "exports": {"exports.h", "options.h"},
     "load": {"options.h", "steps.h", "frontend.h", "features.h", "loader.h", "rehearsal.h", "late.h",
@@ -83,21 +94,22 @@ RESERVED = [
      {"compiler"}),
     ("BPF system calls", r'#\s*include\s*<(bpf/bpf\.h|bpf/libbpf\.h|linux/bpf\.h)>|'
      r"\b(__NR_bpf|SYS_bpf)\b", {"bpf", "compiler"}),
-    # system/ has the counters of a process, which no BPF program sees.
-    ("perf events", r"\b(__NR_perf_event_open|SYS_perf_event_open)\b", {"bpf", "compiler", "system"}),
+    # process/ has the counters of a process, which no BPF program sees.
+    ("perf events", r"\b(__NR_perf_event_open|SYS_perf_event_open)\b", {"bpf", "compiler", "process"}),
     ("threads", r"#\s*include\s*<(thread|mutex|shared_mutex|condition_variable|future|stop_token|"
      r"pthread\.h)>|\bpthread_create\b", {"base", "terminal", "exports", "load", "account", "session",
                                       "compiler"}),
-    # system/ puts the dispositions of a launched command back; compiler/ answers a stack overflow of
+    # process/ puts the dispositions of a launched command back; compiler/ answers a stack overflow of
     # LLVM with its last words; only session/ and commands/ handle signals of the tracer.
     ("signal handling", r"\b(sigaction|signalfd|sigwait|sigtimedwait)\s*\(|\bstd::signal\s*\(",
-     {"session", "commands", "system", "compiler"}),
-    # system/trusted_files.h says whose files rules, headers and templates may be.
+     {"session", "commands", "process", "compiler"}),
+    # files/trusted_files.h says whose files rules, headers and templates may be.
     ("files that rules may name, not looked at for who wrote them", r"\bread_file\s*\(",
-     {"base", "rules", "target", "system", "plan", "codegen", "bpf", "event", "sink", "saved",
+     {"base", "rules", "target", "files", "kernel", "elf", "process",
+      "host", "plan", "codegen", "bpf", "event", "sink", "saved",
       "profile", "requests", "view", "compiler"}),
     ("wall time", r"\bsystem_clock\b|\bCLOCK_REALTIME\b|\bgettimeofday\b|"
-     r"\btime\s*\(\s*(nullptr|NULL|0)\s*\)", {"system", "session", "commands"}),
+     r"\btime\s*\(\s*(nullptr|NULL|0)\s*\)", {"process", "session", "commands"}),
 ]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')

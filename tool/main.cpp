@@ -7,7 +7,7 @@
 #include "cli/command_line.h"
 #include "commands/commands.h"
 #include "doctor/doctor.h"
-#include "system/inherited.h"
+#include "process/inherited.h"
 
 namespace {
 
@@ -64,7 +64,7 @@ mlbcc::Parsed parse(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    const mlbcc::system::Inherited inherited = mlbcc::system::set_right();
+    const mlbcc::process::Inherited inherited = mlbcc::process::set_right();
     mlbcc::Parsed parsed = parse(argc, argv);
     int status = parsed.status;
     if (parsed.line) {

@@ -92,8 +92,8 @@ class Plans(unittest.TestCase):
         self.assertLessEqual(set(plan("tool/codegen/codegen.h").steps()), set(STEPS))
 
     def test_what_includes_a_header_is_tidied(self):
-        made = plan("tool/system/guardian.h")
-        self.assertEqual(made.tidy, {"tool/system/guardian.cpp", "tool/system/open_guard.cpp"})
+        made = plan("tool/host/guardian.h")
+        self.assertEqual(made.tidy, {"tool/host/guardian.cpp", "tool/host/open_guard.cpp"})
 
 
 class Since(unittest.TestCase):

@@ -22,9 +22,9 @@ class Layers(unittest.TestCase):
         self.assertEqual(self.includes("rules", '\n#include "plan/plan.h"'),
                          ["f.cpp:2: rules/ must not include plan/"])
 
-    def test_system_and_plan_do_not_see_each_other(self):
-        self.assertEqual(len(self.includes("system", '#include "plan/plan.h"')), 1)
-        self.assertEqual(len(self.includes("plan", '#include "system/btf.h"')), 1)
+    def test_kernel_and_plan_do_not_see_each_other(self):
+        self.assertEqual(len(self.includes("kernel", '#include "plan/plan.h"')), 1)
+        self.assertEqual(len(self.includes("plan", '#include "kernel/kernel_btf.h"')), 1)
 
     def test_compiler_stands_alone(self):
         self.assertEqual(self.includes("compiler", '#include "base/result.h"'), [])

@@ -42,11 +42,11 @@ PROOFS = {
     "The process that waits for libraries": ["runtime/test_rights.py:test_those_for_libraries_that_come_later"],
     "`mlbcc-bcc` and that process end": [
         "runtime/test_caller.py:test_the_helper_ends_with_the_tracer", "unit/bpf/compiler_test.cpp:IsNotWaitedForWithoutEnd",
-        "unit/system/open_guard_test.cpp:IsNotWaitedForWithoutEnd"],
+        "unit/host/open_guard_test.cpp:IsNotWaitedForWithoutEnd"],
     "It can call traced functions": ["runtime/test_losses.py:test_a_number_says_whether_a_loss_touches_it"],
     "It can give itself": "what it does not do",
     "It can make a file system": "what it does not do",
-    "Its ELF files": ["unit/system/elf_test.cpp", "unit/event/unwind_damage_test.cpp"],
+    "Its ELF files": ["unit/elf/elf_test.cpp", "unit/event/unwind_damage_test.cpp"],
 }
 
 

@@ -12,9 +12,9 @@
 #include "account/tracing_cost.h"
 #include "base/file_cache.h"
 #include "base/threads.h"
+#include "files/install_paths.h"
+#include "process/proc.h"
 #include "sink/cost_text.h"
-#include "system/install_paths.h"
-#include "system/proc.h"
 
 namespace mlbcc::account {
 namespace {
@@ -26,7 +26,7 @@ std::string question(codegen::AttachMode mode) {
     utsname kernel{};
     ::uname(&kernel);
     return fmt::format("cost of a hit, 2: {} {} {}, {}, mode {}", kernel.release, kernel.version,
-                       kernel.machine, system::cpu_model(), static_cast<int>(mode));
+                       kernel.machine, process::cpu_model(), static_cast<int>(mode));
 }
 
 codegen::Work sum_of(const std::vector<std::byte>& parts) {
@@ -49,7 +49,7 @@ codegen::Work sum_of(const std::vector<std::byte>& parts) {
 
 void CostAccount::begin_to_measure(codegen::AttachMode mode, bool use_cache) {
     measuring_ = on_a_thread([mode, use_cache]() -> Result<bpf::HitCost> {
-        const FileCache cache = use_cache ? FileCache(system::cache_folder()) : FileCache();
+        const FileCache cache = use_cache ? FileCache(files::cache_folder()) : FileCache();
         const std::string asked = question(mode);
         if (const auto kept = cache.get(asked)) {
             if (const auto cost = bpf::read_hit_cost(*kept)) return *cost;
@@ -75,7 +75,7 @@ std::string CostAccount::measured() {
 void CostAccount::begin(const std::vector<int>& pids) {
     begun_ = true;
     for (int pid : pids) {
-        const uint64_t before = system::cpu_time_of(pid).value_or(0);
+        const uint64_t before = process::cpu_time_of(pid).value_or(0);
         roots_.push_back({pid, before, before});
     }
 }
@@ -86,7 +86,7 @@ void CostAccount::look(uint64_t now_ns, const std::vector<int>& processes) {
     looked_ns_ = now_ns;
     others_ns_ = 0;
     for (int pid : processes) {
-        const std::optional<uint64_t> ns = system::cpu_time_of(pid);
+        const std::optional<uint64_t> ns = process::cpu_time_of(pid);
         if (!ns) continue;
         const auto root = std::ranges::find(roots_, pid, &Root::pid);
         if (root == roots_.end()) {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "system/clock.h"
+#include "process/clock.h"
 
 namespace mlbcc::account {
 namespace {
@@ -41,7 +41,7 @@ void ProcessLooks::start(uint64_t now_ns, bool at_once) {
 int ProcessLooks::patience_ms(uint64_t now_ns, int most_ms) const {
     for (const Interval& one : intervals_) {
         if (!one.waiting.empty()) return 0;
-        most_ms = system::ms_until(one.next_ns, now_ns, most_ms);
+        most_ms = process::ms_until(one.next_ns, now_ns, most_ms);
     }
     return most_ms;
 }
@@ -64,7 +64,7 @@ void ProcessLooks::work(uint64_t now_ns, const Processes& processes, event::Pipe
     for (Interval& one : intervals_) {
         if (one.waiting.empty() && now_ns >= one.next_ns) begin_round(one, now_ns, processes);
         while (!one.waiting.empty()) {
-            if (system::monotonic_ns() - now_ns > kBudgetNs) return;
+            if (process::monotonic_ns() - now_ns > kBudgetNs) return;
             int pid = one.waiting.back();
             one.waiting.pop_back();
             look(one, pid, pipeline);
@@ -74,8 +74,8 @@ void ProcessLooks::work(uint64_t now_ns, const Processes& processes, event::Pipe
 
 // Of the first look at a process nothing is known to have changed, and no time has passed.
 void ProcessLooks::look(Interval& interval, int pid, event::Pipeline& pipeline) {
-    uint64_t now_ns = system::monotonic_ns();
-    std::optional<system::ProcessState> state = reader_.read(pid, interval.wanted);
+    uint64_t now_ns = process::monotonic_ns();
+    std::optional<process::ProcessState> state = reader_.read(pid, interval.wanted);
     if (!state) return;
     Last& last = interval.last[pid];
     bool is_first = last.time_ns == 0 || last.started != state->started;

@@ -17,7 +17,7 @@
 
 #include "event/pipeline.h"
 #include "plan/plan.h"
-#include "system/process_reader.h"
+#include "process/process_reader.h"
 
 namespace mlbcc::account {
 
@@ -55,7 +55,7 @@ private:
     void look(Interval& interval, int pid, event::Pipeline& pipeline);
 
     std::vector<Interval> intervals_;
-    system::ProcessReader reader_;
+    process::ProcessReader reader_;
 };
 
 }  // namespace mlbcc::account

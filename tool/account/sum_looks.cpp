@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "system/clock.h"
+#include "process/clock.h"
 
 namespace mlbcc::account {
 namespace {
@@ -36,7 +36,7 @@ void SumLooks::find_intervals() {
 
 int SumLooks::patience_ms(uint64_t now_ns, int most_ms) const {
     for (const auto& [every, interval] : intervals_)
-        most_ms = system::ms_until(interval.next_ns, now_ns, most_ms);
+        most_ms = process::ms_until(interval.next_ns, now_ns, most_ms);
     return most_ms;
 }
 

@@ -21,7 +21,7 @@
 #include "cli/serve.h"
 #include "cli/targets.h"
 #include "cli/units.h"
-#include "system/trusted_files.h"
+#include "files/trusted_files.h"
 
 namespace mlbcc {
 namespace {
@@ -263,7 +263,7 @@ int read_values(const Texts& texts, CommandLine& line) {
 
 // What it says is done with all rights: to run a command as root, to write a file.
 std::string refusal_of_config(const std::string& path) {
-    const auto admitted = system::TrustedFiles::current().admit(path);
+    const auto admitted = files::TrustedFiles::current().admit(path);
     if (admitted) return {};
     const Error& error = admitted.error();
     return error.help.empty() ? error.message() : error.message() + " (" + error.help + ")";

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "cli/mistakes.h"
+#include "process/proc.h"
 #include "session/options.h"
-#include "system/proc.h"
 
 namespace mlbcc {
 namespace {
@@ -41,12 +41,12 @@ int read_pids(const std::vector<std::string>& numbers, const std::vector<std::st
         add(pids, *pid);
     }
     if (names.empty()) return 0;
-    const Result<std::vector<int>> all = system::all_processes();
+    const Result<std::vector<int>> all = process::all_processes();
     if (!all) return usage_error(all.error().message());
     for (const std::string& name : names) {
         bool any = false;
         for (const int pid : *all) {
-            if (pid == ::getpid() || system::comm_of(pid) != name.substr(0, kComm)) continue;
+            if (pid == ::getpid() || process::comm_of(pid) != name.substr(0, kComm)) continue;
             add(pids, pid);
             any = true;
         }

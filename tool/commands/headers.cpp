@@ -9,16 +9,16 @@
 #include "base/output.h"
 #include "base/tell.h"
 #include "commands/synthesize.h"
-#include "system/kernel_headers.h"
+#include "kernel/kernel_headers.h"
 
 namespace mlbcc::commands {
 namespace {
 
-using system::HeaderChoice;
-using system::KernelHeaders;
+using kernel::HeaderChoice;
+using kernel::KernelHeaders;
 
 struct Survey {
-    system::HeaderPlaces places;
+    kernel::HeaderPlaces places;
     std::vector<KernelHeaders> found;
     Result<HeaderChoice> used;
     bool is_used(const KernelHeaders& one) const {
@@ -27,9 +27,9 @@ struct Survey {
 };
 
 Survey survey(const std::string& wanted) {
-    const system::HeaderPlaces places = system::HeaderPlaces::current();
-    std::vector<KernelHeaders> found = system::find_kernel_headers(places);
-    Result<HeaderChoice> used = system::choose_headers(wanted, places);
+    const kernel::HeaderPlaces places = kernel::HeaderPlaces::current();
+    std::vector<KernelHeaders> found = kernel::find_kernel_headers(places);
+    Result<HeaderChoice> used = kernel::choose_headers(wanted, places);
     Survey made{places, std::move(found), std::move(used)};
     bool is_listed = false;
     for (const KernelHeaders& one : made.found) is_listed |= made.is_used(one);
@@ -50,7 +50,7 @@ std::string state(const KernelHeaders& one) {
 void print_text(const Survey& made) {
     print_output("kernel   {}\n", made.places.release);
     for (const KernelHeaders& one : made.found) {
-        print_output("{:<8} {}: {}{}\n", system::kind_name(one.kind), one.path, state(one),
+        print_output("{:<8} {}: {}{}\n", kernel::kind_name(one.kind), one.path, state(one),
                      made.is_used(one) ? "  <- used" : "");
         for (size_t i = 1; i < one.roots.size(); ++i)
             print_output("         and {}\n", one.roots[i]);
@@ -76,7 +76,7 @@ void write(Writer& out, const char* key, const std::string& text) {
 
 void write(Writer& out, const Survey& made, const KernelHeaders& one) {
     out.StartObject();
-    write(out, "kind", system::kind_name(one.kind));
+    write(out, "kind", kernel::kind_name(one.kind));
     write(out, "path", one.path);
     write(out, "version", one.version);
     out.Key("there");
@@ -117,13 +117,13 @@ int list_headers(const std::string& wanted, bool json) {
 
 // What the link is to lead to: the tree that was named or written, or one of the running kernel.
 Result<std::string> link_target(const load::RuleOptions& options, const HeadersOptions& headers,
-                                const system::HeaderPlaces& places) {
+                                const kernel::HeaderPlaces& places) {
     std::string named = headers.synthesize;
     if (named.empty() && options.headers != "auto" && options.headers != "btf") {
         named = options.headers;
     }
     if (!named.empty()) {
-        const KernelHeaders tree = system::headers_in(named, places);
+        const KernelHeaders tree = kernel::headers_in(named, places);
         if (!tree.problem.empty()) return Error{named + ": " + tree.problem, 0, {}};
         if (tree.matches) return named;
         return Error{fmt::format("{} is of {}, and the running kernel is {}: with it, other tools "
@@ -131,8 +131,8 @@ Result<std::string> link_target(const load::RuleOptions& options, const HeadersO
                                  named, tree.version, places.release),
                      0, "install the headers of the running kernel, or use --synthesize DIR"};
     }
-    for (const KernelHeaders& one : system::find_kernel_headers(places)) {
-        if (one.kind == system::HeaderKind::folder && one.is_usable() && one.matches)
+    for (const KernelHeaders& one : kernel::find_kernel_headers(places)) {
+        if (one.kind == kernel::HeaderKind::folder && one.is_usable() && one.matches)
             return one.path;
     }
     return Error{"there are no headers of " + places.release + " that a link could lead to", 0,
@@ -140,16 +140,16 @@ Result<std::string> link_target(const load::RuleOptions& options, const HeadersO
 }
 
 int link(const load::RuleOptions& options, const HeadersOptions& headers) {
-    const system::HeaderPlaces places = system::HeaderPlaces::current();
-    for (const KernelHeaders& one : system::find_kernel_headers(places)) {
-        if (one.kind != system::HeaderKind::build || !one.is_usable()) continue;
+    const kernel::HeaderPlaces places = kernel::HeaderPlaces::current();
+    for (const KernelHeaders& one : kernel::find_kernel_headers(places)) {
+        if (one.kind != kernel::HeaderKind::build || !one.is_usable()) continue;
         print_output("{} leads to the running kernel's headers already\n", one.path);
         return 0;
     }
     const Result<std::string> target = link_target(options, headers, places);
     if (!target) return tell(target.error());
     print_output("making the link /lib/modules/{}/build -> {}\n", places.release, *target);
-    const Result<std::string> done = system::link_headers(*target, places);
+    const Result<std::string> done = kernel::link_headers(*target, places);
     if (!done) return tell(done.error());
     print_output("{}\n", *done);
     return 0;
@@ -158,7 +158,7 @@ int link(const load::RuleOptions& options, const HeadersOptions& headers) {
 int synthesize(const load::RuleOptions& options, const std::string& folder) {
     if (auto done = synthesize_headers(folder, options.templates); !done) return tell(done.error());
     print_output("wrote headers of {} to {}; for tools made with BCC: BCC_KERNEL_SOURCE={}\n",
-                 system::HeaderPlaces::current().release, folder,
+                 kernel::HeaderPlaces::current().release, folder,
                  std::filesystem::absolute(folder).string());
     return 0;
 }

@@ -14,6 +14,8 @@
 #include "base/tell.h"
 #include "commands/emit.h"
 #include "commands/list.h"
+#include "files/install_paths.h"
+#include "files/paths.h"
 #include "load/frontend.h"
 #include "load/loader.h"
 #include "load/rehearsal.h"
@@ -21,8 +23,6 @@
 #include "session/keep.h"
 #include "session/views.h"
 #include "sink/format.h"
-#include "system/install_paths.h"
-#include "system/paths.h"
 
 namespace mlbcc::commands {
 namespace {
@@ -97,12 +97,12 @@ std::string purpose_of(const std::string& path) {
 }  // namespace
 
 int run_rules(const load::RuleOptions& options) {
-    const system::InstallPaths paths(system::InstallHints::current(
+    const files::InstallPaths paths(files::InstallHints::current(
         options.templates.empty() ? std::nullopt : std::make_optional(options.templates)));
     std::map<std::string, std::string> files;  // by name: what counts of several is the first
     const std::vector<std::string> folders = paths.rules_folders();
     for (const std::string& folder : folders) {
-        for (const std::string& file : system::expand_glob("", folder + "/*.rules"))
+        for (const std::string& file : files::expand_glob("", folder + "/*.rules"))
             files.emplace(std::filesystem::path(file).stem().string(), file);
     }
     if (files.empty()) return tell(Error{"there are no bundled rules", 0, "install mlbcc again"});

@@ -9,10 +9,10 @@
 #include "base/glob.h"
 #include "base/output.h"
 #include "base/tell.h"
+#include "files/paths.h"
+#include "host/live_host.h"
 #include "session/options.h"
 #include "session/views.h"
-#include "system/live_host.h"
-#include "system/paths.h"
 
 namespace mlbcc::commands {
 namespace {
@@ -32,7 +32,7 @@ int show_matching(const std::string& glob, const std::vector<std::string>& names
     return show(found, names.size(), of);
 }
 
-int list_syscalls(system::LiveHost& host, const std::string& glob) {
+int list_syscalls(host::LiveHost& host, const std::string& glob) {
     auto known = host.syscalls();
     if (!known) return tell(known.error());
     std::vector<std::string> names;
@@ -40,14 +40,14 @@ int list_syscalls(system::LiveHost& host, const std::string& glob) {
     return show_matching(glob, names, "system calls");
 }
 
-int list_tracepoints(system::LiveHost& host, const std::string& glob) {
+int list_tracepoints(host::LiveHost& host, const std::string& glob) {
     auto known = host.tracepoints();
     if (!known) return tell(known.error());
     const bool both = glob.find(':') != std::string::npos;
     return show_matching(both ? glob : glob + ":*", *known, "tracepoints");
 }
 
-int list_kernel(system::LiveHost& host, const std::string& glob) {
+int list_kernel(host::LiveHost& host, const std::string& glob) {
     auto found = host.kernel_functions(glob, true);
     if (!found) return tell(found.error());
     std::set<std::string> names;
@@ -56,8 +56,8 @@ int list_kernel(system::LiveHost& host, const std::string& glob) {
 }
 
 // The files that go by the name; none where that has been told of.
-std::vector<std::string> find(system::LiveHost& host, const std::string& name) {
-    target::LibrarySearch found = host.find_library(name, system::working_folder());
+std::vector<std::string> find(host::LiveHost& host, const std::string& name) {
+    target::LibrarySearch found = host.find_library(name, files::working_folder());
     if (found.paths.empty()) {
         tell(Error{fmt::format("library `{}` was not found", name)});
         for (const std::string& place : found.searched)
@@ -66,7 +66,7 @@ std::vector<std::string> find(system::LiveHost& host, const std::string& name) {
     return std::move(found.paths);
 }
 
-int list_usdt(system::LiveHost& host, const std::string& pattern) {
+int list_usdt(host::LiveHost& host, const std::string& pattern) {
     const size_t colon = pattern.find(':');
     const std::string glob = colon == std::string::npos ? "*" : pattern.substr(colon + 1);
     int status = kExitFailure;
@@ -82,7 +82,7 @@ int list_usdt(system::LiveHost& host, const std::string& pattern) {
     return status;
 }
 
-int list_library(system::LiveHost& host, const std::string& pattern) {
+int list_library(host::LiveHost& host, const std::string& pattern) {
     const size_t colon = pattern.find(':');
     int status = kExitFailure;
     for (const std::string& path : find(host, pattern.substr(0, colon))) {
@@ -100,7 +100,7 @@ int list_library(system::LiveHost& host, const std::string& pattern) {
 }  // namespace
 
 int list_pattern(const std::string& pattern) {
-    system::LiveHost host({session::own_view()});
+    host::LiveHost host({session::own_view()});
     const size_t colon = pattern.find(':');
     const std::string kind = pattern.substr(0, colon), rest = pattern.substr(colon + 1);
     if (kind == "syscall") return list_syscalls(host, rest);

@@ -13,8 +13,8 @@ bool is_refusal(int code) {
 
 Error missing(const Standing& standing, Capabilities wanted) {
     const std::string container = fmt::format("start the container with {} (docs/docker.md)",
-                                              system::container_flags(wanted));
-    return Error{"tracing needs CAP_BPF and CAP_PERFMON; missing: " + system::names(wanted), 0,
+                                              process::container_flags(wanted));
+    return Error{"tracing needs CAP_BPF and CAP_PERFMON; missing: " + process::names(wanted), 0,
                  standing.root ? container
                                : "run with sudo; the command itself then still runs as you"};
 }
@@ -31,8 +31,8 @@ Error filtered(const char* call, const char* capability) {
 }  // namespace
 
 Standing own_standing() {
-    return {::geteuid() == 0, effective_capabilities(), system::in_first_user_namespace(),
-            system::has_seccomp_filter(), bpf::try_system_calls()};
+    return {::geteuid() == 0, effective_capabilities(), process::in_first_user_namespace(),
+            process::has_seccomp_filter(), bpf::try_system_calls()};
 }
 
 std::optional<Error> why_not_trace(const Standing& standing) {
@@ -43,7 +43,7 @@ std::optional<Error> why_not_trace(const Standing& standing) {
                      "start the container as root, neither rootless nor with userns-remap "
                      "(docs/docker.md)"};
     }
-    const Capabilities wanted = system::missing_for_tracing(standing.capabilities);
+    const Capabilities wanted = process::missing_for_tracing(standing.capabilities);
     if (!wanted.empty()) return missing(standing, wanted);
     if (!standing.filtered) return std::nullopt;
     if (is_refusal(standing.calls.bpf)) return filtered("bpf", "CAP_BPF");

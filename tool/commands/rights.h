@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "bpf/kernel.h"
-#include "system/capabilities.h"
+#include "process/capabilities.h"
 
 namespace mlbcc::commands {
 

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "bpf/kernel.h"
-#include "system/install_paths.h"
-#include "system/kernel_headers.h"
-#include "system/trusted_files.h"
+#include "files/install_paths.h"
+#include "files/trusted_files.h"
+#include "kernel/kernel_headers.h"
 
 namespace mlbcc::commands {
 namespace {
@@ -29,7 +29,7 @@ Result<void> write(const fs::path& path, const std::string& text) {
 
 // Of the folders of templates the last that has it, as elsewhere.
 Result<std::string> bundled(const std::string& templates, const std::string& name) {
-    const system::InstallPaths paths(system::InstallHints::current(
+    const files::InstallPaths paths(files::InstallHints::current(
         templates.empty() ? std::nullopt : std::make_optional(templates)));
     const Result<std::vector<std::string>> folders = paths.template_folders();
     if (!folders) return folders.error();
@@ -66,7 +66,7 @@ Result<void> write_version(const fs::path& tree, const std::string& release) {
 }
 
 Result<void> write_stubs(const fs::path& tree, const std::string& list) {
-    const Result<std::string> names = system::TrustedFiles::current().read(list, kMaxList);
+    const Result<std::string> names = files::TrustedFiles::current().read(list, kMaxList);
     if (!names) return names.error();
     std::istringstream lines(*names);
     for (std::string name; std::getline(lines, name);) {
@@ -94,7 +94,7 @@ Result<void> synthesize_headers(const std::string& folder, const std::string& te
         if (auto done = copy(*besides + "/" + part, folder + "/" + part); !done) return done;
     }
     const fs::path tree(folder);
-    const std::string release = system::HeaderPlaces::current().release;
+    const std::string release = kernel::HeaderPlaces::current().release;
     if (auto done = write_version(tree, release); !done) return done;
     if (auto done = write_stubs(tree, *besides + "/headers.txt"); !done) return done;
     return write(tree / "include/mlbcc/vmlinux.h",

@@ -18,11 +18,11 @@
 #include "base/tell.h"
 #include "base/unique_fd.h"
 #include "commands/rights.h"
+#include "process/process.h"
+#include "process/process_view.h"
 #include "session/keep.h"
 #include "session/session.h"
 #include "session/views.h"
-#include "system/process.h"
-#include "system/process_view.h"
 #include "terminal/live_screen.h"
 
 namespace mlbcc::commands {
@@ -109,14 +109,14 @@ int run_trace(const session::TraceOptions& options) {
     if (auto missing = why_not_trace(own_standing())) return tell(*missing);
     Result<std::unique_ptr<terminal::LiveScreen>> screen = open_screen(options);
     if (!screen) return tell(screen.error());
-    std::optional<system::ChildProcess> command;
+    std::optional<process::ChildProcess> command;
     if (!options.targets.command.empty()) {  // first: a fork takes as long as there is memory
-        Result<system::ChildProcess> child =
-            system::ChildProcess::start(session::launch_options(options.targets));
+        Result<process::ChildProcess> child =
+            process::ChildProcess::start(session::launch_options(options.targets));
         if (!child) return tell(child.error());
         command.emplace(std::move(*child));
     }
-    Result<std::vector<system::ProcessView>> views = session::views_of(options.targets);
+    Result<std::vector<process::ProcessView>> views = session::views_of(options.targets);
     if (!views) return tell(views.error());
     Result<bpf::Map> threads = bpf::make_thread_table();
     if (!threads) return tell(threads.error());

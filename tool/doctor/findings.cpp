@@ -5,11 +5,11 @@
 
 #include <filesystem>
 
+#include "files/install_paths.h"
+#include "kernel/kernel_btf.h"
 #include "load/features.h"
-#include "system/install_paths.h"
-#include "system/kernel_btf.h"
-#include "system/proc.h"
-#include "system/process_view.h"
+#include "process/proc.h"
+#include "process/process_view.h"
 
 namespace mlbcc::doctor {
 namespace {
@@ -26,7 +26,7 @@ std::string kernel_headers(const std::string& release) {
 }
 
 Result<bpf::CompilerVersions> ask_compiler() {
-    const system::InstallPaths paths(system::InstallHints::current(std::nullopt));
+    const files::InstallPaths paths(files::InstallHints::current(std::nullopt));
     Result<std::string> helper = paths.compiler();
     if (!helper) return helper.error();
     Result<bpf::CompilerProcess> started = bpf::CompilerProcess::start(*helper);
@@ -40,9 +40,9 @@ std::vector<FolderFinding> look_at_folders(const std::string& output) {
         const fs::path folder =
             output.empty() ? fs::path("traces") : fs::path(output).parent_path();
         folders.push_back(
-            {"output", system::disk_space(folder.empty() ? "." : folder.string()), true});
+            {"output", files::disk_space(folder.empty() ? "." : folder.string()), true});
     }
-    folders.push_back({"temporary files", system::disk_space("/tmp"), false});
+    folders.push_back({"temporary files", files::disk_space("/tmp"), false});
     return folders;
 }
 
@@ -50,7 +50,7 @@ std::vector<ProcessFinding> look_at_processes(const std::vector<int>& pids) {
     std::vector<ProcessFinding> found;
     for (const int pid : pids) {
         ProcessFinding one{pid, {}};
-        if (auto view = system::view_of_process(pid); !view) one.error = view.error();
+        if (auto view = process::view_of_process(pid); !view) one.error = view.error();
         found.push_back(std::move(one));
     }
     return found;
@@ -64,23 +64,23 @@ Findings examine_machine(const std::vector<int>& pids, const std::string& output
     ::uname(&names);
     found.release = names.release;
     found.architecture = names.machine;
-    found.preemption = system::read_preemption();
+    found.preemption = kernel::read_preemption();
     found.preempts_points = load::find_features().preempts_points;
-    found.rights = system::read_rights();
-    found.settings = system::read_settings();
+    found.rights = process::read_rights();
+    found.settings = process::read_settings();
     found.abilities = bpf::try_abilities();
     found.cost = bpf::measure_event(found.abilities);
-    if (auto btf = system::KernelBtf::open(); !btf) found.btf = btf.error();
+    if (auto btf = kernel::KernelBtf::open(); !btf) found.btf = btf.error();
     found.headers = kernel_headers(found.release);
-    found.tracefs = system::tracefs_state();
-    found.debugfs = system::debugfs_state();
+    found.tracefs = files::tracefs_state();
+    found.debugfs = files::debugfs_state();
     found.tracefs_readable = ::access((found.tracefs.folder + "/events").c_str(), R_OK | X_OK) == 0;
-    const auto own = system::own_pid_namespace();
+    const auto own = process::own_pid_namespace();
     found.initial_pid_namespace = !own || own->is_initial;
-    found.cgroup = system::cgroup_version();
-    found.container = system::container_of(system::read_container_marks());
+    found.cgroup = process::cgroup_version();
+    found.container = process::container_of(process::read_container_marks());
     found.processes = look_at_processes(pids);
-    found.gpu = system::read_gpu_driver();
+    found.gpu = kernel::read_gpu_driver();
     found.compiler = ask_compiler();
     found.folders = look_at_folders(output);
     return found;

@@ -8,13 +8,13 @@
 #include "base/result.h"
 #include "bpf/abilities.h"
 #include "bpf/compiler.h"
+#include "files/disk_space.h"
+#include "files/mounts.h"
+#include "kernel/gpu_driver.h"
+#include "kernel/kernel_release.h"
+#include "process/container.h"
+#include "process/rights.h"
 #include "session/options.h"
-#include "system/container.h"
-#include "system/disk_space.h"
-#include "system/gpu_driver.h"
-#include "system/kernel_release.h"
-#include "system/mounts.h"
-#include "system/rights.h"
 
 namespace mlbcc::doctor {
 
@@ -45,26 +45,26 @@ struct ProcessFinding {  // --pid
 
 struct FolderFinding {
     std::string what;  // "output", "temporary files"
-    Result<system::DiskSpace> space;
+    Result<files::DiskSpace> space;
     bool needed = false;  // a trace is written there
 };
 
 struct Findings {
     std::string release, architecture;  // of the kernel
-    system::Preemption preemption;
+    kernel::Preemption preemption;
     bool preempts_points = false;  // bpf::Features
-    system::Rights rights;
-    system::Settings settings;
+    process::Rights rights;
+    process::Settings settings;
     bpf::Abilities abilities;
     std::optional<Error> btf;  // why there is none
     std::string headers;       // where the kernel's are; "": nowhere
-    system::MountState tracefs, debugfs;
+    files::MountState tracefs, debugfs;
     bool tracefs_readable = false;
     bool initial_pid_namespace = true;
     int cgroup = 0;
-    system::ContainerKind container = system::ContainerKind::none;
+    process::ContainerKind container = process::ContainerKind::none;
     std::vector<ProcessFinding> processes;
-    system::GpuDriver gpu;
+    kernel::GpuDriver gpu;
     std::vector<LibraryFinding> libraries;
     Result<bpf::CompilerVersions> compiler = Error{"it was not asked"};
     std::vector<FolderFinding> folders;

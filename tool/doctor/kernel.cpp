@@ -57,19 +57,19 @@ constexpr const char* kNoKprobes = "this kernel was built without kprobes, or ha
 
 Verdicts kernel(const Findings& found) {
     std::string text = fmt::format("Linux {} {}", found.release, found.architecture);
-    const system::KernelRelease release = system::parse_release(found.release);
-    if (release < system::kOldestRelease)
+    const kernel::KernelRelease release = kernel::parse_release(found.release);
+    if (release < kernel::kOldestRelease)
         return {{State::note, std::move(text), "mlbcc is made for Linux 5.15 and later", ""}};
-    if (!(system::kNewestTried < release)) return {ok(std::move(text))};
+    if (!(kernel::kNewestTried < release)) return {ok(std::move(text))};
     return {{State::note, std::move(text),
              fmt::format("newer than any that mlbcc was tested on: the last is {}.{}",
-                         system::kNewestTried.major, system::kNewestTried.minor),
+                         kernel::kNewestTried.major, kernel::kNewestTried.minor),
              ""}};
 }
 
 // A program that is preempted lets another thread of the same CPU into the same probe.
 Verdicts preemption(const Findings& found) {
-    const system::Preemption& how = found.preemption;
+    const kernel::Preemption& how = found.preemption;
     const std::string text = how.how.empty() ? "chosen at boot; it cannot be read here" : how.how;
     if (!how.possible) return {ok(text)};
     const std::string held = text + "; programs of probes are protected from it";

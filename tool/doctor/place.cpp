@@ -32,7 +32,7 @@ std::string mounted_into(const Findings& found, const char* folder, const std::s
 }
 
 std::string host_pids(const Findings& found) {
-    if (found.container == system::ContainerKind::kubernetes) return "hostPID: true";
+    if (found.container == process::ContainerKind::kubernetes) return "hostPID: true";
     return run_with(found, "--pid=host", "run mlbcc outside of the pid namespace");
 }
 
@@ -61,7 +61,7 @@ Verdicts headers(const Findings& found) {
 }
 
 Verdicts tracefs(const Findings& found) {
-    const system::MountState& state = found.tracefs;
+    const files::MountState& state = found.tracefs;
     // System calls and tracepoints are described there, and without BTF what is followed.
     const bool asked = found.rules.tracepoints || found.btf;
     if (!asked && !found.tracefs_readable) return {ok("none; these rules do not need it")};
@@ -85,7 +85,7 @@ Verdicts debugfs(const Findings& found) {
 }
 
 Verdicts container(const Findings& found) {
-    return {ok(std::string(system::container_name(found.container)))};
+    return {ok(std::string(process::container_name(found.container)))};
 }
 
 Verdicts cgroup(const Findings& found) {
@@ -167,7 +167,7 @@ Verdicts folders(const Findings& found) {
             verdicts.push_back({State::note, "not known", message_of(error), "", subject});
             continue;
         }
-        const system::DiskSpace& space = *one.space;
+        const files::DiskSpace& space = *one.space;
         Verdict verdict =
             ok(fmt::format("{} free in {}", size_text(space.free_bytes), space.folder));
         verdict.subject = subject;

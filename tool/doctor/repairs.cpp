@@ -7,7 +7,7 @@
 
 namespace mlbcc::doctor {
 
-using system::ContainerKind;
+using process::ContainerKind;
 
 std::string run_with(const Findings& found, std::string_view flag, std::string_view otherwise) {
     switch (found.container) {
@@ -60,7 +60,7 @@ Cause cause_of_refusal(const Findings& found, int code) {
                              ? "securityContext: {seccompProfile: {type: Unconfined}}"
                              : "run it without the seccomp filter that its starter set")};
     }
-    if (found.settings.lockdown == system::Lockdown::confidentiality)
+    if (found.settings.lockdown == process::Lockdown::confidentiality)
         return {"the kernel is locked down",
                 "boot with lockdown=integrity, or without Secure Boot"};
     return {fmt::format("{}, although the capabilities are there", std::strerror(code)), ""};

@@ -33,7 +33,7 @@ std::string number_text(const std::optional<int>& number) {
 Verdicts capabilities(const Findings& found) {
     std::string has, lacks;
     auto add = [](std::string& list, int one) {
-        list += fmt::format("{}{}", list.empty() ? "" : " ", system::names({one}));
+        list += fmt::format("{}{}", list.empty() ? "" : " ", process::names({one}));
     };
     for (const int one :
          {CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN, CAP_SYS_PTRACE, CAP_SYS_RESOURCE, CAP_SYS_NICE}) {
@@ -48,7 +48,7 @@ Verdicts capabilities(const Findings& found) {
     for (const Use& use : kUseful) {
         if (found.rights.capabilities.has(use.capability)) continue;
         why += fmt::format("{}without {} it cannot {}", why.empty() ? "" : "; ",
-                           system::names({use.capability}), use.what);
+                           process::names({use.capability}), use.what);
     }
     if (why.empty()) return {ok(std::move(text))};
     return {{State::note, std::move(text), std::move(why), ""}};
@@ -62,9 +62,9 @@ Verdicts seccomp(const Findings& found) {
 }
 
 Verdicts lockdown(const Findings& found) {
-    const system::Lockdown lockdown = found.settings.lockdown;
-    std::string text(system::lockdown_name(lockdown));
-    if (lockdown != system::Lockdown::confidentiality) return {ok(std::move(text))};
+    const process::Lockdown lockdown = found.settings.lockdown;
+    std::string text(process::lockdown_name(lockdown));
+    if (lockdown != process::Lockdown::confidentiality) return {ok(std::move(text))};
     // Found by trying: what is locked says so.
     const bool bites = !found.abilities.kernel_memory.works && !found.rules.works;
     return {{bites ? State::fault : State::note, std::move(text),

@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 
 #include "doctor/findings.h"
+#include "files/paths.h"
+#include "files/trusted_files.h"
 #include "load/frontend.h"
 #include "load/rehearsal.h"
-#include "system/identity.h"
-#include "system/paths.h"
-#include "system/trusted_files.h"
+#include "process/identity.h"
 
 namespace mlbcc::doctor {
 namespace {
@@ -19,14 +19,14 @@ constexpr size_t kMaxRuleFile = 1u << 20;
 // Which libraries are looked for, whatever the rules: a rule file without rules.
 constexpr const char* kLibraries = "/doctor/libraries.rules";
 
-std::vector<system::ProcessView> views_of(const std::vector<int>& pids) {
-    std::vector<system::ProcessView> views;
+std::vector<process::ProcessView> views_of(const std::vector<int>& pids) {
+    std::vector<process::ProcessView> views;
     for (const int pid : pids) {
-        if (auto view = system::view_of_process(pid)) views.push_back(std::move(*view));
+        if (auto view = process::view_of_process(pid)) views.push_back(std::move(*view));
     }
     if (!views.empty()) return views;
     return {
-        system::view_of_command(system::Caller::current().environment, system::working_folder())};
+        process::view_of_command(process::Caller::current().environment, files::working_folder())};
 }
 
 // The first mistake, with its place and the first help.
@@ -94,12 +94,12 @@ rules::RuleSet listed_libraries() {
     const rules::LoadFile load = [](std::string_view name,
                                     std::string_view /*directory*/) -> Result<rules::Loaded> {
         const std::string path(name);
-        Result<std::string> text = system::TrustedFiles::current().read(path, kMaxRuleFile);
+        Result<std::string> text = files::TrustedFiles::current().read(path, kMaxRuleFile);
         if (!text) return text.error();
         return rules::Loaded{path, path, std::filesystem::path(path).parent_path().string(),
                              std::move(*text)};
     };
-    const system::InstallPaths paths(system::InstallHints::current(std::nullopt));
+    const files::InstallPaths paths(files::InstallHints::current(std::nullopt));
     for (const std::string& folder : paths.rules_folders()) {
         std::error_code code;
         if (!std::filesystem::exists(folder + kLibraries, code)) continue;
@@ -142,7 +142,7 @@ void examine_rules(const session::TraceOptions& options, Findings& found) {
     rules.mistakes = frontend.diagnostics.error_count();
     note_needs(frontend.rules, rules);
     if (!frontend.host)
-        frontend.host = std::make_unique<system::LiveHost>(views_of(options.targets.pids));
+        frontend.host = std::make_unique<host::LiveHost>(views_of(options.targets.pids));
     find_libraries(frontend.rules, *frontend.host, found);
     if (!planned) {
         rules.error = planned.error();

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "process/clock.h"
 #include "sink/format.h"
-#include "system/clock.h"
 
 namespace mlbcc::exports {
 
@@ -35,7 +35,7 @@ void Exports::begin(uint64_t start_ns) {
 std::vector<prometheus::MetricFamily> Exports::make_page(const Counted& counted,
                                                          const requests::Requests* requests) {
     page_.add(counted());
-    if (requests != nullptr) page_.add(*requests, system::monotonic_ns() - start_ns_);
+    if (requests != nullptr) page_.add(*requests, process::monotonic_ns() - start_ns_);
     page_.add_own_cost();
     return page_.take();
 }
@@ -43,7 +43,7 @@ std::vector<prometheus::MetricFamily> Exports::make_page(const Counted& counted,
 void Exports::work(const Counted& counted, requests::Requests* requests) {
     if (exporter_ && exporter_->is_page_wanted()) exporter_->give(make_page(counted, requests));
     if (!otlp_) return;
-    const uint64_t now_ns = system::monotonic_ns();
+    const uint64_t now_ns = process::monotonic_ns();
     if (otlp_->wants_metrics(now_ns)) otlp_->give(make_page(counted, requests), now_ns);
     if (otlp_->wants_requests(now_ns)) give_requests(requests);
 }
@@ -54,7 +54,7 @@ void Exports::give_requests(requests::Requests* requests) {
 
 std::vector<std::string> Exports::finish(const Counted& counted, requests::Requests* requests) {
     if (!otlp_) return {};
-    otlp_->give(make_page(counted, requests), system::monotonic_ns());
+    otlp_->give(make_page(counted, requests), process::monotonic_ns());
     give_requests(requests);
     std::vector<std::string> notes;
     if (auto note = otlp_->finish()) notes.push_back(std::move(*note));

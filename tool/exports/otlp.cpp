@@ -5,8 +5,8 @@
 #include <array>
 #include <cstdlib>
 
-#include "system/clock.h"
-#include "system/paths.h"
+#include "files/paths.h"
+#include "process/clock.h"
 
 namespace mlbcc::exports {
 namespace {
@@ -19,7 +19,7 @@ std::string service_of(const std::vector<std::string>& command) {
     const char* given = std::getenv("OTEL_SERVICE_NAME");
     if (given != nullptr && *given != '\0') return given;
     if (command.empty()) return "unknown_service";
-    return std::string(system::file_name(command.front()));
+    return std::string(files::file_name(command.front()));
 }
 
 std::string host_name() {
@@ -38,7 +38,7 @@ Result<std::unique_ptr<OtlpExport>> OtlpExport::open(const std::string& url,
 }
 
 void OtlpExport::begin(uint64_t start_ns) {
-    origin_ns_ = system::epoch_ns();
+    origin_ns_ = process::epoch_ns();
     start_ns_ = start_ns;
     metrics_ns_ = start_ns + kMetricsNs;
     requests_ns_ = start_ns + kRequestsNs;

@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/threads.h"
-#include "system/capabilities.h"
+#include "process/capabilities.h"
 
 namespace mlbcc::exports {
 namespace {

@@ -14,7 +14,7 @@
 #include <prometheus/exposer.h>
 
 #include "base/threads.h"
-#include "system/capabilities.h"
+#include "process/capabilities.h"
 
 namespace mlbcc::exports {
 namespace {

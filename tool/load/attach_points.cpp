@@ -3,7 +3,7 @@
 #include <map>
 #include <vector>
 
-#include "system/mounts.h"
+#include "files/mounts.h"
 
 namespace mlbcc::load {
 namespace {
@@ -61,10 +61,10 @@ private:
 
     Result<void> attach_named(const codegen::Function& function, int program) {
         size_t colon = function.point.find(':');
-        Result<std::string> tracefs = system::ensure_tracefs();
+        Result<std::string> tracefs = files::ensure_tracefs();
         if (!tracefs) return tracefs.error();
-        Result<uint64_t> id = system::tracepoint_id(*tracefs, function.point.substr(0, colon),
-                                                    function.point.substr(colon + 1));
+        Result<uint64_t> id = files::tracepoint_id(*tracefs, function.point.substr(0, colon),
+                                                   function.point.substr(colon + 1));
         if (!id) return id.error();
         return keep(
             bpf::Attachment::tracepoint(program, static_cast<uint32_t>(*id), function.point));

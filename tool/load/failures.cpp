@@ -89,8 +89,8 @@ public:
                 fmt::format("{}: what is wrong is in a template of --templates", error_.what), 0,
                 "correct the template at the place that the message names"};
         }
-        return defect_of_ours(error_.what, error_.stage == Stage::load ? system::read_release()
-                                                                       : system::KernelRelease{});
+        return defect_of_ours(error_.what, error_.stage == Stage::load ? kernel::read_release()
+                                                                       : kernel::KernelRelease{});
     }
 
 private:
@@ -215,14 +215,14 @@ bool is_for_want_of_rights(const bpf::CompileError& failed) {
 
 }  // namespace
 
-Error defect_of_ours(const std::string& what, const system::KernelRelease& refused_by) {
+Error defect_of_ours(const std::string& what, const kernel::KernelRelease& refused_by) {
     constexpr const char* kReport =
         "please report it, with all that `--keep DIR` keeps when you run this again";
-    if (!(system::kNewestTried < refused_by))
+    if (!(kernel::kNewestTried < refused_by))
         return {what + ": this is a defect of mlbcc, not of your rules", 0, kReport};
     return {fmt::format("{}: Linux {}.{} is newer than any that mlbcc was tested on, up to {}.{}",
-                        what, refused_by.major, refused_by.minor, system::kNewestTried.major,
-                        system::kNewestTried.minor),
+                        what, refused_by.major, refused_by.minor, kernel::kNewestTried.major,
+                        kernel::kNewestTried.minor),
             0, fmt::format("try `--attach multi`; and {}", kReport)};
 }
 

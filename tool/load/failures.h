@@ -17,8 +17,8 @@
 #include "base/result.h"
 #include "bpf/compiler.h"
 #include "codegen/codegen.h"
+#include "kernel/kernel_release.h"
 #include "load/frontend.h"
-#include "system/kernel_release.h"
 
 namespace mlbcc::load {
 
@@ -35,7 +35,7 @@ Refused explain_refusal(const Frontend& frontend, const bpf::CompileRequest& req
                         const codegen::Program& program, bpf::CompileError first);
 
 // What to tell last where the text is mlbcc's own. `refused_by` is the kernel; 0.0: clang did.
-Error defect_of_ours(const std::string& what, const system::KernelRelease& refused_by);
+Error defect_of_ours(const std::string& what, const kernel::KernelRelease& refused_by);
 
 // Such as the request, with debug information and `#line`s that number the source.
 bpf::CompileRequest with_lines(bpf::CompileRequest request, const codegen::Program& program);

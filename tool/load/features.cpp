@@ -4,18 +4,18 @@
 #include <span>
 #include <vector>
 
-#include "system/kernel_release.h"
+#include "kernel/kernel_release.h"
 
 namespace mlbcc::load {
 namespace {
 
 // Of struct `record`, or of one that is a member of it, behind it: "thread", "fsbase".
-std::optional<uint32_t> offset_of(const system::BtfImage& image, uint32_t record,
+std::optional<uint32_t> offset_of(const kernel::BtfImage& image, uint32_t record,
                                   const std::vector<std::string>& path) {
     uint64_t bit = 0;
     for (const std::string& name : path) {
-        const std::vector<system::BtfMember> members = system::members_of(image, record);
-        const auto found = std::ranges::find(members, name, &system::BtfMember::name);
+        const std::vector<kernel::BtfMember> members = kernel::members_of(image, record);
+        const auto found = std::ranges::find(members, name, &kernel::BtfMember::name);
         if (found == members.end()) return std::nullopt;
         bit += found->bit;
         record = found->type;
@@ -24,7 +24,7 @@ std::optional<uint32_t> offset_of(const system::BtfImage& image, uint32_t record
 }
 
 // A `ret` is emulated by the kernel itself elsewhere, and a program's registers are other ones.
-std::optional<codegen::ReturnPlaces> return_places([[maybe_unused]] system::KernelBtf& btf) {
+std::optional<codegen::ReturnPlaces> return_places([[maybe_unused]] kernel::KernelBtf& btf) {
 #if defined(__x86_64__)
     const auto threads = btf.type("uprobe_task");
     const auto uprobe = btf.type("uprobe");
@@ -47,7 +47,7 @@ std::optional<codegen::ReturnPlaces> return_places([[maybe_unused]] system::Kern
 #endif
 }
 
-std::optional<codegen::ReturnInstance> return_instance(system::KernelBtf& btf) {
+std::optional<codegen::ReturnInstance> return_instance(kernel::KernelBtf& btf) {
     const auto type = btf.type("return_instance");
     if (!type) return std::nullopt;
     const auto next = offset_of(*type->image, type->id, {"next"}),
@@ -57,7 +57,7 @@ std::optional<codegen::ReturnInstance> return_instance(system::KernelBtf& btf) {
     return codegen::ReturnInstance{*next, *sp, *address};
 }
 
-std::optional<codegen::StackEnds> stack_ends(system::KernelBtf& btf,
+std::optional<codegen::StackEnds> stack_ends(kernel::KernelBtf& btf,
                                              std::optional<uint32_t> fsbase) {
     const auto task = btf.type("task_struct"), memory = btf.type("mm_struct");
     if (!task || !memory) return std::nullopt;
@@ -70,8 +70,8 @@ std::optional<codegen::StackEnds> stack_ends(system::KernelBtf& btf,
 }
 
 // x86-64 has it in a variable of each CPU, others in the task.
-void find_preempt_count(system::KernelBtf& btf, bpf::KernelTypes& types) {
-    if (!system::read_preemption().possible) return types.task_preempt_offset.reset();
+void find_preempt_count(kernel::KernelBtf& btf, bpf::KernelTypes& types) {
+    if (!kernel::read_preemption().possible) return types.task_preempt_offset.reset();
     if (types.task_preempt_offset) return;
     if (const auto kernel = btf.image(""))
         types.preempt_count = (*kernel)->find(BTF_KIND_VAR, "__preempt_count");
@@ -79,7 +79,7 @@ void find_preempt_count(system::KernelBtf& btf, bpf::KernelTypes& types) {
 
 bpf::KernelTypes kernel_types() {
     bpf::KernelTypes types;
-    Result<system::KernelBtf> btf = system::KernelBtf::open();
+    Result<kernel::KernelBtf> btf = kernel::KernelBtf::open();
     if (!btf) return types;
     if (const auto task = btf->type("task_struct")) {
         types.task_pid_offset = offset_of(*task->image, task->id, {"pid"});
@@ -113,14 +113,14 @@ bpf::KernelTypes kernel_types() {
 
 }  // namespace
 
-uint32_t callable_with_context(system::KernelBtf& btf, const std::string& name) {
+uint32_t callable_with_context(kernel::KernelBtf& btf, const std::string& name) {
     const auto found = btf.function("", name);
     if (!found) return 0;
-    const system::BtfImage& image = *found->image;
+    const kernel::BtfImage& image = *found->image;
     const std::span<const btf_param> params = image.params(*image.type(found->proto));
     if (params.empty()) return found->id;
     const btf_type* first = image.type(image.resolve(params.front().type));
-    const bool pointer = first != nullptr && system::kind_of(*first) == BTF_KIND_PTR;
+    const bool pointer = first != nullptr && kernel::kind_of(*first) == BTF_KIND_PTR;
     return params.size() == 1 && pointer ? found->id : 0;
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "bpf/kernel.h"
-#include "system/kernel_btf.h"
+#include "kernel/kernel_btf.h"
 
 namespace mlbcc::load {
 
@@ -14,6 +14,6 @@ bpf::Features find_features();
 // The BTF id of a function of the kernel that programs can call with their context and nothing
 // else: it takes that (the functions of sessions do on Linux 7), or nothing at all. 0: there is
 // none.
-uint32_t callable_with_context(system::KernelBtf& btf, const std::string& name);
+uint32_t callable_with_context(kernel::KernelBtf& btf, const std::string& name);
 
 }  // namespace mlbcc::load

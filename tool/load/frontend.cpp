@@ -13,9 +13,9 @@
 #include "base/as_caller.h"
 #include "base/cxx_names.h"
 #include "base/file_cache.h"
+#include "files/file_limit.h"
+#include "files/paths.h"
 #include "rules/ctypes.h"
-#include "system/file_limit.h"
-#include "system/paths.h"
 
 namespace mlbcc::load {
 namespace {
@@ -67,15 +67,15 @@ std::string versions(const std::string& helper) {
 
 Frontend::Frontend(const RuleOptions& options, Steps& steps)
     : options_(options), steps_(steps),
-      paths_(system::InstallHints::current(
+      paths_(files::InstallHints::current(
           options.templates.empty() ? std::nullopt : std::make_optional(options.templates))) {}
 
 Result<void> Frontend::start_compiler() {
     // A command, which is there already, keeps its limit.
-    if (auto allowed = system::allow_all_files(); !allowed) return allowed;
+    if (auto allowed = files::allow_all_files(); !allowed) return allowed;
     Result<std::string> helper = paths_.compiler();
     if (!helper) return helper.error();
-    const std::string folder = options_.use_cache ? system::cache_folder() : "";
+    const std::string folder = options_.use_cache ? files::cache_folder() : "";
     compiler.emplace(*helper, folder.empty() ? FileCache() : FileCache(folder), versions(*helper));
     Result<void> started = compiler->start_unless_known(known_by());
     steps_.done("start helper");
@@ -231,10 +231,10 @@ Result<void> Frontend::read_types() {
     return {};
 }
 
-void Frontend::resolve(std::vector<system::ProcessView> views) {
-    host = std::make_unique<system::LiveHost>(std::move(views));
+void Frontend::resolve(std::vector<process::ProcessView> views) {
+    host = std::make_unique<host::LiveHost>(std::move(views));
     const bool reads_task = task_words_.names_task || templates_read_;
-    if (reads_task && structures && structures->headers.kind == system::HeaderKind::btf) {
+    if (reads_task && structures && structures->headers.kind == kernel::HeaderKind::btf) {
         types.set_task(host->kernel_task(task_words_.members, types));
         steps_.done("the kernel's structures");
     }
@@ -254,7 +254,7 @@ bool Frontend::grows_anywhere(const target::SoughtLibrary& library) const {
     return options_.late_anywhere && library.may_come_anywhere();
 }
 
-std::vector<system::Place> Frontend::places(const target::LibraryName& name) const {
+std::vector<host::Place> Frontend::places(const target::LibraryName& name) const {
     return host->places(name.text, name.directory, options_.late_anywhere);
 }
 
@@ -267,7 +267,7 @@ void Frontend::make_plan() {
     steps_.done("plan");
 }
 
-Result<void> Frontend::up_to_plan(std::vector<system::ProcessView> views) {
+Result<void> Frontend::up_to_plan(std::vector<process::ProcessView> views) {
     if (!compiler) {
         if (auto done = start_compiler(); !done) return done;
     }

@@ -12,6 +12,10 @@
 #include "base/result.h"
 #include "bpf/remembering_compiler.h"
 #include "codegen/codegen.h"
+#include "files/install_paths.h"
+#include "files/trusted_files.h"
+#include "host/live_host.h"
+#include "kernel/kernel_headers.h"
 #include "load/options.h"
 #include "load/probe_places.h"
 #include "load/steps.h"
@@ -19,10 +23,6 @@
 #include "rules/ctypes.h"
 #include "rules/rules.h"
 #include "rules/types.h"
-#include "system/install_paths.h"
-#include "system/kernel_headers.h"
-#include "system/live_host.h"
-#include "system/trusted_files.h"
 
 namespace mlbcc::load {
 
@@ -37,7 +37,7 @@ public:
     Result<void> read_rules();
     Result<void> read_types();
     Result<void> choose_structures();
-    void resolve(std::vector<system::ProcessView> views);
+    void resolve(std::vector<process::ProcessView> views);
     void make_plan();
     Result<void> choose_entries();
     // What the file that `late` finds has is added to the plan; `name` is its own.
@@ -46,7 +46,7 @@ public:
     Result<codegen::Program> generate(codegen::Options options);
 
     // All up to the plan, stopping at the first mistake.
-    Result<void> up_to_plan(std::vector<system::ProcessView> views);
+    Result<void> up_to_plan(std::vector<process::ProcessView> views);
 
     std::string run_by;    // options, in any words, by which what is compiled may differ
     bool expects = false;  // libraries may come later: set before resolve()
@@ -57,7 +57,7 @@ public:
     bool grows_anywhere(const target::SoughtLibrary& library) const;
     std::chrono::nanoseconds open_wait() const { return options_.open_wait; }
     // Where it would be.
-    std::vector<system::Place> places(const target::LibraryName& name) const;
+    std::vector<host::Place> places(const target::LibraryName& name) const;
 
     Diagnostics diagnostics;
     rules::RuleSet rules;
@@ -71,7 +71,7 @@ public:
     std::vector<ReadFile> files;  // with `watch`: rules, headers, templates
     std::string kernel_dir;       // the header tree for libbcc
     // What says how the kernel's structures are, where a rule or a template may ask.
-    std::optional<system::HeaderChoice> structures;
+    std::optional<kernel::HeaderChoice> structures;
     bool reads_structures() const { return plan.asks_for_task || templates_read_; }
     const codegen::Templates& templates() const { return templates_; }
     // Where the template was read.
@@ -80,7 +80,7 @@ public:
     const std::vector<std::string>& type_headers() const { return type_headers_; }  // as found
     std::vector<std::string> kernel_flags;  // for clang, where real headers take the tree's place
     std::optional<bpf::RememberingCompiler> compiler;
-    std::unique_ptr<system::LiveHost> host;
+    std::unique_ptr<host::LiveHost> host;
 
     const target::UserFunction& function(plan::ProbeId probe) const;  // of a function's probe
 
@@ -105,15 +105,15 @@ private:
 
     const RuleOptions& options_;
     Steps& steps_;
-    system::InstallPaths paths_;
-    system::TrustedFiles trusted_ = system::TrustedFiles::current();
+    files::InstallPaths paths_;
+    files::TrustedFiles trusted_ = files::TrustedFiles::current();
     std::vector<target::Probe> probes_;
     codegen::Templates templates_;
     std::map<std::string, std::string> template_paths_;  // by name
     std::vector<std::string> type_headers_;
     rules::TaskWords task_words_;
     bool templates_read_ = false;  // the kernel's structures
-    std::optional<system::UnpackedHeaders> unpacked_;
+    std::optional<kernel::UnpackedHeaders> unpacked_;
     Result<void> unpack_archive();
     std::string task_header_;
     std::string libc_dir_;  // declarations of the C library, for headers of libraries

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/living_thread.h"
-#include "system/paths.h"
+#include "files/paths.h"
 
 namespace mlbcc::load {
 namespace {
@@ -22,7 +22,7 @@ const Mapping* mapping_of(const std::vector<Mapping>& maps, uint64_t address) {
 std::string path_of(const Mapping& mapping, uint32_t pid) {
     std::string path =
         fmt::format("/proc/{}/root{}", living_thread(static_cast<int>(pid)), mapping.path);
-    auto file = system::file_id(path);
+    auto file = files::file_id(path);
     return file && file->inode == mapping.inode ? path : mapping.path;
 }
 
@@ -87,9 +87,9 @@ GivenFunctions::Library& GivenFunctions::library_of(const Answer& answer) {
 
 // A library that came while the trace ran is known by its name only.
 bool GivenFunctions::is_of(const Mapping& mapping, const target::UserFunction& giver) const {
-    auto file = system::file_id(giver.path);
+    auto file = files::file_id(giver.path);
     return (file && file->inode == mapping.inode) ||
-           system::file_name(mapping.path) == giver.soname || mapping.path == giver.path;
+           files::file_name(mapping.path) == giver.soname || mapping.path == giver.path;
 }
 
 std::vector<std::string> GivenFunctions::probe_new() {
@@ -97,7 +97,7 @@ std::vector<std::string> GivenFunctions::probe_new() {
     Maps maps;
     for (const Answer& answer : std::exchange(new_, {})) {
         if (!maps.contains(answer.pid)) {
-            auto read = system::read_maps(static_cast<int>(answer.pid));
+            auto read = process::read_maps(static_cast<int>(answer.pid));
             maps[answer.pid] = read ? std::move(*read) : std::vector<Mapping>();
         }
         add(answer, maps, notes);

@@ -17,8 +17,8 @@
 #include "load/frontend.h"
 #include "load/loader.h"
 #include "plan/plan.h"
+#include "process/proc.h"
 #include "sink/sink.h"
-#include "system/proc.h"
 
 namespace mlbcc::load {
 

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "codegen/codegen.h"
-#include "system/proc.h"
+#include "process/proc.h"
 
 namespace mlbcc::load {
 namespace {
@@ -32,7 +32,7 @@ uint32_t state_of(char letter) {
     }
 }
 
-codegen::Waiter waiter_of(int pid, int tid, const system::SleepingThread& thread) {
+codegen::Waiter waiter_of(int pid, int tid, const process::SleepingThread& thread) {
     constexpr uint32_t kTypeBits = 12;  // of a mode, below the file's type
     codegen::Waiter made{};
     made.tgid = made.pid = static_cast<uint32_t>(pid);
@@ -67,11 +67,11 @@ public:
     void take_in(const bpf::Map& table, int program, const std::vector<int>& processes) const {
         const std::set<uint32_t> known = threads_in(table);
         for (const int pid : processes) {
-            const Result<std::vector<int>> threads = system::threads_of(pid);
+            const Result<std::vector<int>> threads = process::threads_of(pid);
             if (!threads) continue;
             for (const int tid : *threads) {
                 if (known.contains(static_cast<uint32_t>(tid))) continue;
-                const auto thread = system::sleeping_thread(pid, tid);
+                const auto thread = process::sleeping_thread(pid, tid);
                 if (!thread) continue;
                 codegen::Waiter waiter = waiter_of(pid, tid, *thread);
                 waiter.since_ns = since_ns_;

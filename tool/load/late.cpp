@@ -6,22 +6,22 @@
 
 #include "base/glob.h"
 #include "base/open_file.h"
-#include "system/elf_file.h"
+#include "elf/elf_file.h"
 
 namespace mlbcc::load {
 namespace {
 
 bool is_meant(const Frontend& frontend, const target::LibraryName& name,
-              const system::SeenFile& file) {
-    return std::ranges::any_of(frontend.places(name), [&](const system::Place& place) {
-        return system::leads_to(place, file);
+              const host::SeenFile& file) {
+    return std::ranges::any_of(frontend.places(name), [&](const host::Place& place) {
+        return host::leads_to(place, file);
     });
 }
 
 // The machine with one library more: that file, by the names that lead to it.
 class LateHost final : public target::Host {
 public:
-    LateHost(const Frontend& frontend, std::string path, const system::SeenFile& file)
+    LateHost(const Frontend& frontend, std::string path, const host::SeenFile& file)
         : frontend_(frontend), path_(std::move(path)), file_(file) {}
 
     target::LibrarySearch find_library(std::string_view name, std::string_view directory) override {
@@ -31,7 +31,7 @@ public:
         return found;
     }
     Result<target::Symbols> symbols(const std::string& path) override {
-        return system::read_symbols(path);
+        return elf::read_symbols(path);
     }
     Result<std::vector<std::byte>> read(const std::string& path, uint64_t offset,
                                         size_t size) override {
@@ -42,7 +42,7 @@ public:
 private:
     const Frontend& frontend_;
     std::string path_;
-    const system::SeenFile& file_;
+    const host::SeenFile& file_;
 };
 
 std::string plural(size_t count, std::string_view what) {
@@ -53,7 +53,7 @@ std::string plural(size_t count, std::string_view what) {
 
 Result<std::optional<LateLibraries>> LateLibraries::start(Frontend& frontend) {
     if (!frontend.grows()) return std::optional<LateLibraries>();
-    Result<system::OpenGuard> guard = system::OpenGuard::start(frontend.open_wait());
+    Result<host::OpenGuard> guard = host::OpenGuard::start(frontend.open_wait());
     if (!guard) return guard.error();
     LateLibraries made(frontend, std::move(*guard));
     if (auto done = made.watch(); !done) return done.error();
@@ -65,7 +65,7 @@ Result<void> LateLibraries::watch() {
     for (const plan::ProbePlan& probe : frontend_->plan.probes) {
         if (probe.kind != plan::ProbeKind::function) continue;
         const std::string& path = frontend_->function(probe.id).path;
-        std::optional<system::FileId> file = system::file_id(path);
+        std::optional<files::FileId> file = files::file_id(path);
         if (!path.empty() && file && traced_.insert(*file).second) guard_.pass(*file);
     }
     for (const target::SoughtLibrary& library : frontend_->libraries) {
@@ -88,7 +88,7 @@ Result<void> LateLibraries::watch(const target::SoughtLibrary& library,
     const bool anywhere = frontend_->grows_anywhere(library) && !name.has_folder();
     const bool is_plain = !is_glob(name.text) || name.text.starts_with('$');
     if (in_folders ? library.found && is_plain : !anywhere) return {};
-    for (const system::Place& place : frontend_->places(name)) {
+    for (const host::Place& place : frontend_->places(name)) {
         if (place.has_folder() != in_folders) continue;
         Result<int> watched = guard_.watch(place);
         if (!watched && in_folders && anywhere && watched.error().code == EOPNOTSUPP) continue;
@@ -104,7 +104,7 @@ void LateLibraries::look_again() {
         for (const target::LibraryName& name : one.library->names) {
             for (std::string& path :
                  frontend_->host->find_library(name.text, name.directory).paths) {
-                std::optional<system::FileId> file = system::file_id(path);
+                std::optional<files::FileId> file = files::file_id(path);
                 if (file && !traced_.contains(*file)) found_.push_back(std::move(path));
             }
         }
@@ -128,7 +128,7 @@ std::optional<LateArrival> LateLibraries::next(Loaded& loaded) {
 void LateLibraries::take(const std::string& path, Loaded& loaded, LateArrival& arrival) {
     const Result<UniqueFd> opened = open_file(path);
     if (!opened) return;
-    const std::optional<system::SeenFile> file = system::seen_file(opened->get());
+    const std::optional<host::SeenFile> file = host::seen_file(opened->get());
     if (!file) return;
     if (traced_.contains(file->id)) {
         arrival.traced = file->id;
@@ -138,7 +138,7 @@ void LateLibraries::take(const std::string& path, Loaded& loaded, LateArrival& a
     Diagnostics found;
     const std::string& name = file->path;
     Result<plan::Growth> growth =
-        frontend_->add_late(host, std::string(system::file_name(name)), found);
+        frontend_->add_late(host, std::string(files::file_name(name)), found);
     Result<Attached> attached =
         growth ? attach(loaded, growth->first_probe) : Result<Attached>(growth.error());
     if (!attached) {
@@ -154,7 +154,7 @@ void LateLibraries::take(const std::string& path, Loaded& loaded, LateArrival& a
     if (!growth->left_out.empty()) {
         arrival.notes.push_back(
             fmt::format("{} of {} ({}{}) are not traced: add their prototypes to the rules",
-                        plural(growth->left_out.size(), "function"), system::file_name(name),
+                        plural(growth->left_out.size(), "function"), files::file_name(name),
                         growth->left_out.front(), growth->left_out.size() > 1 ? ", ..." : ""));
     }
     if (attached->functions == 0) return;
@@ -168,7 +168,7 @@ Result<Attached> LateLibraries::attach(Loaded& loaded, size_t first) const {
     return loaded.attach_functions(*frontend_, first);
 }
 
-void LateLibraries::mark_as_come(const system::SeenFile& file) {
+void LateLibraries::mark_as_come(const host::SeenFile& file) {
     for (Awaited& one : awaited_) {
         for (const target::LibraryName& name : one.library->names) {
             if (one.came) break;
@@ -183,7 +183,7 @@ void LateLibraries::let_go(const LateArrival& arrival) {
 }
 
 bool LateLibraries::has_traced(uint64_t inode) const {
-    return std::ranges::find(traced_, inode, &system::FileId::inode) != traced_.end();
+    return std::ranges::find(traced_, inode, &files::FileId::inode) != traced_.end();
 }
 
 std::vector<std::string> LateLibraries::never_came() const {

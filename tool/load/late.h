@@ -12,16 +12,16 @@
 #include <vector>
 
 #include "base/result.h"
+#include "host/open_guard.h"
 #include "load/frontend.h"
 #include "load/loader.h"
-#include "system/open_guard.h"
 
 namespace mlbcc::load {
 
 struct LateArrival {
-    std::vector<std::string> notes;        // for the user
-    std::optional<system::HeldOpen> held;  // none where nobody waits
-    std::optional<system::FileId> traced;  // from now on
+    std::vector<std::string> notes;       // for the user
+    std::optional<host::HeldOpen> held;   // none where nobody waits
+    std::optional<files::FileId> traced;  // from now on
 };
 
 class LateLibraries {
@@ -45,7 +45,7 @@ private:
         bool came = false;
     };
 
-    LateLibraries(Frontend& frontend, system::OpenGuard guard)
+    LateLibraries(Frontend& frontend, host::OpenGuard guard)
         : frontend_(&frontend), guard_(std::move(guard)) {}
     Result<void> watch();
     Result<void> watch(const target::SoughtLibrary& library, const target::LibraryName& name,
@@ -53,13 +53,13 @@ private:
     void look_again();
     void take(const std::string& path, Loaded& loaded, LateArrival& arrival);
     Result<Attached> attach(Loaded& loaded, size_t first) const;
-    void mark_as_come(const system::SeenFile& file);
+    void mark_as_come(const host::SeenFile& file);
 
     Frontend* frontend_;
-    system::OpenGuard guard_;
+    host::OpenGuard guard_;
     std::vector<Awaited> awaited_;
     std::vector<std::string> found_;  // while the watch was being set up
-    std::set<system::FileId> traced_;
+    std::set<files::FileId> traced_;
     int file_systems_ = 0;
 };
 

@@ -12,10 +12,10 @@
 
 #include "base/output.h"
 #include "base/threads.h"
+#include "files/mounts.h"
 #include "load/attach_points.h"
 #include "load/features.h"
-#include "system/mounts.h"
-#include "system/proc.h"
+#include "process/proc.h"
 
 namespace mlbcc::load {
 namespace {
@@ -80,7 +80,7 @@ Result<AttachMode> choose_mode(Side side, std::optional<AttachMode> wanted, bool
 
 // Set where the tracer's process ids are not the kernel's own.
 Result<std::optional<codegen::PidNamespace>> own_namespace() {
-    Result<system::PidNamespace> own = system::own_pid_namespace();
+    Result<process::PidNamespace> own = process::own_pid_namespace();
     if (!own) return own.error();
     if (own->is_initial) return std::optional<codegen::PidNamespace>{};
     return std::make_optional(codegen::PidNamespace{own->device, own->inode});
@@ -105,7 +105,7 @@ Result<codegen::Options> generation_options(const LoadOptions& options, const pl
     made.namespace_ = *own;
     made.task_pid_offset = features.task_pid_offset;
     // In a container there may be no tracefs, and no right to mount it.
-    made.points_by_perf = features.preempts_points && system::ensure_tracefs().ok();
+    made.points_by_perf = features.preempts_points && files::ensure_tracefs().ok();
     made.task_stack_offset = features.task_stack_offset;
     made.task_fsbase_offset = features.task_fsbase_offset;
     made.task_seccomp_offset = features.task_seccomp_offset;
@@ -156,7 +156,7 @@ Result<void> Loader::start(const LoadOptions& options, const bpf::Map& rings,
     if (auto made = make_dispatchers(); !made) return made.error();
     if (!features_->task_pid_offset) {
         // libbcc reads tracepoints' formats there
-        Result<std::string> tracefs = system::ensure_tracefs();
+        Result<std::string> tracefs = files::ensure_tracefs();
         if (!tracefs) return tracefs.error();
     }
     request_ = request();

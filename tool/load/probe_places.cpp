@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "codegen/codegen.h"
-#include "system/elf_stubs.h"
+#include "elf/elf_stubs.h"
 
 namespace mlbcc::load {
 namespace {
@@ -296,7 +296,7 @@ private:
     std::vector<CodeToAsk> codes_;
     std::vector<const plan::ProbePlan*> probes_;
     std::vector<Open> open_;
-    system::Stubs stubs_;
+    elf::Stubs stubs_;
     std::map<Place, Reached> known_;
     std::map<Place, std::set<const Open*>> sharers_;  // that jump there
     std::map<std::string, std::map<uint64_t, uint64_t>> sizes_;

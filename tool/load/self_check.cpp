@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "bpf/kernel.h"
-#include "system/proc.h"
+#include "process/proc.h"
 
 namespace mlbcc::load {
 namespace {
@@ -37,14 +37,14 @@ struct Truth {
     std::optional<uint32_t> parent;  // not known in a pid namespace: its number there is another
 };
 
-Error differs(const system::HeaderChoice& used, const bpf::OwnTask& read, const Truth& truth) {
-    const bool is_folder = used.headers.kind == system::HeaderKind::folder;
+Error differs(const kernel::HeaderChoice& used, const bpf::OwnTask& read, const Truth& truth) {
+    const bool is_folder = used.headers.kind == kernel::HeaderKind::folder;
     const std::string parent = truth.parent ? fmt::format(", child of {}", *truth.parent) : "";
     return Error{
         fmt::format("{} ({}) does not describe the running kernel ({}): this process is {}{}, and "
                     "is read as {}, child of {}",
                     used.headers.path, used.headers.version,
-                    system::HeaderPlaces::current().release, truth.tgid, parent, read.tgid,
+                    kernel::HeaderPlaces::current().release, truth.tgid, parent, read.tgid,
                     read.parent),
         0,
         is_folder ? "leave --headers out: BTF or matching headers are then used"
@@ -57,7 +57,7 @@ Result<void> check_structures(const Frontend& frontend, Steps& steps) {
     if (!frontend.reads_structures() || !frontend.structures) return {};
     const std::optional<bpf::TaskPlaces> at = places_of(frontend.types);
     if (!at) return {};
-    const Result<system::PidNamespace> own = system::own_pid_namespace();
+    const Result<process::PidNamespace> own = process::own_pid_namespace();
     const auto parent_before = static_cast<uint32_t>(::getppid());
     const Result<bpf::OwnTask> read = bpf::read_own_task(*at);
     if (!read) {

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "kernel/struct_text.h"
 #include "load/frontend.h"
-#include "system/struct_text.h"
 
 namespace mlbcc::load {
 namespace {
@@ -60,11 +60,11 @@ Result<void> Frontend::give_structures(const std::vector<rules::ProbeDefinition*
     std::string all, everything;
     for (const auto& [name, text] : templates_) everything += text;
     for (const rules::ProbeDefinition* one : definitions) all += one->fields + one->programs_text;
-    Result<system::KernelBtf> btf = system::KernelBtf::open();
+    Result<kernel::KernelBtf> btf = kernel::KernelBtf::open();
     if (!btf) return btf.error();
-    auto own = system::defined_structs(everything);
+    auto own = kernel::defined_structs(everything);
     own.insert("pt_regs");
-    const Result<std::string> structs = system::struct_text(*btf, all, own);
+    const Result<std::string> structs = kernel::struct_text(*btf, all, own);
     if (!structs) return structs.error();
     for (rules::ProbeDefinition* one : definitions) {
         std::string text;
@@ -81,9 +81,9 @@ Result<void> Frontend::give_structures(const std::vector<rules::ProbeDefinition*
 
 // The kernel's own headers come as an archive, which is unpacked as long as this is there.
 Result<void> Frontend::unpack_archive() {
-    system::KernelHeaders& used = structures->headers;
-    if (used.kind != system::HeaderKind::archive) return {};
-    Result<system::UnpackedHeaders> unpacked = system::UnpackedHeaders::unpack(used.path);
+    kernel::KernelHeaders& used = structures->headers;
+    if (used.kind != kernel::HeaderKind::archive) return {};
+    Result<kernel::UnpackedHeaders> unpacked = kernel::UnpackedHeaders::unpack(used.path);
     if (!unpacked) return unpacked.error();
     unpacked_.emplace(std::move(*unpacked));
     used.roots = {unpacked_->path()};
@@ -91,9 +91,9 @@ Result<void> Frontend::unpack_archive() {
 }
 
 void Frontend::use_real_headers() {
-    const system::KernelHeaders& used = structures->headers;
+    const kernel::KernelHeaders& used = structures->headers;
     kernel_dir = used.roots.back();
-    for (const std::string& folder : system::include_folders(used)) {
+    for (const std::string& folder : kernel::include_folders(used)) {
         kernel_flags.push_back("-I" + folder);
     }
 }
@@ -106,21 +106,21 @@ Result<void> Frontend::choose_structures() {
     const bool is_needed = task_words_.names_task || templates_read_;
     const bool is_asked_for = options_.headers != "auto";
     if (!is_needed && !is_asked_for) return {};
-    const system::HeaderPlaces places = system::HeaderPlaces::current();
-    Result<system::HeaderChoice> chosen = system::choose_headers(options_.headers, places);
+    const kernel::HeaderPlaces places = kernel::HeaderPlaces::current();
+    Result<kernel::HeaderChoice> chosen = kernel::choose_headers(options_.headers, places);
     if (!chosen) {
         types.set_task(chosen.error());  // a parameter may be meant
         return is_asked_for || templates_read_ ? Result<void>(chosen.error()) : Result<void>();
     }
     structures = std::move(*chosen);
-    const system::KernelHeaders& used = structures->headers;
+    const kernel::KernelHeaders& used = structures->headers;
     if (!used.matches) {
         diagnostics.warning({},
                             fmt::format("the headers in {} are of {}, and the running kernel is {}",
                                         used.path, used.version, places.release));
     }
     if (!is_needed) return {};
-    if (used.kind == system::HeaderKind::btf) {
+    if (used.kind == kernel::HeaderKind::btf) {
         return templates_read_ ? give_structures(including) : Result<void>();
     }
     if (auto done = unpack_archive(); !done) return done;
@@ -139,7 +139,7 @@ Result<rules::TypeId> Frontend::task_of_headers() {
     bpf::TypesRequest request;
     request.of_kernel = true;
     request.headers = {task_header_};
-    request.include_dirs = system::include_folders(structures->headers);
+    request.include_dirs = kernel::include_folders(structures->headers);
     request.system_dirs = {libc_dir_};
     request.names = {rules::kTaskPrototype};
     const Result<std::string> json = compiler->types(request);

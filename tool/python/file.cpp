@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "system/elf_image.h"
+#include "elf/elf_image.h"
 
 namespace mlbcc::python {
 namespace {
@@ -75,7 +75,7 @@ bool may_be_pypy(std::string_view path) {
 }
 constexpr std::string_view kPypyStart = "rpython_startup_code";
 
-std::map<std::string, Elf64_Sym, std::less<>> symbols_of(const system::ElfImage& image) {
+std::map<std::string, Elf64_Sym, std::less<>> symbols_of(const elf::ElfImage& image) {
     std::map<std::string, Elf64_Sym, std::less<>> wanted;
     auto sections = image.sections();
     if (!sections) return wanted;
@@ -106,7 +106,7 @@ bool may_be_python(std::string_view path) {
 Result<std::optional<PythonFile>> read_python_file(const std::string& path, std::string_view name) {
     std::optional<Version> version = version_of(name);
     if (!version && !may_be_pypy(name)) return std::optional<PythonFile>{};
-    auto image = system::ElfImage::open(path);
+    auto image = elf::ElfImage::open(path);
     if (!image) return image.error();
     auto symbols = symbols_of(*image);
     if (!version) {

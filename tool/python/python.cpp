@@ -7,8 +7,8 @@
 
 #include "base/living_thread.h"
 #include "base/tell.h"
-#include "system/elf_image.h"
-#include "system/proc.h"
+#include "elf/elf_image.h"
+#include "process/proc.h"
 
 namespace mlbcc::python {
 namespace {
@@ -27,7 +27,7 @@ std::string reachable(uint32_t pid, const std::string& path) {
 }  // namespace
 
 PythonWatch::File* PythonWatch::file(const std::string& path, const std::string& name) {
-    std::optional<system::FileId> id = system::file_id(path);
+    std::optional<files::FileId> id = files::file_id(path);
     std::error_code gone;
     auto written = std::filesystem::last_write_time(path, gone);
     if (!id || gone) return nullptr;
@@ -68,7 +68,7 @@ void PythonWatch::watch(const std::string& path) {
 }
 
 void PythonWatch::look_at(int pid) {
-    auto maps = system::read_maps(pid);
+    auto maps = process::read_maps(pid);
     if (!maps) return;
     for (const Mapping& one : *maps) {
         if (!one.executable || !may_be_python(one.path)) continue;
@@ -88,7 +88,7 @@ void PythonWatch::found(uint32_t pid, uint64_t start, uint64_t offset, const std
     if (known != nullptr && !known->read && !std::exchange(known->told, true))
         tell_without(pid, path, known->read.error().message());
     if (known == nullptr || !known->read || !*known->read) return;
-    auto image = system::ElfImage::open(reached);
+    auto image = elf::ElfImage::open(reached);
     auto address = image ? image->address_of(offset, PF_X) : std::nullopt;
     bpf::Map* pythons = kernel_.map(codegen::maps::kPythonSeeds);
     if (pythons == nullptr) pythons = kernel_.map(codegen::maps::kPythons);

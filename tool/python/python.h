@@ -17,9 +17,9 @@
 
 #include "base/tell.h"
 #include "bpf/kernel.h"
+#include "files/paths.h"
+#include "process/process_view.h"
 #include "python/file.h"
-#include "system/paths.h"
-#include "system/process_view.h"
 
 namespace mlbcc::python {
 
@@ -63,7 +63,7 @@ private:
     bpf::LoadedProgram& kernel_;
     Verbosity verbosity_;
     // Not by path: the same file has one for each container.
-    std::map<std::pair<system::FileId, std::filesystem::file_time_type>, File> files_;
+    std::map<std::pair<files::FileId, std::filesystem::file_time_type>, File> files_;
     std::set<std::string> gone_;  // paths
     std::vector<bpf::Attachment> attachments_;
     uint32_t cookies_ = 0;

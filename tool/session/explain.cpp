@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "account/process_looks.h"
+#include "process/clock.h"
 #include "sink/format.h"
-#include "system/clock.h"
 
 namespace mlbcc::session {
 namespace {
@@ -116,12 +116,12 @@ std::string describe_usdt(const target::Usdt& at) {
 // What a look takes, found by looking at mlbcc itself: the median, in ns.
 uint64_t time_of_look(uint64_t fields) {
     constexpr size_t kLooks = 101;
-    system::ProcessReader reader;
+    process::ProcessReader reader;
     std::vector<uint64_t> times;
     for (size_t i = 0; i < kLooks; ++i) {
-        uint64_t before = system::monotonic_ns();
+        uint64_t before = process::monotonic_ns();
         (void)reader.read(::getpid(), fields);
-        times.push_back(system::monotonic_ns() - before);
+        times.push_back(process::monotonic_ns() - before);
     }
     std::ranges::nth_element(times, times.begin() + kLooks / 2);
     return times[kLooks / 2];

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "system/clock.h"
-#include "system/proc.h"
+#include "process/clock.h"
+#include "process/proc.h"
 
 namespace mlbcc::session {
 namespace {
@@ -24,8 +24,8 @@ Result<void> Follower::add(int pid) {
     if (everyone_) return {};
     codegen::Process process{};
     process.pid = static_cast<uint32_t>(pid);
-    process.ppid = static_cast<uint32_t>(system::parent_of(pid).value_or(0));
-    Result<std::vector<int>> threads = system::threads_of(pid);
+    process.ppid = static_cast<uint32_t>(process::parent_of(pid).value_or(0));
+    Result<std::vector<int>> threads = process::threads_of(pid);
     if (!threads) return threads.error();
     process.threads = static_cast<int32_t>(threads->size());
     auto key = static_cast<uint32_t>(pid);
@@ -47,10 +47,10 @@ Result<std::vector<int>> Follower::add_all(const std::vector<int>& pids,
         look(pid);
         if (auto done = add(pid); !done) {
             ended.push_back(pid);
-            if (ended.size() == pids.size() || system::is_alive(pid)) return done.error();
+            if (ended.size() == pids.size() || process::is_alive(pid)) return done.error();
             continue;
         }
-        for (int child : system::descendants_of(pid)) {
+        for (int child : process::descendants_of(pid)) {
             (void)add(child);  // one that ended meanwhile needs no tracing
         }
         look(pid);
@@ -65,7 +65,7 @@ Result<void> Follower::set(uint32_t what, uint32_t value) {
 }
 
 Result<void> Follower::arm() {
-    armed_ns_ = system::monotonic_ns();
+    armed_ns_ = process::monotonic_ns();
     if (auto done = set(codegen::kFunctions, codegen::Control::take); !done) return done;
     return set(codegen::kOthers, codegen::Control::take);
 }
@@ -109,7 +109,7 @@ void Follower::forget_ended() {
     bpf::Map* traced = loaded_.map(codegen::maps::kTraced);
     if (everyone_ || traced == nullptr || loaded_.map(codegen::maps::kSeeds) != nullptr) return;
     for (const std::vector<std::byte>& key : traced->keys()) {
-        if (!system::is_alive(static_cast<int>(pid_of(key)))) traced->erase(key.data());
+        if (!process::is_alive(static_cast<int>(pid_of(key)))) traced->erase(key.data());
     }
 }
 
@@ -135,7 +135,7 @@ void Follower::look_at(const event::Record& record) {
 // it is clear.
 void Follower::clean_up() {
     auto gone = [&](const Ending& one) {
-        bool alive = system::is_alive(static_cast<int>(one.pid));
+        bool alive = process::is_alive(static_cast<int>(one.pid));
         if (alive) return false;
         if (bpf::Map* traced = loaded_.map(codegen::maps::kTraced)) traced->erase(&one.kernel_pid);
         if (bpf::Map* seeds = loaded_.map(codegen::maps::kSeeds)) seeds->erase(&one.pid);
@@ -148,15 +148,15 @@ void Follower::clean_up() {
 // ours.
 std::vector<int> Follower::processes() {
     if (everyone_) {
-        Result<std::vector<int>> all = system::all_processes();
+        Result<std::vector<int>> all = process::all_processes();
         return all ? std::move(*all) : std::vector<int>();
     }
     std::vector<int> found;
     bool in_namespace = loaded_.map(codegen::maps::kSeeds) != nullptr;
     if (in_namespace) {
-        std::erase_if(children_, [](int pid) { return !system::is_alive(pid); });
+        std::erase_if(children_, [](int pid) { return !process::is_alive(pid); });
         for (int pid : roots_) {
-            for (int child : system::descendants_of(pid)) {
+            for (int child : process::descendants_of(pid)) {
                 if (std::ranges::find(children_, child) == children_.end())
                     children_.push_back(child);
             }
@@ -180,8 +180,8 @@ bool Follower::reads_maps() const {
 }
 
 size_t Follower::running_roots() const {
-    return static_cast<size_t>(
-        std::count_if(roots_.begin(), roots_.end(), [](int pid) { return system::is_alive(pid); }));
+    return static_cast<size_t>(std::count_if(roots_.begin(), roots_.end(),
+                                             [](int pid) { return process::is_alive(pid); }));
 }
 
 }  // namespace mlbcc::session

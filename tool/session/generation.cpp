@@ -10,7 +10,7 @@
 #include "base/threads.h"
 #include "load/detach.h"
 #include "load/self_check.h"
-#include "system/proc.h"
+#include "process/proc.h"
 
 namespace mlbcc::session {
 
@@ -45,8 +45,8 @@ Result<void> Generation::foresee() {
     return {};
 }
 
-Result<void> Generation::plan(std::vector<system::ProcessView> views) {
-    for (const system::ProcessView& view : views)
+Result<void> Generation::plan(std::vector<process::ProcessView> views) {
+    for (const process::ProcessView& view : views)
         folders_.insert(folders_.end(), view.path.begin(), view.path.end());
     frontend.expects = true;
     if (auto done = begin_to_open_rings(); !done) return done;
@@ -120,7 +120,7 @@ void Generation::find_pythons(const std::vector<std::string>& command) {
 void Generation::look_for_python(int pid) {
     if (!frontend.plan.knows_pythons()) return;
     pythons.look_at(pid);
-    for (int child : system::descendants_of(pid)) pythons.look_at(child);
+    for (int child : process::descendants_of(pid)) pythons.look_at(child);
 }
 
 void Generation::look_at(std::span<const std::byte> record) {

@@ -30,13 +30,13 @@
 #include "load/learning_probes.h"
 #include "load/loader.h"
 #include "load/uprobe_touch.h"
+#include "process/process_view.h"
 #include "python/python.h"
 #include "session/follow.h"
 #include "session/keep.h"
 #include "session/options.h"
 #include "session/other_files.h"
 #include "sink/sink.h"
-#include "system/process_view.h"
 
 namespace mlbcc::session {
 
@@ -50,7 +50,7 @@ public:
 
     Result<void> foresee();
     // The rules' mistakes are in frontend.diagnostics; what follows needs rules without.
-    Result<void> plan(std::vector<system::ProcessView> views);
+    Result<void> plan(std::vector<process::ProcessView> views);
     Result<void> begin_loading();
     Result<void> attach();            // that needs no programs
     Result<void> finish_loading();    // and attach() the rest; the stream is there then

@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 
 #include "base/tell.h"
+#include "files/paths.h"
+#include "files/trusted_files.h"
+#include "process/identity.h"
 #include "session/explain.h"
-#include "system/identity.h"
-#include "system/paths.h"
-#include "system/trusted_files.h"
 
 namespace mlbcc::session {
 namespace {
@@ -21,19 +21,19 @@ constexpr size_t kMaxFile = size_t{4} << 20;
 // What the process was started with, one word a line, and what its environment has.
 std::string command_text() {
     std::string text;
-    if (auto words = system::TrustedFiles::current().read("/proc/self/cmdline", kMaxFile)) {
+    if (auto words = files::TrustedFiles::current().read("/proc/self/cmdline", kMaxFile)) {
         text = *words;
         std::ranges::replace(text, '\0', '\n');
     }
     text += "\nEnvironment:\n";
-    for (const std::string& one : system::Caller::current().environment)
+    for (const std::string& one : process::Caller::current().environment)
         text += one.substr(0, one.find('=')) + "\n";
     return text;
 }
 
 // The kernel's build id: of the notes that its image has, the one of owner "GNU" and type 3.
 std::string build_id() {
-    auto notes = system::TrustedFiles::current().read("/sys/kernel/notes", kMaxFile);
+    auto notes = files::TrustedFiles::current().read("/sys/kernel/notes", kMaxFile);
     if (!notes) return "not known: " + notes.error().message();
     auto word = [&](size_t at) {
         uint32_t value = 0;
@@ -155,13 +155,13 @@ void Keeping::keep_inputs() {
     to.add("system.txt", "versions of mlbcc, the kernel, clang and libbcc", system_text(frontend_));
     size_t number = 0;
     for (const auto& file : frontend_.rules.files) {
-        to.add(fmt::format("rules/{}-{}", number++, system::file_name(file->path())),
+        to.add(fmt::format("rules/{}-{}", number++, files::file_name(file->path())),
                "rules as they were read: " + file->path(), file->text());
     }
     number = 0;
     for (const std::string& path : frontend_.type_headers()) {
-        const std::string name = fmt::format("types/{}-{}", number++, system::file_name(path));
-        auto text = system::TrustedFiles::current().read(path, kMaxFile);
+        const std::string name = fmt::format("types/{}-{}", number++, files::file_name(path));
+        auto text = files::TrustedFiles::current().read(path, kMaxFile);
         if (text)
             to.add(name, "C types: " + path, *text);
         else
@@ -169,7 +169,7 @@ void Keeping::keep_inputs() {
     }
     for (const auto& [name, text] : frontend_.templates()) {
         if (!frontend_.is_users_template(name)) continue;
-        to.add(fmt::format("templates/{}", system::file_name(name)),
+        to.add(fmt::format("templates/{}", files::file_name(name)),
                "template: " + frontend_.template_path(name), text);
     }
     if (!frontend_.diagnostics.all().empty()) {

@@ -12,8 +12,8 @@
 #include "base/tell.h"
 #include "base/unique_fd.h"
 #include "base/write_all.h"
+#include "files/trusted_files.h"
 #include "session/keep.h"
-#include "system/trusted_files.h"
 
 namespace mlbcc::session {
 namespace {
@@ -74,7 +74,7 @@ Result<void> clear(const std::string& path) {
     const std::set<std::string> there = files_in(path, code);
     if (code) return Error{"cannot read the folder " + path, code.value(), {}};
     if (there.empty()) return {};
-    auto readme = system::TrustedFiles::current().read(path + "/" + kReadme, kMaxReadme);
+    auto readme = files::TrustedFiles::current().read(path + "/" + kReadme, kMaxReadme);
     const std::set<std::string> ours = readme ? names_in(*readme) : std::set<std::string>{};
     for (const std::string& name : there) {
         if (ours.contains(name)) continue;

@@ -75,7 +75,7 @@ void give_up_rights(const Work& work, const load::Steps& steps,
     }
     if (kept.capabilities.empty()) return steps.tell("no capability is kept");
     steps.tell(
-        fmt::format("capabilities kept: {}, for {}", system::names(kept.capabilities), kept.why));
+        fmt::format("capabilities kept: {}, for {}", process::names(kept.capabilities), kept.why));
 }
 
 bool become_realtime() {

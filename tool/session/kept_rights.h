@@ -8,7 +8,7 @@
 #include "codegen/codegen.h"
 #include "load/steps.h"
 #include "plan/plan.h"
-#include "system/capabilities.h"
+#include "process/capabilities.h"
 
 namespace mlbcc::session {
 

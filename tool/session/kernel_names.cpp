@@ -7,7 +7,7 @@
 namespace mlbcc::session {
 
 void KernelFunctionNames::read(Verbosity verbosity, const std::string& kallsyms) {
-    Result<system::KernelSymbols> symbols = system::KernelSymbols::read(kallsyms);
+    Result<kernel::KernelSymbols> symbols = kernel::KernelSymbols::read(kallsyms);
     if (symbols) {
         symbols_.emplace(std::move(*symbols));
         return;

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "event/pipeline.h"
+#include "kernel/kernel_symbols.h"
 #include "session/options.h"
-#include "system/kernel_symbols.h"
 
 namespace mlbcc::session {
 
@@ -17,7 +17,7 @@ public:
     std::optional<event::KernelName> find(uint64_t address) const;
 
 private:
-    std::optional<system::KernelSymbols> symbols_;
+    std::optional<kernel::KernelSymbols> symbols_;
 };
 
 }  // namespace mlbcc::session

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/terminal_text.h"
-#include "system/proc.h"
+#include "process/proc.h"
 
 namespace mlbcc::session {
 namespace {
@@ -61,13 +61,13 @@ static void tell_endless(Verbosity verbosity, const std::vector<std::string>& sy
 }
 
 void tell_left_behind(Verbosity verbosity, std::vector<int> processes) {
-    std::erase_if(processes, [](int pid) { return !system::is_alive(pid); });
+    std::erase_if(processes, [](int pid) { return !process::is_alive(pid); });
     if (processes.empty()) return;
     std::string names;
     for (size_t i = 0; i < std::min(kShownNames, processes.size()); ++i) {
         names +=
             fmt::format("{}{} (PID {})", i == 0 ? "" : ", ",
-                        on_terminal(system::comm_of(processes[i]).value_or("?")), processes[i]);
+                        on_terminal(process::comm_of(processes[i]).value_or("?")), processes[i]);
     }
     if (processes.size() > kShownNames)
         names += fmt::format(" and {} more", processes.size() - kShownNames);

@@ -54,7 +54,7 @@ struct TargetOptions {  // whom a trace follows
     bool everyone = false;
     std::string user;  // that the command runs as, "" is who called
     bool keep_root = false;
-    bool ignores_children = false;  // as who called does (system/inherited.h)
+    bool ignores_children = false;  // as who called does (process/inherited.h)
 };
 
 struct OutputOptions {  // the files of a trace

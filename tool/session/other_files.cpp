@@ -6,8 +6,8 @@
 
 #include "base/glob.h"
 #include "base/terminal_text.h"
-#include "system/paths.h"
-#include "system/proc.h"
+#include "files/paths.h"
+#include "process/proc.h"
 
 namespace mlbcc::session {
 namespace {
@@ -22,12 +22,12 @@ std::string_view folder_of(std::string_view path) {
 
 // The folder may be a link, and the version of the file another. What is there below the place's
 // own root is none that its name leads to.
-bool is_at(const system::Place& place, uint64_t inode, const std::string& path) {
+bool is_at(const host::Place& place, uint64_t inode, const std::string& path) {
     if (!place.has_folder()) return false;
     if (glob_match(place.pattern, path)) return true;
-    const auto folder = system::canonical_path(place.root, folder_of(place.pattern));
+    const auto folder = files::canonical_path(place.root, folder_of(place.pattern));
     if (!folder || *folder != fmt::format("{}{}", place.root, folder_of(path))) return false;
-    const auto own = system::file_id(place.root + path);
+    const auto own = files::file_id(place.root + path);
     return !own || own->inode != inode;
 }
 
@@ -97,11 +97,11 @@ bool OtherFiles::is_meant(const target::SoughtLibrary& library, uint64_t inode,
     if (frontend_.grows_anywhere(library)) return false;
     return std::ranges::any_of(library.names, [&](const target::LibraryName& name) {
         // Of most files no more is asked: all of the machine are told of.
-        if (!system::is_called(system::file_name(name.text), {{}, path, {}})) return false;
+        if (!host::is_called(files::file_name(name.text), {{}, path, {}})) return false;
         if (!name.has_folder()) return true;
         const auto places = frontend_.places(name);
         return std::ranges::any_of(
-            places, [&](const system::Place& place) { return is_at(place, inode, path); });
+            places, [&](const host::Place& place) { return is_at(place, inode, path); });
     });
 }
 
@@ -112,7 +112,7 @@ bool OtherFiles::is_traced(uint64_t inode) {
         const std::string& path = frontend_.function(probes[probes_].id).path;
         if (path == last) continue;
         last = path;
-        if (const auto file = system::file_id(path)) inodes_.insert(file->inode);
+        if (const auto file = files::file_id(path)) inodes_.insert(file->inode);
     }
     return inodes_.contains(inode) || (late_ && late_->has_traced(inode));
 }
@@ -120,7 +120,7 @@ bool OtherFiles::is_traced(uint64_t inode) {
 std::string OtherFiles::note_of(const Use& use, const Other& other) const {
     const auto& [pid, library] = use;
     std::string command = command_at(pid, other.time_ns);
-    if (command.empty()) command = system::comm_of(static_cast<int>(pid)).value_or("?");
+    if (command.empty()) command = process::comm_of(static_cast<int>(pid)).value_or("?");
     const bool by_path = std::ranges::all_of(library->names, &target::LibraryName::has_folder);
     return fmt::format("{} (PID {}) uses another {}, {}, which is not traced; {}",
                        on_terminal(command), pid, library->title, on_terminal(other.path),

@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <utility>
+#include <vector>
+
 #include "session/profile.h"
 #include "session/report_file.h"
 #include "terminal/print.h"
@@ -24,34 +27,31 @@ Result<void> Outputs::open_exports() {
     return done;
 }
 
-// What the trace comes to at its end, for people.
-Result<void> Outputs::open_account(const sink::TraceInfo& info, const plan::Plan& plan) {
+// What the trace comes to at its end, for people. Null: it is quiet.
+Result<std::unique_ptr<sink::Sink>> Outputs::open_account(const sink::TraceInfo& info,
+                                                          const plan::Plan& plan) {
     const ReportOptions& report = options_.output.report;
-    if (options_.is_profile()) {
-        Result<std::unique_ptr<sink::Sink>> profile =
-            open_profile(report, options_.verbosity, info, has_findings_);
-        if (!profile) return profile.error();
-        opened_.push_back(std::move(*profile));
-    } else if (const ServeOptions* serve = options_.serve()) {
+    if (options_.is_profile()) return open_profile(report, options_.verbosity, info, has_findings_);
+    if (const ServeOptions* serve = options_.serve()) {
         Result<std::unique_ptr<RequestSink>> requests =
             open_requests(*serve, report, options_.verbosity, info);
         if (!requests) return requests.error();
         requests_ = requests->get();
         if (exports_.sends_requests())
             requests_->requests().finished().keep(serve->one_in, serve->requests.least_ns);
-        opened_.push_back(std::move(*requests));
-    } else if (options_.verbosity != Verbosity::quiet) {
-        opened_.push_back(sink::make_summary(STDERR_FILENO, info, plan));
+        return std::unique_ptr<sink::Sink>(std::move(*requests));
     }
-    return {};
+    if (options_.verbosity == Verbosity::quiet) return std::unique_ptr<sink::Sink>();
+    return sink::make_summary(STDERR_FILENO, info, plan);
 }
 
 Result<void> Outputs::open(const std::string& trace_file, const sink::TraceInfo& info,
                            const plan::Plan& plan) {
     trace_file_ = trace_file;
-    auto take = [this](Result<std::unique_ptr<sink::Sink>> sink) -> Result<void> {
+    std::vector<std::unique_ptr<sink::Sink>> opened;
+    auto take = [&opened](Result<std::unique_ptr<sink::Sink>> sink) -> Result<void> {
         if (!sink) return sink.error();
-        opened_.push_back(std::move(*sink));
+        if (*sink) opened.push_back(std::move(*sink));
         return {};
     };
     auto note = [this](const std::string& text) { tell_note(options_.verbosity, text); };
@@ -62,12 +62,12 @@ Result<void> Outputs::open(const std::string& trace_file, const sink::TraceInfo&
         if (auto done = take(terminal::open_print(*options_.screen.print, plan, note)); !done)
             return done;
     }
-    if (auto done = open_account(info, plan); !done) return done;
+    if (auto done = take(open_account(info, plan)); !done) return done;
     const FoldedOptions& folded = options_.output.folded;
     if (!folded.file.empty()) {
         if (auto done = take(open_folded(folded, options_.verbosity)); !done) return done;
     }
-    sinks_ = sink::make_tee(std::move(opened_));
+    sinks_ = sink::make_tee(std::move(opened));
     return {};
 }
 

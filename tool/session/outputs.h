@@ -33,7 +33,7 @@ public:
     // The sinks, which read `plan` to the end. `trace_file` may be "": none.
     Result<void> open(const std::string& trace_file, const sink::TraceInfo& info,
                       const plan::Plan& plan);
-    void begin(uint64_t start_ns);  // what the terminal shows meanwhile
+    void begin(uint64_t start_ns);  // of the exports, and what the terminal shows meanwhile
 
     sink::Sink& sinks() { return *sinks_; }
     void event(const event::Event& event);
@@ -47,13 +47,13 @@ public:
     bool has_findings() const { return has_findings_; }  // that --fail-on is about
 
 private:
-    Result<void> open_account(const sink::TraceInfo& info, const plan::Plan& plan);
+    Result<std::unique_ptr<sink::Sink>> open_account(const sink::TraceInfo& info,
+                                                     const plan::Plan& plan);
     requests::Requests* requests() {
         return requests_ == nullptr ? nullptr : &requests_->requests();
     }
 
     const TraceOptions& options_;
-    std::vector<std::unique_ptr<sink::Sink>> opened_;  // until all are
     std::unique_ptr<sink::Sink> sinks_;
     RequestSink* requests_ = nullptr;                   // one of them
     std::unique_ptr<terminal::LiveProgress> progress_;  // null: none is shown

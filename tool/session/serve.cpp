@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "base/tell.h"
+#include "process/clock.h"
 #include "requests/requests.h"
 #include "session/report_file.h"
-#include "system/clock.h"
 
 namespace mlbcc::session {
 namespace {
@@ -25,7 +25,7 @@ public:
     void event(const event::Event& one) override { requests_.add(reader_.read(one, start_ns_)); }
 
     Result<void> flush() override {
-        uint64_t now = system::monotonic_ns();
+        uint64_t now = process::monotonic_ns();
         if (interval_ns_ == 0 || is_quiet_ || now < shown_ns_ + interval_ns_) return {};
         const requests::Requests::Since since{shown_ns_ - start_ns_, shown_};
         shown_ns_ = now;

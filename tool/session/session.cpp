@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "process/clock.h"
 #include "session/kept_rights.h"
 #include "session/messages.h"
 #include "session/trace_info.h"
 #include "session/views.h"
-#include "system/clock.h"
 
 namespace mlbcc::session {
 namespace {
@@ -28,7 +28,7 @@ Session::Session(const TraceOptions& options, std::unique_ptr<Generation> genera
                  const bpf::Map& threads, load::Steps& steps)
     : options_(options), steps_(steps), now_(std::move(generation)),
       pipeline_(now_->frontend.plan, *this,
-                {.symbols = {.epoch_ns = system::epoch_ns(), .user = user_of(options.targets)},
+                {.symbols = {.epoch_ns = process::epoch_ns(), .user = user_of(options.targets)},
                  .python_names = [this](uint64_t frame) { return now_->pythons.name(frame); },
                  .kernel_names = [this](uint64_t at) { return kernel_names_.find(at); }}),
       reloader_(options, threads), outputs_(options) {}
@@ -50,7 +50,7 @@ Result<std::unique_ptr<Session>> Session::open(const TraceOptions& options,
 
 Result<void> Session::open_outputs(const std::string& trace_file) {
     const Generation& now = *now_;
-    start_ns_ = system::monotonic_ns();
+    start_ns_ = process::monotonic_ns();
     const sink::TraceInfo info = trace_info(options_, now.frontend, start_ns_);
     if (auto done = outputs_.open(trace_file, info, now.frontend.plan); !done) return done;
     tell_refused(options_.verbosity, now.loaded.refused, now.frontend.plan);
@@ -144,7 +144,8 @@ Result<void> Session::watch_mappings(const Generation& all) {
 }
 
 void Session::sweep() {
-    const uint64_t now = system::monotonic_ns();  // before: what came until then is in the pipeline
+    const uint64_t now =
+        process::monotonic_ns();  // before: what came until then is in the pipeline
     now_->stream->sweep();
     now_->take_given([this] { pipeline_.grow(); });
     if (change_) {
@@ -212,7 +213,7 @@ void Session::wait() {
                          {command_ ? command_->pidfd() : -1, POLLIN, 0},
                          {coming != nullptr ? coming->stream->poll_fd() : -1, POLLIN, 0},
                          {late(coming), POLLIN, 0}};
-    const uint64_t now = system::monotonic_ns();
+    const uint64_t now = process::monotonic_ns();
     const bool is_lazy = options_.serve() != nullptr && outputs_.trace_file().empty();
     const int most_ms = is_lazy ? kLazySweepMs : kSweepMs;
     const int patience_ms = now_->looks->patience_ms(now, now_->sums.patience_ms(now, most_ms));
@@ -225,7 +226,7 @@ Session::End Session::poll() {
     bool ended = command_ended();  // asked before the sweep that reads all it has left
     sweep();
     handle_interrupts();
-    uint64_t now = system::monotonic_ns();
+    uint64_t now = process::monotonic_ns();
     if (failure_) return End::failed;
     if (ended) return End::command;
     if (left_) return End::left;
@@ -262,14 +263,14 @@ int Session::run() {
         attend_start();
         if (auto done = command_->release(); !done) {
             tell(done.error());
-            return system::failed_exec_status(done.error().code);
+            return process::failed_exec_status(done.error().code);
         }
         steps_.done("release the command");
     } else if (options_.targets.everyone || !options_.targets.pids.empty()) {
         tell_note(options_.verbosity, fmt::format("tracing {}; Ctrl-C ends the trace",
                                                   sink::plural(now_->loaded.probes, "function")));
     }
-    now_->looks->start(system::monotonic_ns(), !command_);
+    now_->looks->start(process::monotonic_ns(), !command_);
     now_->sums.start(start_ns_);
     outputs_.begin(start_ns_);
     reloader_.watch(now_->frontend.files);
@@ -292,15 +293,15 @@ Result<void> Session::finish(End end) {
     now_->stop_waiting();
     if (auto note = now_->looks->note()) tell_note(options_.verbosity, *note);
     const std::vector<int> processes = now_->follower.processes();
-    now_->cost.look(system::monotonic_ns(), processes);
+    now_->cost.look(process::monotonic_ns(), processes);
     now_->disarm();
     if (end == End::command) tell_left_behind(options_.verbosity, processes);
-    const uint64_t end_ns = system::monotonic_ns();
+    const uint64_t end_ns = process::monotonic_ns();
     missed_ += now_->loaded.missed();
     now_->detach();
     if (mappings_) mappings_->sweep();
     now_->stream->sweep();
-    now_->tell_other_files(system::monotonic_ns());
+    now_->tell_other_files(process::monotonic_ns());
     add_losses(end_ns);
     pipeline_.finish();
     give(now_->sums.last(end_ns, pipeline_));

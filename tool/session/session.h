@@ -10,6 +10,8 @@
 
 #include "bpf/kernel.h"
 #include "event/pipeline.h"
+#include "process/clock.h"
+#include "process/process.h"
 #include "session/generation.h"
 #include "session/kernel_names.h"
 #include "session/options.h"
@@ -17,8 +19,6 @@
 #include "session/reload.h"
 #include "session/signals.h"
 #include "sink/sink.h"
-#include "system/clock.h"
-#include "system/process.h"
 
 namespace mlbcc::session {
 
@@ -28,7 +28,7 @@ public:
     static Result<std::unique_ptr<Session>> open(const TraceOptions& options,
                                                  std::unique_ptr<Generation> generation,
                                                  const bpf::Map& threads, load::Steps& steps);
-    void hold(system::ChildProcess command) { command_.emplace(std::move(command)); }
+    void hold(process::ChildProcess command) { command_.emplace(std::move(command)); }
     // `screen` may be null; it outlives the session.
     void show_on(terminal::LiveScreen* screen) { outputs_.show_on(screen); }
     // The probes, which nothing records until run().
@@ -64,7 +64,7 @@ private:
     bool command_ended();
     Result<void> finish(End end);
     void guarded(const std::function<void()>& work);
-    sink::TraceEnd trace_end(End end, uint64_t time_ns = system::monotonic_ns());
+    sink::TraceEnd trace_end(End end, uint64_t time_ns = process::monotonic_ns());
     static const char* reason(End end);
     int status(End end);
     void await_command();  // which goes on when the trace is over
@@ -89,7 +89,7 @@ private:
     std::optional<bpf::MappingStream> mappings_;
     bool has_stacks_ = false;  // or names of functions: what is mapped is kept for them
     std::optional<Signals> signals_;
-    std::optional<system::ChildProcess> command_;
+    std::optional<process::ChildProcess> command_;
     Outputs outputs_;
     const Outputs::Counted counted_ = [this] { return trace_end(End::none); };
     std::optional<Error> failure_;

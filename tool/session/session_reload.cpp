@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
+#include "process/clock.h"
 #include "session/messages.h"
 #include "session/session.h"
-#include "system/clock.h"
 
 namespace mlbcc::session {
 
@@ -67,7 +67,7 @@ Result<void> Session::begin_change(Prepared prepared) {
     change_.emplace();
     change_->coming = std::move(prepared.generation);
     change_->why = std::move(prepared.why);
-    change_->since_ns = system::monotonic_ns();  // nothing of the new rules is earlier
+    change_->since_ns = process::monotonic_ns();  // nothing of the new rules is earlier
     Generation& coming = *change_->coming;
     Generation& now = *now_;
     const auto number = static_cast<uint32_t>(reloads_ + 1);
@@ -106,9 +106,9 @@ void Session::change_over() {
     change_->leaving.get();
     if (mappings_) mappings_->sweep();
     now_->stream->sweep();
-    add_losses(system::monotonic_ns());
+    add_losses(process::monotonic_ns());
     pipeline_.finish_rules();
-    give(now_->sums.last(system::monotonic_ns(), pipeline_));
+    give(now_->sums.last(process::monotonic_ns(), pipeline_));
     Generation& coming = *change_->coming;
     const plan::Plan& plan = coming.frontend.plan;
     sink::Reload reload{.time_ns = change_->since_ns, .number = ++reloads_, .why = change_->why};
@@ -127,7 +127,7 @@ void Session::change_over() {
     });
     now_->follower.forget_ended();
     if (!options_.targets.everyone) now_->cost.begin(now_->follower.processes());
-    now_->looks->start(system::monotonic_ns(), false);
+    now_->looks->start(process::monotonic_ns(), false);
     now_->sums.start(change.since_ns);
     tell_refused(options_.verbosity, now_->loaded.refused, plan);
     tell_leaving(options_.verbosity, now_->loaded.leaving, plan);

@@ -3,10 +3,10 @@
 
 #include <csignal>
 
+#include "process/clock.h"
+#include "process/process.h"
 #include "session/messages.h"
 #include "session/session.h"
-#include "system/clock.h"
-#include "system/process.h"
 
 namespace mlbcc::session {
 namespace {
@@ -23,7 +23,7 @@ void Session::handle_interrupts() {
             continue;
         }
         ++interrupts_;
-        interrupted_ns_ = system::monotonic_ns();
+        interrupted_ns_ = process::monotonic_ns();
         if (command_ && !command_status_ && !interrupt->from_terminal) {
             ::kill(command_->pid(), interrupt->signal);
         }
@@ -66,7 +66,7 @@ int Session::status(End end) {
                   "the command's further output goes to " + outputs_.screen()->output().path());
     }
     if (command_status_) tell_signal(options_.verbosity, *command_status_, now_->loaded.probes > 0);
-    const int own = command_status_ ? system::exit_status(*command_status_) : 0;
+    const int own = command_status_ ? process::exit_status(*command_status_) : 0;
     if (failure_) return own != 0 ? own : kExitFailure;
     if (outputs_.has_findings()) return kExitFindings;
     return command_ && !command_status_ ? 128 + SIGINT : own;

@@ -12,10 +12,10 @@
 #include <fmt/format.h>
 
 #include "base/living_thread.h"
+#include "files/paths.h"
+#include "process/process.h"
+#include "process/process_view.h"
 #include "session/views.h"
-#include "system/paths.h"
-#include "system/process.h"
-#include "system/process_view.h"
 
 namespace mlbcc::session {
 namespace {
@@ -31,8 +31,8 @@ std::string wall_clock() {
 // NAME=VALUE: what the command is given; what the first of running processes was given.
 Result<std::vector<std::string>> environment_of(const TraceOptions& options) {
     if (!options.targets.command.empty())
-        return system::launch_environment(launch_options(options.targets));
-    Result<system::ProcessView> view = system::view_of_process(options.targets.pids[0]);
+        return process::launch_environment(launch_options(options.targets));
+    Result<process::ProcessView> view = process::view_of_process(options.targets.pids[0]);
     if (!view) return view.error();
     return std::move(view->environment);
 }
@@ -47,7 +47,7 @@ void add_places(const TraceOptions& options, sink::TraceInfo& info) {
             ? fs::read_symlink(fmt::format("/proc/{}/cwd", living_thread(options.targets.pids[0])),
                                code)
                   .string()
-            : system::working_folder();
+            : files::working_folder();
     auto environment = environment_of(options);
     if (!environment) return;
     constexpr std::string_view kHome = "HOME=/";

@@ -6,22 +6,22 @@
 #include <vector>
 
 #include "base/result.h"
+#include "process/process.h"
+#include "process/process_view.h"
 #include "session/options.h"
-#include "system/process.h"
-#include "system/process_view.h"
 
 namespace mlbcc::session {
 
-system::LaunchOptions launch_options(const TargetOptions& targets);
+process::LaunchOptions launch_options(const TargetOptions& targets);
 
 // Whose the processes are that are traced: the command's user, or that of the first one named.
 uid_t user_of(const TargetOptions& targets);
 
 // Of the command, or each process that the options name; one that cannot be looked at is an error.
-Result<std::vector<system::ProcessView>> views_of(const TargetOptions& targets);
-system::ProcessView own_view();  // that of a program which we would start
+Result<std::vector<process::ProcessView>> views_of(const TargetOptions& targets);
+process::ProcessView own_view();  // that of a program which we would start
 // Of the command, and as many as can be looked at of the processes that are traced by now.
-Result<std::vector<system::ProcessView>> views_of(const TargetOptions& targets,
-                                                  const std::vector<int>& pids);
+Result<std::vector<process::ProcessView>> views_of(const TargetOptions& targets,
+                                                   const std::vector<int>& pids);
 
 }  // namespace mlbcc::session

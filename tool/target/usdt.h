@@ -1,4 +1,4 @@
-// The probes that a program brings along, as its file describes them (system/usdt.h reads them):
+// The probes that a program brings along, as its file describes them (elf/usdt.h reads them):
 // where each is, and where its arguments are when it is hit.
 #pragma once
 

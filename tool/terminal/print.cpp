@@ -13,9 +13,9 @@
 #include <fmt/format.h>
 
 #include "base/threads.h"
+#include "process/clock.h"
 #include "sink/format.h"
 #include "sink/output_file.h"
-#include "system/clock.h"
 
 namespace mlbcc::terminal {
 namespace {
@@ -104,7 +104,7 @@ public:
           sink::TellNote note)
         : shared_(std::make_shared<Shared>(std::move(file))),
           long_ns_(std::max(kLong, filter.min_ns)),
-          text_(plan, std::move(filter), system::epoch_ns()), note_(std::move(note)) {
+          text_(plan, std::move(filter), process::epoch_ns()), note_(std::move(note)) {
         std::thread([kept = shared_] { kept->run(); }).detach();
     }
     ~Print() override {
@@ -136,7 +136,7 @@ private:
 };
 
 Result<void> Print::flush() {
-    for (const std::string& line : text_.open_since(system::monotonic_ns() - long_ns_)) give(line);
+    for (const std::string& line : text_.open_since(process::monotonic_ns() - long_ns_)) give(line);
     const std::unique_lock lock(shared_->mutex);
     if (shared_->failure) return *shared_->failure;
     shared_->changed.notify_all();

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "plan/planned.h"
-#include "system/clock.h"
+#include "process/clock.h"
 
 namespace mlbcc::account {
 namespace {
@@ -34,7 +34,7 @@ std::vector<int> this_process() {
 void look_at_all(ProcessLooks& looks, uint64_t now, const ProcessLooks::Processes& processes,
                  event::Pipeline& pipeline) {
     looks.work(now, processes, pipeline);
-    while (looks.patience_ms(now, 1) == 0) looks.work(system::monotonic_ns(), processes, pipeline);
+    while (looks.patience_ms(now, 1) == 0) looks.work(process::monotonic_ns(), processes, pipeline);
 }
 
 TEST(ProcessLooks, WithoutARuleThereIsNothingToWaitFor) {
@@ -62,14 +62,14 @@ TEST(ProcessLooks, SayWhatHasChanged) {
     Seen seen;
     event::Pipeline pipeline(p.plan(), seen);
     ProcessLooks looks(p.plan());
-    looks.start(system::monotonic_ns(), true);
-    look_at_all(looks, system::monotonic_ns(), this_process, pipeline);
+    looks.start(process::monotonic_ns(), true);
+    look_at_all(looks, process::monotonic_ns(), this_process, pipeline);
     int more = dup(1);
-    looks.start(system::monotonic_ns(), true);
-    look_at_all(looks, system::monotonic_ns(), this_process, pipeline);
+    looks.start(process::monotonic_ns(), true);
+    look_at_all(looks, process::monotonic_ns(), this_process, pipeline);
     close(more);
-    looks.start(system::monotonic_ns(), true);
-    look_at_all(looks, system::monotonic_ns(), this_process, pipeline);
+    looks.start(process::monotonic_ns(), true);
+    look_at_all(looks, process::monotonic_ns(), this_process, pipeline);
     pipeline.finish();
     ASSERT_EQ(seen.all.size(), 3u);
     EXPECT_EQ(seen.all[0][1], 0);
@@ -85,9 +85,9 @@ TEST(ProcessLooks, WhoHasEndedIsNotSeen) {
     Seen seen;
     event::Pipeline pipeline(p.plan(), seen);
     ProcessLooks looks(p.plan());
-    looks.start(system::monotonic_ns(), true);
+    looks.start(process::monotonic_ns(), true);
     look_at_all(
-        looks, system::monotonic_ns(),
+        looks, process::monotonic_ns(),
         [] {
             return std::vector<int>{0x3fffffff, getpid()};
         },
@@ -101,7 +101,7 @@ TEST(ProcessLooks, ThatComeTooLateAreLeftOutAndSaid) {
     Seen seen;
     event::Pipeline pipeline(p.plan(), seen);
     ProcessLooks looks(p.plan());
-    uint64_t now = system::monotonic_ns();
+    uint64_t now = process::monotonic_ns();
     looks.start(now - now % kSecond - 3 * kSecond, true);
     look_at_all(looks, now, this_process, pipeline);
     pipeline.finish();

@@ -18,7 +18,7 @@ Findings good_machine() {
     found.release = "6.18.1";
     found.architecture = "x86_64";
     found.rights.capabilities = Capabilities(kAll);
-    found.settings.lockdown = system::Lockdown::none;
+    found.settings.lockdown = process::Lockdown::none;
     found.settings.kptr_restrict = 1;
     found.settings.perf_event_paranoid = 2;
     found.settings.unprivileged_bpf_disabled = 2;
@@ -30,7 +30,7 @@ Findings good_machine() {
     found.cgroup = 2;
     found.libraries = {{"libcuda.so.1", {"/lib/libcuda.so.1"}, true}};
     found.compiler = bpf::CompilerVersions{"clang version 14.0.6", "0.26.0"};
-    found.folders = {{"output", system::DiskSpace{"/home/me", 50ull << 30, true}, true}};
+    found.folders = {{"output", files::DiskSpace{"/home/me", 50ull << 30, true}, true}};
     found.cost = bpf::EventCost{700.4, 3, 9000, 9000};
     found.rules.names = {"cuda"};
     found.rules.rules = 3;
@@ -120,7 +120,7 @@ TEST(Doctor, NamesTheMissingRights) {
 }
 
 TEST(Doctor, SaysRepairsInTheWordsOfTheContainer) {
-    using Kind = system::ContainerKind;
+    using Kind = process::ContainerKind;
     Findings found = good_machine();
     found.rights.capabilities = {};
     const std::pair<Kind, const char*> repairs[] = {
@@ -136,7 +136,7 @@ TEST(Doctor, SaysRepairsInTheWordsOfTheContainer) {
 
 TEST(Doctor, NamesTheSeccompFilter) {
     Findings found = good_machine();
-    found.container = system::ContainerKind::docker;
+    found.container = process::ContainerKind::docker;
     found.rights.has_seccomp_filter = true;
     EXPECT_EQ(row(judge(found), "seccomp").verdict.found, "a filter that lets bpf(2) pass");
     for (const int code : {EPERM, ENOSYS}) {
@@ -160,14 +160,14 @@ TEST(Doctor, TellsOtherRefusalsApart) {
     EXPECT_EQ(row(judge(found), "bpf").verdict.repair,
               "run it outside of the user namespace, not in a rootless container");
     found.rights.all_users = true;
-    found.settings.lockdown = system::Lockdown::confidentiality;
+    found.settings.lockdown = process::Lockdown::confidentiality;
     EXPECT_EQ(row(judge(found), "bpf").verdict.why, "the kernel is locked down");
     EXPECT_EQ(row(judge(found), "bpf").verdict.state, State::fault);
 }
 
 TEST(Doctor, ALockDownIsAFaultWhereItBites) {
     Findings found = good_machine();
-    found.settings.lockdown = system::Lockdown::confidentiality;
+    found.settings.lockdown = process::Lockdown::confidentiality;
     EXPECT_EQ(row(judge(found), "lockdown").verdict.state, State::note);
     found.abilities.kernel_memory = {false, EPERM};
     found.rules.works = false;
@@ -188,7 +188,7 @@ TEST(Doctor, TracefsMattersToRulesThatNeedIt) {
               (Lines{"fault tracefs: not mounted | mounting it is refused: Operation not permitted "
                      "| sudo mount -t tracefs tracefs /sys/kernel/tracing",
                      "fault rules: cuda: would not work | tracefs is not mounted | "}));
-    found.container = system::ContainerKind::podman;
+    found.container = process::ContainerKind::podman;
     EXPECT_EQ(row(judge(found), "tracefs").verdict.repair,
               "podman run -v /sys/kernel/tracing:/sys/kernel/tracing");
 }
@@ -242,7 +242,7 @@ TEST(Doctor, UprobesByPerfEventsAskForMoreRights) {
 
 TEST(Doctor, ALibraryThatIsNeeded) {
     Findings found = good_machine();
-    found.container = system::ContainerKind::docker;
+    found.container = process::ContainerKind::docker;
     found.libraries[0].files.clear();
     found.rules.works = false;
     found.rules.mistakes = 2;
@@ -260,7 +260,7 @@ TEST(Doctor, ALibraryThatIsNeeded) {
 
 TEST(Doctor, ProcessesOutsideOfThePidNamespace) {
     Findings found = good_machine();
-    found.container = system::ContainerKind::docker;
+    found.container = process::ContainerKind::docker;
     found.initial_pid_namespace = false;
     found.processes = {{70, {}}, {4711, Error{"there is no process 4711"}}};
     EXPECT_EQ(
@@ -275,7 +275,7 @@ TEST(Doctor, GpusThatAContainerWasNotGiven) {
     Findings found = good_machine();
     EXPECT_EQ(row(judge(found), "nvidia").verdict.found, "not loaded");
     found.gpu = {true, "535.261.03", {}};
-    found.container = system::ContainerKind::docker;
+    found.container = process::ContainerKind::docker;
     EXPECT_EQ(remarks(found), (Lines{"note gpu: none | the module is loaded, but no /dev/nvidia0 "
                                      "is there | docker run --gpus all"}));
     found.gpu.devices = {"/dev/nvidia0", "/dev/nvidia1"};
@@ -285,8 +285,8 @@ TEST(Doctor, GpusThatAContainerWasNotGiven) {
 
 TEST(Doctor, FoldersForTheTrace) {
     Findings found = good_machine();
-    found.folders = {{"output", system::DiskSpace{"/ro", 1 << 20, false}, true},
-                     {"temporary files", system::DiskSpace{"/tmp", 0, true}, false}};
+    found.folders = {{"output", files::DiskSpace{"/ro", 1 << 20, false}, true},
+                     {"temporary files", files::DiskSpace{"/tmp", 0, true}, false}};
     EXPECT_EQ(remarks(found), (Lines{"fault disk: 1 MiB free in /ro | this user may not write "
                                      "there | choose another place with -o FILE",
                                      "note disk: 0 MiB free in /tmp | there is no space | "}));

@@ -1,10 +1,10 @@
 // Which functions of the kernel programs may call, by how its BTF declares them.
 #include <gtest/gtest.h>
 
+#include "files/scratch.h"
+#include "kernel/kernel_btf.h"
+#include "kernel/made_btf.h"
 #include "load/features.h"
-#include "system/kernel_btf.h"
-#include "system/made_btf.h"
-#include "system/scratch.h"
 
 namespace mlbcc::load {
 namespace {
@@ -13,15 +13,15 @@ class CallableTest : public testing::Test {
 protected:
     uint32_t callable(const std::string& name) {
         scratch_.write("vmlinux", btf_.bytes());
-        auto kernel = system::KernelBtf::open(scratch_.path());
+        auto kernel = kernel::KernelBtf::open(scratch_.path());
         EXPECT_TRUE(kernel) << kernel.error().message();
         return kernel ? callable_with_context(*kernel, name.c_str()) : 0;
     }
-    system::MadeBtf btf_;
+    kernel::MadeBtf btf_;
     uint32_t number_ = btf_.integer("int", 4), context_ = btf_.pointer(0);
 
 private:
-    system::Scratch scratch_;
+    files::Scratch scratch_;
 };
 
 TEST_F(CallableTest, WithoutAParameterAsUpToLinux6) {

@@ -10,7 +10,7 @@ namespace {
 const Capabilities kRoot((uint64_t{1} << 41) - 1);
 
 std::string kept(const Work& work, Capabilities own) {
-    return system::names(rights_to_keep(work, own).capabilities);
+    return process::names(rights_to_keep(work, own).capabilities);
 }
 
 TEST(RightsToKeep, AreNoneWhereNothingIsLeftToDo) {

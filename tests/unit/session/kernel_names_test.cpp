@@ -3,13 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include "system/scratch.h"
+#include "files/scratch.h"
 
 namespace mlbcc::session {
 namespace {
 
 TEST(KernelFunctionNames, AreThoseOfTheList) {
-    system::Scratch scratch;
+    files::Scratch scratch;
     KernelFunctionNames names;
     names.read(Verbosity::normal, scratch.write("kallsyms", "ffffffff81000000 T schedule\n"
                                                             "ffffffffc0a00000 t ioctl [nvidia]\n"));
@@ -21,7 +21,7 @@ TEST(KernelFunctionNames, AreThoseOfTheList) {
 }
 
 TEST(KernelFunctionNames, ThatAreHiddenAreSaidOnce) {
-    system::Scratch scratch;
+    files::Scratch scratch;
     KernelFunctionNames names;
     testing::internal::CaptureStderr();
     names.read(Verbosity::normal, scratch.write("kallsyms", "0000000000000000 T schedule\n"));
