@@ -18,10 +18,10 @@ MAX_FILE, MAX_FUNCTION = 400, 60  # lines
 MAX_TEXT = 100  # characters of a line of text
 MAX_FOLDER = 40  # sources in a folder of tool/
 
-# What is beyond that still, and how far: it may shrink, and is not here when it has.
+# Folders that are larger still, with their sizes. A row shrinks with its folder, and goes with the rest.
 WIDE = {"base": 52, "compiler": 47, "event": 58, "profile": 58}
 
-# Types that two folders call the same, still.
+# Names that types of two folders still share.
 SAME_NAMES = {
     "CallReport", "Capture", "Clause", "Field", "FileId", "Findings", "FunctionTime", "Growth", "KernelFunction",
     "KernelName", "KernelTypes", "Largest", "Loaded", "LoadedProgram", "Lost", "Names", "Origin", "PidNamespace",
@@ -66,7 +66,7 @@ PUBLIC = {
     "rules": {"rules.h", "types.h", "check.h", "ctypes.h"},
     "bpf": {"abilities.h", "bundle.h", "hit_cost.h", "kernel.h", "compiler.h", "remembering_compiler.h"},
     "event": {"event.h", "pipeline.h", "record.h"},
-    "sink": {"sink.h", "cost_text.h", "layers.h", "amounts.h", "frames.h",
+    "sink": {"sink.h", "cost_text.h", "layers.h", "frames.h",
              "json_writer.h", "summary_text.h", "json.h", "buffer.h", "format.h", "output_file.h", "folded.h"},
     "saved": {"saved_trace.h", "saved_summary.h", "happening.h", "input.h", "json_line.h"},
     "profile": {"profile.h", "progress.h"},
@@ -97,8 +97,8 @@ RESERVED = [
     # process/ has the counters of a process, which no BPF program sees.
     ("perf events", r"\b(__NR_perf_event_open|SYS_perf_event_open)\b", {"bpf", "compiler", "process"}),
     ("threads", r"#\s*include\s*<(thread|mutex|shared_mutex|condition_variable|future|stop_token|"
-     r"pthread\.h)>|\bpthread_create\b", {"base", "terminal", "exports", "load", "account", "session",
-                                      "compiler"}),
+     r"pthread\.h)>|\bpthread_create\b",
+     {"base", "terminal", "exports", "load", "account", "session", "compiler"}),
     # process/ puts the dispositions of a launched command back; compiler/ answers a stack overflow of
     # LLVM with its last words; only session/ and commands/ handle signals of the tracer.
     ("signal handling", r"\b(sigaction|signalfd|sigwait|sigtimedwait)\s*\(|\bstd::signal\s*\(",
@@ -247,10 +247,10 @@ def check_folders(paths, wide=WIDE):
     for folder, count in sorted(found.items()):
         most = wide.get(folder, MAX_FOLDER)
         if count > most:
-            yield f"tool/{folder}:1: {count} sources; at most {most}: what is there of two subjects?"
+            yield f"tool/{folder}:1: {count} sources; at most {most}: split it by subject"
         elif folder in wide and count < most:
-            yield f"tool/{folder}:1: {count} sources: make its row in WIDE (tests/check_layers.py) " + \
-                (str(count) if count > MAX_FOLDER else "go")
+            repair = f"set its row to {count}" if count > MAX_FOLDER else "remove its row"
+            yield f"tool/{folder}:1: {count} sources, no longer {most}: {repair} in WIDE (tests/check_layers.py)"
 
 
 TYPE = re.compile(r"^(?:class|struct|enum class)\s+(\w+)\b[^;]*$", re.MULTILINE)
@@ -266,9 +266,9 @@ def check_type_names(headers, same=SAME_NAMES):
             places[name] = f"{path}:{code.count(chr(10), 0, match.start()) + 1}"
     for name in sorted(folders.keys() | same):
         if len(folders[name]) > 1 and name not in same:
-            yield f"{places[name]}: {', '.join(sorted(folders[name]))} have each a type `{name}`"
+            yield f"{places[name]}: {' and '.join(sorted(folders[name]))} each have a type `{name}`: rename one"
         elif len(folders[name]) < 2 and name in same:
-            yield f"tests/check_layers.py:1: there is one type `{name}` only; take it out of SAME_NAMES"
+            yield f"tests/check_layers.py:1: only one type is called `{name}` now: remove it from SAME_NAMES"
 
 
 def check_text(path, text):

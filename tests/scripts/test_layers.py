@@ -85,22 +85,23 @@ class Layers(unittest.TestCase):
         def found(count, wide):
             return list(check_folders([Path(f"tool/a/{i}.h") for i in range(count)] + [Path("tool/main.cpp")], wide))
         self.assertEqual(found(MAX_FOLDER, {}), [])
-        self.assertEqual(found(41, {}), ["tool/a:1: 41 sources; at most 40: what is there of two subjects?"])
+        self.assertEqual(found(41, {}), ["tool/a:1: 41 sources; at most 40: split it by subject"])
         self.assertEqual(found(45, {"a": 45}), [])
         self.assertEqual(len(found(46, {"a": 45})), 1)
-        smaller = "tool/a:1: {} sources: make its row in WIDE (tests/check_layers.py) {}"
-        self.assertEqual(found(44, {"a": 45}), [smaller.format(44, 44)])
-        self.assertEqual(found(40, {"a": 45}), [smaller.format(40, "go")])
+        self.assertEqual(found(44, {"a": 45}), [
+            "tool/a:1: 44 sources, no longer 45: set its row to 44 in WIDE (tests/check_layers.py)"])
+        self.assertEqual(found(40, {"a": 45}), [
+            "tool/a:1: 40 sources, no longer 45: remove its row in WIDE (tests/check_layers.py)"])
 
     def test_two_types_of_one_name(self):
         def found(same, *headers):
             return list(check_type_names([(Path(path), code) for path, code in headers], same))
         one, other = ("tool/a/x.h", "class Place {\n};"), ("tool/b/y.h", "\nstruct Place final : Base {\n};")
         self.assertEqual(found(set(), one, ("tool/a/z.h", "enum class Place { here };")), [])
-        self.assertEqual(found(set(), one, other), ["tool/b/y.h:2: a, b have each a type `Place`"])
+        self.assertEqual(found(set(), one, other), ["tool/b/y.h:2: a and b each have a type `Place`: rename one"])
         self.assertEqual(found({"Place"}, one, other), [])
         self.assertEqual(found({"Place"}, one),
-                         ["tests/check_layers.py:1: there is one type `Place` only; take it out of SAME_NAMES"])
+                         ["tests/check_layers.py:1: only one type is called `Place` now: remove it from SAME_NAMES"])
         self.assertEqual(found(set(), one, ("tool/b/y.h", "struct Place;\n// struct Place {")), [])
 
     def test_text_is_wrapped(self):

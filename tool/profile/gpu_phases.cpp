@@ -5,12 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "sink/amounts.h"
+#include "sink/format.h"
 
 namespace mlbcc::profile {
 
-using sink::bytes;
-using sink::duration;
 namespace {
 
 void cut_beginning(const GpuCalls& calls, const Beginning& beginning, PhaseReport& report) {

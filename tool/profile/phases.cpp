@@ -9,12 +9,10 @@
 #include "profile/file_group.h"
 #include "profile/gpu_phases.h"
 #include "profile/moves_cut.h"
-#include "sink/amounts.h"
+#include "sink/format.h"
 
 namespace mlbcc::profile {
 
-using sink::bytes;
-using sink::duration;
 namespace {
 
 constexpr size_t kMostMoves = 200'000, kMostMarks = 200'000;
@@ -228,10 +226,10 @@ std::optional<Phases::Loading> Phases::loading_of(const Process& process) const 
         uint64_t begin_ns = reading.open_ns == 0 ? reading.first_ns : reading.open_ns;
         if (begin_ns < loading->time.begin_ns) {
             loading->time.begin_ns = begin_ns;
-            loading->first =
-                fmt::format("{} ({}{}{}) is opened, and {} from {} on", file.path, bytes(file.size),
-                            file.format.empty() ? "" : ", ", file.format,
-                            reading.is_mapped ? "mapped" : "read", duration(reading.first_ns));
+            loading->first = fmt::format(
+                "{} ({}{}{}) is opened, and {} from {} on", file.path, sink::short_bytes(file.size),
+                file.format.empty() ? "" : ", ", file.format, reading.is_mapped ? "mapped" : "read",
+                sink::short_duration(reading.first_ns));
         }
         if (reading.last_ns > loading->time.end_ns) {
             loading->time.end_ns = reading.last_ns;
@@ -290,7 +288,8 @@ void Phases::cut_by_weights(const Process& process, const Loading& loading, Span
     if (cut.freed_at_end * kCleanupPart < weights_read(process)) cut.cleanup_ns.reset();
     uint64_t freed = cut.freed_after_loading;
     std::string loaded = loading.last;
-    if (freed > 0) loaded += fmt::format(", and {} that it needed is freed", bytes(freed));
+    if (freed > 0)
+        loaded += fmt::format(", and {} that it needed is freed", sink::short_bytes(freed));
     uint64_t end_ns = cut.cleanup_ns.value_or(life.end_ns);
     if (process.lost_moves) {
         report.begin("inference", cut.loaded_ns, loaded);
@@ -307,7 +306,7 @@ void Phases::cut_by_weights(const Process& process, const Loading& loading, Span
     if (!cut.cleanup_ns) return;
     report.begin("cleanup", end_ns,
                  fmt::format("{} in large blocks is freed, and none is taken any more",
-                             bytes(cut.freed_at_end)));
+                             sink::short_bytes(cut.freed_at_end)));
 }
 
 void Phases::cut(const Process& process, Span life, uint64_t launches_ns,

@@ -9,17 +9,15 @@ namespace {
 
 constexpr int kVersion = 1;  // of the form; docs/profile.md
 
-using Writer = sink::JsonWriter;
-
 }  // namespace
 
-static void add_members(Writer& json, const ProgramRun& run) {
+static void add_members(JsonWriter& json, const ProgramRun& run) {
     member(json, "time_ns", run.time_ns);
     member(json, "path", run.path);
     member(json, "arguments", run.arguments);
 }
 
-static void add_members(Writer& json, const ThreadLife& thread) {
+static void add_members(JsonWriter& json, const ThreadLife& thread) {
     member(json, "tid", thread.tid);
     member(json, "name", thread.name);
     member(json, "begin_ns", thread.begin_ns);
@@ -27,7 +25,7 @@ static void add_members(Writer& json, const ThreadLife& thread) {
     member(json, "cpu_ns", thread.cpu_ns);
 }
 
-static void add_members(Writer& json, const ProcessLife& life) {
+static void add_members(JsonWriter& json, const ProcessLife& life) {
     member(json, "pid", life.pid);
     member(json, "parent", life.parent);
     member(json, "name", life.name);
@@ -43,7 +41,7 @@ static void add_members(Writer& json, const ProcessLife& life) {
     member(json, "threads", life.threads);
 }
 
-static void add_members(Writer& json, const FileUse& use) {
+static void add_members(JsonWriter& json, const FileUse& use) {
     member(json, "path", use.path);
     member(json, "group", name_of(use.group));
     member(json, "size_bytes", use.size);
@@ -65,7 +63,7 @@ static void add_members(Writer& json, const FileUse& use) {
     member(json, "times_read", use.times_read());
 }
 
-static void add_members(Writer& json, const GroupUse& use) {
+static void add_members(JsonWriter& json, const GroupUse& use) {
     member(json, "group", name_of(use.group));
     member(json, "files", use.files);
     member(json, "read_bytes", use.read_bytes);
@@ -74,7 +72,7 @@ static void add_members(Writer& json, const GroupUse& use) {
     member(json, "time_ns", use.time_ns);
 }
 
-static void add_members(Writer& json, const FileReport::Missing& missing) {
+static void add_members(JsonWriter& json, const FileReport::Missing& missing) {
     member(json, "searches", missing.searches);
     member(json, "time_ns", missing.time_ns);
     json.Key("paths");
@@ -88,7 +86,7 @@ static void add_members(Writer& json, const FileReport::Missing& missing) {
     json.EndArray();
 }
 
-static void add_members(Writer& json, const FileReport& files) {
+static void add_members(JsonWriter& json, const FileReport& files) {
     member(json, "groups", files.groups);
     member(json, "unnamed_read_bytes", files.unnamed_read_bytes);
     member(json, "unnamed_written_bytes", files.unnamed_written_bytes);
@@ -100,7 +98,7 @@ static void add_members(Writer& json, const FileReport& files) {
     member(json, "files", files.files);
 }
 
-static void write_cost(Writer& json, const char* name,
+static void write_cost(JsonWriter& json, const char* name,
                        const std::optional<sink::TracingCost>& cost) {
     json.Key(name);
     if (!cost) return void(json.Null());
@@ -118,7 +116,7 @@ static void write_cost(Writer& json, const char* name,
 
 std::string profile_json(const Profile& profile) {
     rapidjson::StringBuffer buffer;
-    Writer json(buffer);
+    JsonWriter json(buffer);
     json.SetIndent(' ', 1);
     json.StartObject();
     member(json, "schema", std::string_view("mlbcc-profile"));

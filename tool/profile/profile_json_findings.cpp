@@ -3,7 +3,7 @@
 
 namespace mlbcc::profile {
 
-static void add_members(sink::JsonWriter& json, const Finding& finding) {
+static void add_members(JsonWriter& json, const Finding& finding) {
     member(json, "severity", name_of(finding.severity));
     member(json, "kind", finding.kind);
     member(json, "what", finding.what);
@@ -22,7 +22,7 @@ static void add_members(sink::JsonWriter& json, const Finding& finding) {
     json.EndObject();
 }
 
-static void add_members(sink::JsonWriter& json, const FindingReport& report) {
+static void add_members(JsonWriter& json, const FindingReport& report) {
     std::optional<std::string> worst;
     if (report.worst()) worst = name_of(*report.worst());
     member(json, "worst", worst);
@@ -30,7 +30,7 @@ static void add_members(sink::JsonWriter& json, const FindingReport& report) {
     member(json, "findings", report.findings);
 }
 
-void write_findings(sink::JsonWriter& json, const Profile& profile) {
+void write_findings(JsonWriter& json, const Profile& profile) {
     member(json, "security", profile.security);
 }
 

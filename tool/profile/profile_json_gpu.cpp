@@ -10,7 +10,7 @@ constexpr size_t kMostSteps = 2000;
 
 }  // namespace
 
-static void add_members(sink::JsonWriter& json, const GpuLedger& ledger) {
+static void add_members(JsonWriter& json, const GpuLedger& ledger) {
     member(json, "pid", ledger.pid);
     member(json, "device", ledger.device);
     member(json, "peak_bytes", ledger.peak_bytes);
@@ -19,7 +19,7 @@ static void add_members(sink::JsonWriter& json, const GpuLedger& ledger) {
     member(json, "held_bytes", ledger.held_bytes);
 }
 
-static void add_members(sink::JsonWriter& json, const GpuStep& step) {
+static void add_members(JsonWriter& json, const GpuStep& step) {
     member(json, "time_ns", step.time_ns);
     member(json, "bytes", step.bytes);
 }
@@ -33,7 +33,7 @@ static std::vector<GpuStep> shown_of(const std::vector<GpuStep>& steps) {
     return shown;
 }
 
-static void add_members(sink::JsonWriter& json, const GpuReport& gpu) {
+static void add_members(JsonWriter& json, const GpuReport& gpu) {
     member(json, "calls", gpu.calls.calls);
     member(json, "total_time_ns", gpu.calls.time_ns);
     member(json, "errors", gpu.calls.errors);
@@ -47,7 +47,7 @@ static void add_members(sink::JsonWriter& json, const GpuReport& gpu) {
     member(json, "memory_steps", shown_of(gpu.steps));
 }
 
-void write_gpu(sink::JsonWriter& json, const Profile& profile) {
+void write_gpu(JsonWriter& json, const Profile& profile) {
     member(json, "gpu", profile.gpu.empty() ? std::nullopt : std::optional(profile.gpu));
 }
 

@@ -3,14 +3,14 @@
 
 namespace mlbcc::profile {
 
-static void add_members(sink::JsonWriter& json, const CpuCounters& counters) {
+static void add_members(JsonWriter& json, const CpuCounters& counters) {
     member(json, "cycles", counters.cycles);
     member(json, "instructions", counters.instructions);
     member(json, "cache_misses", counters.cache_misses);
     member(json, "branch_misses", counters.branch_misses);
 }
 
-static void add_members(sink::JsonWriter& json, const PhaseUse& use) {
+static void add_members(JsonWriter& json, const PhaseUse& use) {
     member(json, "cpu_ns", use.cpu_ns);
     member(json, "read_bytes", use.read_bytes);
     member(json, "written_bytes", use.written_bytes);
@@ -19,35 +19,35 @@ static void add_members(sink::JsonWriter& json, const PhaseUse& use) {
     member(json, "counters", use.counters);
 }
 
-static void add_members(sink::JsonWriter& json, const GpuMemoryUse& use) {
+static void add_members(JsonWriter& json, const GpuMemoryUse& use) {
     member(json, "growth_bytes", use.growth_bytes);
     member(json, "peak_bytes", use.peak_bytes);
 }
 
-static void add_sums(sink::JsonWriter& json, const std::optional<TimedSums>& sums) {
+static void add_sums(JsonWriter& json, const std::optional<TimedSums>& sums) {
     write_calls(json, "system_calls", sums ? &sums->calls : nullptr);
     write_gpu_calls(json, sums ? &sums->gpu : nullptr);
     member(json, "off_cpu_ns", sums ? std::optional(sums->off_cpu_ns) : std::nullopt);
     write_shares(json, "time", sums ? &sums->time : nullptr);
 }
 
-static void add_members(sink::JsonWriter& json, const TimedSums& sums) {
+static void add_members(JsonWriter& json, const TimedSums& sums) {
     add_sums(json, sums);
 }
 
-static void add_members(sink::JsonWriter& json, const Span& span) {
+static void add_members(JsonWriter& json, const Span& span) {
     member(json, "begin_ns", span.begin_ns);
     member(json, "end_ns", span.end_ns);
 }
 
-static void add_members(sink::JsonWriter& json, const PhaseWork& work) {
+static void add_members(JsonWriter& json, const PhaseWork& work) {
     member(json, "python_files", uint64_t{work.python_files});
     member(json, "kernel_cache_files", uint64_t{work.cache_files});
     member(json, "code_loads", uint64_t{work.loads.count});
     member(json, "code_load_ns", work.loads.time_ns);
 }
 
-static void add_members(sink::JsonWriter& json, const StepReport& steps) {
+static void add_members(JsonWriter& json, const StepReport& steps) {
     member(json, "pid", steps.pid);
     add_members(json, steps.time);
     member(json, "count", uint64_t{steps.count});
@@ -60,7 +60,7 @@ static void add_members(sink::JsonWriter& json, const StepReport& steps) {
     });
 }
 
-static void add_members(sink::JsonWriter& json, const Phase& phase) {
+static void add_members(JsonWriter& json, const Phase& phase) {
     member(json, "name", phase.name);
     add_members(json, phase.time);
     member(json, "begin_evidence", phase.begin_evidence);
@@ -71,13 +71,13 @@ static void add_members(sink::JsonWriter& json, const Phase& phase) {
     member(json, "gpu_memory", phase.gpu_memory);
 }
 
-static void add_members(sink::JsonWriter& json, const Growth& growth) {
+static void add_members(JsonWriter& json, const Growth& growth) {
     member(json, "bytes_a_repetition", growth.bytes_a_repetition);
     member(json, "grows", growth.grows);
     member(json, "repetitions", uint64_t{growth.repetitions});
 }
 
-static void add_members(sink::JsonWriter& json, const PhaseReport& phases) {
+static void add_members(JsonWriter& json, const PhaseReport& phases) {
     member(json, "pid", phases.pid);
     member(json, "phases", phases.phases);
     member(json, "repetitions", phases.repetitions);
@@ -89,7 +89,7 @@ static void add_members(sink::JsonWriter& json, const PhaseReport& phases) {
     member(json, "outside", phases.outside);
 }
 
-void write_phases(sink::JsonWriter& json, const Profile& profile) {
+void write_phases(JsonWriter& json, const Profile& profile) {
     member(json, "phases", profile.phases);
     const Phase* peak = profile.phases.at(profile.memory.peak_ns);
     member(json, "peak_phase",

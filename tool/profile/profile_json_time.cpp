@@ -5,14 +5,14 @@
 
 namespace mlbcc::profile {
 
-static void add_members(sink::JsonWriter& json, const CategoryUse& use) {
+static void add_members(JsonWriter& json, const CategoryUse& use) {
     member(json, "category", use.category);
     member(json, "calls", use.calls);
     member(json, "total_time_ns", use.time_ns);
     member(json, "errors", use.errors);
 }
 
-static void add_members(sink::JsonWriter& json, const CallUse& use) {
+static void add_members(JsonWriter& json, const CallUse& use) {
     member(json, "name", use.name);
     member(json, "category", use.category);
     member(json, "calls", use.calls);
@@ -20,7 +20,7 @@ static void add_members(sink::JsonWriter& json, const CallUse& use) {
     member(json, "errors", use.errors);
 }
 
-static void add_members(sink::JsonWriter& json, const CallReport& calls) {
+static void add_members(JsonWriter& json, const CallReport& calls) {
     member(json, "calls", calls.calls);
     member(json, "total_time_ns", calls.time_ns);
     member(json, "errors", calls.errors);
@@ -28,7 +28,7 @@ static void add_members(sink::JsonWriter& json, const CallReport& calls) {
     member(json, "by_name", calls.all);
 }
 
-static void add_members(sink::JsonWriter& json, const OffCpuTime& time) {
+static void add_members(JsonWriter& json, const OffCpuTime& time) {
     member(json, "total_time_ns", time.total_ns);
     member(json, "total_events", time.events);
     member(json, "avg_time_ns", time.average_ns());
@@ -36,12 +36,12 @@ static void add_members(sink::JsonWriter& json, const OffCpuTime& time) {
     member(json, "min_time_ns", time.min_ns);
 }
 
-static void add_members(sink::JsonWriter& json, const ThreadOffCpu& thread) {
+static void add_members(JsonWriter& json, const ThreadOffCpu& thread) {
     add_members(json, thread.time);
     member(json, "reasons_ns", thread.reasons_ns);
 }
 
-static void add_longest(sink::JsonWriter& json, const OffCpuReport& off) {
+static void add_longest(JsonWriter& json, const OffCpuReport& off) {
     json.Key("top_blocking_threads");
     json.StartArray();
     for (const ThreadId& id : off.longest) {
@@ -57,7 +57,7 @@ static void add_longest(sink::JsonWriter& json, const OffCpuReport& off) {
     json.EndArray();
 }
 
-static void add_members(sink::JsonWriter& json, const LongWait& wait) {
+static void add_members(JsonWriter& json, const LongWait& wait) {
     member(json, "waits", wait.waits);
     member(json, "total_time_ns", wait.total_ns);
     member(json, "max_time_ns", wait.max_ns);
@@ -68,7 +68,7 @@ static void add_members(sink::JsonWriter& json, const LongWait& wait) {
     member(json, "stack", wait.stack);
 }
 
-static void write_off_cpu(sink::JsonWriter& json, const Profile& profile) {
+static void write_off_cpu(JsonWriter& json, const Profile& profile) {
     const OffCpuReport& off = profile.off_cpu;
     json.Key("off_cpu");
     json.StartObject();
@@ -86,14 +86,14 @@ static void write_off_cpu(sink::JsonWriter& json, const Profile& profile) {
     json.EndObject();
 }
 
-static void add_members(sink::JsonWriter& json, const TimeShares& shares) {
+static void add_members(JsonWriter& json, const TimeShares& shares) {
     member(json, "threads", shares.threads);
     member(json, "thread_time_ns", shares.thread_ns);
     member(json, "on_cpu_ns", shares.on_cpu_ns);
     member(json, "off_cpu_ns", shares.off_cpu_ns);
 }
 
-static void add_members(sink::JsonWriter& json, const TimeReport& time) {
+static void add_members(JsonWriter& json, const TimeReport& time) {
     member(json, "classification", name_of(time.classification.bound));
     member(json, "evidence", time.classification.evidence);
     member(json, "whole", time.whole);
@@ -106,7 +106,7 @@ static void add_members(sink::JsonWriter& json, const TimeReport& time) {
     json.EndObject();
 }
 
-static void add_members(sink::JsonWriter& json, const MemorySample& sample) {
+static void add_members(JsonWriter& json, const MemorySample& sample) {
     member(json, "time_ns", sample.time_ns);
     member(json, "pid", sample.pid);
     member(json, "resident_bytes", sample.resident);
@@ -114,7 +114,7 @@ static void add_members(sink::JsonWriter& json, const MemorySample& sample) {
     member(json, "file_mapped_bytes", sample.file_mapped);
 }
 
-static void add_members(sink::JsonWriter& json, const MemoryReport& memory) {
+static void add_members(JsonWriter& json, const MemoryReport& memory) {
     member(json, "peak_resident_bytes", memory.peak_resident);
     member(json, "peak_ns", memory.peak_ns);
     member(json, "minor_faults", memory.minor_faults);
@@ -123,7 +123,7 @@ static void add_members(sink::JsonWriter& json, const MemoryReport& memory) {
     member(json, "samples", memory.samples);
 }
 
-void write_calls(sink::JsonWriter& json, const char* name, const CallReport* calls) {
+void write_calls(JsonWriter& json, const char* name, const CallReport* calls) {
     json.Key(name);
     if (calls == nullptr) return void(json.Null());
     json.StartObject();
@@ -134,7 +134,7 @@ void write_calls(sink::JsonWriter& json, const char* name, const CallReport* cal
     json.EndObject();
 }
 
-void write_gpu_calls(sink::JsonWriter& json, const CategoryUse* calls) {
+void write_gpu_calls(JsonWriter& json, const CategoryUse* calls) {
     json.Key("gpu_calls");
     if (calls == nullptr) return void(json.Null());
     json.StartObject();
@@ -144,11 +144,11 @@ void write_gpu_calls(sink::JsonWriter& json, const CategoryUse* calls) {
     json.EndObject();
 }
 
-void write_shares(sink::JsonWriter& json, const char* name, const TimeShares* shares) {
+void write_shares(JsonWriter& json, const char* name, const TimeShares* shares) {
     shares == nullptr ? (json.Key(name), void(json.Null())) : member(json, name, *shares);
 }
 
-void write_times(sink::JsonWriter& json, const Profile& profile) {
+void write_times(JsonWriter& json, const Profile& profile) {
     member(json, "system_calls", profile.calls);
     write_off_cpu(json, profile);
     member(json, "time", profile.time);

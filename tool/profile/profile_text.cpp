@@ -7,13 +7,11 @@
 #include "base/terminal_text.h"
 #include "profile/launchers.h"
 #include "profile/profile_sections.h"
-#include "sink/amounts.h"
 #include "sink/cost_text.h"
+#include "sink/format.h"
 
 namespace mlbcc::profile {
 
-using sink::bytes;
-using sink::duration;
 namespace {
 
 constexpr size_t kFiles = 12, kMissing = 5, kProcesses = 40, kCommand = 72;
@@ -64,12 +62,13 @@ public:
 private:
     static void add(sink::Rows& rows, const ProcessLife& life, size_t indent) {
         rows.line(fmt::format("{:{}}{} {}", "", indent, life.pid, title_of(life)));
-        std::string peak =
-            life.peak_resident ? fmt::format(", peak memory {}", bytes(*life.peak_resident)) : "";
-        rows.line(fmt::format("{:{}}{}, {} of CPU time, {}{}, {}", "", indent + 4,
-                              duration(life.duration_ns()), duration(life.cpu_ns),
-                              sink::plural(life.threads.size(), "thread"), peak,
-                              how_it_ended(life)));
+        std::string peak = life.peak_resident ? fmt::format(", peak memory {}",
+                                                            sink::short_bytes(*life.peak_resident))
+                                              : "";
+        rows.line(
+            fmt::format("{:{}}{}, {} of CPU time, {}{}, {}", "", indent + 4,
+                        sink::short_duration(life.duration_ns()), sink::short_duration(life.cpu_ns),
+                        sink::plural(life.threads.size(), "thread"), peak, how_it_ended(life)));
     }
 
     std::map<uint32_t, std::vector<const ProcessLife*>> children_;
@@ -94,9 +93,10 @@ std::string processes_text(const Profile& profile, size_t width) {
     tree.add_to(rows);
     if (tree.hidden() > 0) rows.line(fmt::format("  and {} more", tree.hidden()));
     if (!launchers.pids.empty()) {
-        rows.line(fmt::format(
-            "  started by {}: {}, {} of CPU time", command_line(launchers.arguments),
-            sink::plural(launchers.pids.size(), "process"), duration(launchers.cpu_ns)));
+        rows.line(fmt::format("  started by {}: {}, {} of CPU time",
+                              command_line(launchers.arguments),
+                              sink::plural(launchers.pids.size(), "process"),
+                              sink::short_duration(launchers.cpu_ns)));
     }
     return section("PROCESSES", rows);
 }
@@ -135,7 +135,7 @@ std::string what_was_done(uint64_t read, uint64_t written, uint64_t mapped) {
     std::string text;
     auto add = [&](uint64_t amount, const char* how) {
         if (amount == 0) return;
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", bytes(amount), how);
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", sink::short_bytes(amount), how);
     };
     add(read, "read");
     add(written, "written");
@@ -145,8 +145,9 @@ std::string what_was_done(uint64_t read, uint64_t written, uint64_t mapped) {
 
 std::string how_it_was_read(const FileUse& use) {
     if (use.reads == 0) return "";
-    std::string text = fmt::format(" ({} in {}, {}", name_of(use.access),
-                                   sink::plural(use.reads, "read"), duration(use.read_ns));
+    std::string text =
+        fmt::format(" ({} in {}, {}", name_of(use.access), sink::plural(use.reads, "read"),
+                    sink::short_duration(use.read_ns));
     if (use.times_read() >= 1.5) text += fmt::format(", {:.1f} times its size", use.times_read());
     return text + ")";
 }
@@ -184,7 +185,8 @@ std::string files_text(const Profile& profile, size_t width) {
     const FileReport::Missing& missing = profile.files.missing;
     if (missing.searches > 0) {
         rows.line(fmt::format("  searched for and not found: {}, {}",
-                              sink::plural(missing.searches, "time"), duration(missing.time_ns)));
+                              sink::plural(missing.searches, "time"),
+                              sink::short_duration(missing.time_ns)));
         for (size_t i = 0; i < std::min(kMissing, missing.paths.size()); ++i) {
             const auto& [path, searches] = missing.paths[i];
             rows.line(fmt::format("    {}{}", path,
@@ -202,9 +204,9 @@ void add_cost(sink::Rows& rows, const Profile& profile) {
 
 std::string profile_text(const Profile& profile, size_t width) {
     std::string command = profile.command.empty() ? "" : command_line(profile.command) + ": ";
-    std::string text =
-        fmt::format("=== PROFILE ===  {}{}, {}, {} lost\n", command, duration(profile.duration_ns),
-                    sink::plural(profile.processes.size(), "process"), sink::grouped(profile.lost));
+    std::string text = fmt::format(
+        "=== PROFILE ===  {}{}, {}, {} lost\n", command, sink::short_duration(profile.duration_ns),
+        sink::plural(profile.processes.size(), "process"), sink::grouped(profile.lost));
     text += processes_text(profile, width);
     text += environment_text(profile, width);
     text += section_of("PHASES", profile, width, add_phases);

@@ -6,24 +6,23 @@
 #include <fmt/format.h>
 
 #include "profile/profile_sections.h"
-#include "sink/amounts.h"
+#include "sink/format.h"
 
 namespace mlbcc::profile {
 
-using sink::bytes;
-using sink::duration;
 namespace {
 
 constexpr size_t kPhases = 40, kCategories = 4, kSlow = 10, kOthers = 16;
 
 std::string used(const PhaseUse& use) {
-    std::string text = fmt::format("{} of CPU time", duration(use.cpu_ns));
-    if (use.read_bytes > 0) text += fmt::format(", {} read", bytes(use.read_bytes));
-    if (use.written_bytes > 0) text += fmt::format(", {} written", bytes(use.written_bytes));
+    std::string text = fmt::format("{} of CPU time", sink::short_duration(use.cpu_ns));
+    if (use.read_bytes > 0) text += fmt::format(", {} read", sink::short_bytes(use.read_bytes));
+    if (use.written_bytes > 0)
+        text += fmt::format(", {} written", sink::short_bytes(use.written_bytes));
     if (!use.memory_growth_bytes) return text;
     int64_t growth = *use.memory_growth_bytes;
     return text + fmt::format(", memory {}{}", growth < 0 ? "-" : "+",
-                              bytes(static_cast<uint64_t>(std::abs(growth))));
+                              sink::short_bytes(static_cast<uint64_t>(std::abs(growth))));
 }
 
 // "1.84 instructions a cycle, 3.10 branch misses in 1000 instructions, ..."
@@ -50,8 +49,8 @@ bool has_counters(const PhaseReport& report) {
 
 // "1 234 in 12.1 ms, 30 failed: file_io 1 000, memory 200, ..."
 std::string calls_text(const CallReport& calls) {
-    std::string text =
-        fmt::format("{} in {}", sink::plural(calls.calls, "system call"), duration(calls.time_ns));
+    std::string text = fmt::format("{} in {}", sink::plural(calls.calls, "system call"),
+                                   sink::short_duration(calls.time_ns));
     if (calls.errors > 0) text += fmt::format(", {} failed", sink::grouped(calls.errors));
     size_t shown = 0;
     for (const CategoryUse& use : calls.categories) {
@@ -65,18 +64,18 @@ std::string calls_text(const CallReport& calls) {
 void add_sums(sink::Rows& rows, const TimedSums& sums) {
     if (sums.calls.calls > 0) rows.line("    " + calls_text(sums.calls));
     if (sums.time.thread_ns == 0) return;
-    rows.line(fmt::format("    {} of threads: {}", duration(sums.time.thread_ns),
+    rows.line(fmt::format("    {} of threads: {}", sink::short_duration(sums.time.thread_ns),
                           shares_text(sums.time)));
 }
 
 void add_gpu(sink::Rows& rows, const Phase& phase) {
     const int64_t growth = phase.gpu_memory->growth_bytes;
     std::string text = fmt::format("GPU memory {}{}, {} at most", growth < 0 ? "-" : "+",
-                                   bytes(static_cast<uint64_t>(std::abs(growth))),
-                                   bytes(phase.gpu_memory->peak_bytes));
+                                   sink::short_bytes(static_cast<uint64_t>(std::abs(growth))),
+                                   sink::short_bytes(phase.gpu_memory->peak_bytes));
     if (phase.sums && phase.sums->gpu.calls > 0) {
         text += fmt::format(", {} in {}", sink::plural(phase.sums->gpu.calls, "driver call"),
-                            duration(phase.sums->gpu.time_ns));
+                            sink::short_duration(phase.sums->gpu.time_ns));
     }
     rows.line("    " + text);
 }
@@ -88,7 +87,7 @@ void add_work(sink::Rows& rows, const PhaseWork& work) {
         add(fmt::format("{} opened", sink::plural(work.python_files, "Python file")));
     if (work.loads.count > 0)
         add(fmt::format("code loaded into the GPU {}, {}", sink::plural(work.loads.count, "time"),
-                        duration(work.loads.time_ns)));
+                        sink::short_duration(work.loads.time_ns)));
     if (work.cache_files > 0)
         add(fmt::format("{} of kernel caches opened", sink::plural(work.cache_files, "file")));
     if (!text.empty()) rows.line("    " + text);
@@ -96,8 +95,9 @@ void add_work(sink::Rows& rows, const PhaseWork& work) {
 
 void add_phase(sink::Rows& rows, const Phase& phase, bool has_peak) {
     rows.line(fmt::format(
-        "  {:<10} {} to {}, {}{}{}", phase.name, duration(phase.time.begin_ns),
-        duration(phase.time.end_ns), duration(phase.time.end_ns - phase.time.begin_ns),
+        "  {:<10} {} to {}, {}{}{}", phase.name, sink::short_duration(phase.time.begin_ns),
+        sink::short_duration(phase.time.end_ns),
+        sink::short_duration(phase.time.end_ns - phase.time.begin_ns),
         phase.use ? ": " + used(*phase.use) : "", has_peak ? "; the peak of memory is here" : ""));
     rows.line("    begins: " + phase.begin_evidence);
     add_work(rows, phase.work);
@@ -116,8 +116,8 @@ std::string rate_text(double per_second) {
 
 std::string steps_text(const StepReport& steps) {
     return fmt::format("{}, {}: median {}, longest {}", sink::plural(steps.count, "repetition"),
-                       rate_text(steps.per_second()), duration(steps.times.median_ns),
-                       duration(steps.times.longest_ns));
+                       rate_text(steps.per_second()), sink::short_duration(steps.times.median_ns),
+                       sink::short_duration(steps.times.longest_ns));
 }
 
 // In their order, though the longest were found first.
@@ -132,8 +132,8 @@ void add_slow(sink::Rows& rows, const StepTimes& times) {
     size_t more = times.slow.size() - numbers.size();
     if (more > 0) text += fmt::format(" and {} more", more);
     rows.line(fmt::format("    slow ones, counted from 0: {} ({} to {})", text,
-                          duration(times.slow.back().time.length_ns()),
-                          duration(times.slow.front().time.length_ns())));
+                          sink::short_duration(times.slow.back().time.length_ns()),
+                          sink::short_duration(times.slow.front().time.length_ns())));
 }
 
 void add_steps(sink::Rows& rows, const PhaseReport& report) {
@@ -147,8 +147,8 @@ void add_steps(sink::Rows& rows, const PhaseReport& report) {
     for (size_t i = 0; i < std::min(kOthers, report.other_steps.size()); ++i) {
         const StepReport& other = report.other_steps[i];
         rows.line(fmt::format("    process {}, from {} to {}: {}", other.pid,
-                              duration(other.time.begin_ns), duration(other.time.end_ns),
-                              steps_text(other)));
+                              sink::short_duration(other.time.begin_ns),
+                              sink::short_duration(other.time.end_ns), steps_text(other)));
         add_slow(rows, other.times);
     }
     if (report.other_steps.size() > kOthers)

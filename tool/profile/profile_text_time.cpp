@@ -5,13 +5,11 @@
 #include <fmt/format.h>
 
 #include "profile/profile_sections.h"
-#include "sink/amounts.h"
+#include "sink/format.h"
 #include "sink/frames.h"
 
 namespace mlbcc::profile {
 
-using sink::bytes;
-using sink::duration;
 namespace {
 
 constexpr size_t kShownCalls = 10, kShownThreads = 5, kShownWaits = 5;
@@ -23,8 +21,8 @@ std::string errors_of(uint64_t errors) {
 template <class T>
 void add_call(sink::Rows& rows, size_t indent, const std::string& name, const T& use) {
     rows.add(indent, name, {sink::grouped(use.calls), ""},
-             fmt::format(" {}, {}{}", use.calls == 1 ? "call" : "calls", duration(use.time_ns),
-                         errors_of(use.errors)));
+             fmt::format(" {}, {}{}", use.calls == 1 ? "call" : "calls",
+                         sink::short_duration(use.time_ns), errors_of(use.errors)));
 }
 
 // Of processes that had the same number, all.
@@ -43,7 +41,7 @@ void add_wait(sink::Rows& rows, const LongWait& wait) {
                           wait.threads.size() > 1
                               ? fmt::format(" in {}", sink::plural(wait.threads.size(), "thread"))
                               : "",
-                          duration(wait.total_ns), duration(wait.max_ns),
+                          sink::short_duration(wait.total_ns), sink::short_duration(wait.max_ns),
                           stack.empty() ? "the stack could not be read" : stack));
 }
 
@@ -89,18 +87,20 @@ void add_off_cpu(sink::Rows& rows, const Profile& profile) {
     const OffCpuReport& off = profile.off_cpu;
     const OffCpuTime& time = off.working;
     if (time.events == 0) return;
-    rows.line(fmt::format("  {} in {}: average {}, longest {}", duration(time.total_ns),
-                          sink::plural(time.events, "time"), duration(time.average_ns()),
-                          duration(time.max_ns)));
+    rows.line(fmt::format("  {} in {}: average {}, longest {}", sink::short_duration(time.total_ns),
+                          sink::plural(time.events, "time"),
+                          sink::short_duration(time.average_ns()),
+                          sink::short_duration(time.max_ns)));
     for (size_t i = 0; i < std::min(kShownThreads, off.longest.size()); ++i) {
         const auto& [pid, tid] = off.longest[i];
         const ThreadOffCpu& thread = off.threads.at(off.longest[i]);
         std::string reasons;
         for (const auto& [reason, ns] : thread.reasons_ns) {
-            reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", reason, duration(ns));
+            reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", reason,
+                                   sink::short_duration(ns));
         }
         rows.line(fmt::format("    {}:{} {} {} ({:.1f} %): {}", pid, tid, names_of(profile, pid),
-                              duration(thread.time.total_ns),
+                              sink::short_duration(thread.time.total_ns),
                               100.0 * static_cast<double>(thread.time.total_ns) /
                                   static_cast<double>(time.total_ns),
                               reasons));
@@ -116,9 +116,9 @@ void add_gpu(sink::Rows& rows, const Profile& profile) {
     for (const GpuLedger& one : gpu.ledgers) {
         rows.line(fmt::format(
             "  memory of device {}, process {}: most at once {}, after {} in {}; {} at the end",
-            one.device.empty() ? "?" : one.device, one.pid,
-            sink::short_amount(one.peak_bytes, rules::Unit::bytes), duration(one.peak_ns),
-            one.peak_function, sink::short_amount(one.held_bytes, rules::Unit::bytes)));
+            one.device.empty() ? "?" : one.device, one.pid, sink::short_bytes(one.peak_bytes),
+            sink::short_duration(one.peak_ns), one.peak_function,
+            sink::short_bytes(one.held_bytes)));
     }
 }
 
@@ -126,8 +126,8 @@ void add_memory(sink::Rows& rows, const Profile& profile) {
     const MemoryReport& memory = profile.memory;
     if (memory.samples.empty()) return;
     rows.line(fmt::format("  most at once: {}, after {}; page faults: {}, {} of them from disk",
-                          sink::short_amount(memory.peak_resident, rules::Unit::bytes),
-                          duration(memory.peak_ns),
+                          sink::short_bytes(memory.peak_resident),
+                          sink::short_duration(memory.peak_ns),
                           sink::grouped(memory.minor_faults + memory.major_faults),
                           sink::grouped(memory.major_faults)));
 }
@@ -146,7 +146,7 @@ void add_time(sink::Rows& rows, const Profile& profile) {
             sink::plural(time.shared_numbers, "thread")));
     }
     if (time.whole.thread_ns == 0) return;
-    rows.line(fmt::format("  {} of {}: {}", duration(time.whole.thread_ns),
+    rows.line(fmt::format("  {} of {}: {}", sink::short_duration(time.whole.thread_ns),
                           sink::plural(time.whole.threads, "thread"), shares_text(time.whole)));
     if (time.processes.size() > 1) {
         for (const auto& [pid, shares] : time.processes) {

@@ -7,12 +7,10 @@
 #include "base/terminal_text.h"
 #include "profile/file_group.h"
 #include "profile/gpu_calls.h"
-#include "sink/amounts.h"
+#include "sink/format.h"
 
 namespace mlbcc::profile {
 
-using sink::bytes;
-using sink::duration;
 namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;
@@ -84,9 +82,10 @@ std::string Progress::facts(uint64_t now_ns) {
     }
     uint64_t held = 0;
     for (const auto& [pid, process] : processes_) held += process.resident;
-    return fmt::format("{}  holds {}  reads {}/s  writes {}/s", phase(now_ns), bytes(held),
-                       bytes(static_cast<uint64_t>(rates_.reads)),
-                       bytes(static_cast<uint64_t>(rates_.writes)));
+    return fmt::format("{}  holds {}  reads {}/s  writes {}/s", phase(now_ns),
+                       sink::short_bytes(held),
+                       sink::short_bytes(static_cast<uint64_t>(rates_.reads)),
+                       sink::short_bytes(static_cast<uint64_t>(rates_.writes)));
 }
 
 }  // namespace mlbcc::profile

@@ -6,13 +6,11 @@
 
 #include "base/terminal_text.h"
 #include "requests/requests.h"
-#include "sink/amounts.h"
+#include "sink/format.h"
 #include "sink/frames.h"
 
 namespace mlbcc::requests {
 
-using sink::bytes;
-using sink::duration;
 namespace {
 
 std::string first_row(size_t width) {
@@ -23,12 +21,12 @@ std::string first_row(size_t width) {
 
 std::string row(const EndpointUse& use, double seconds, size_t width) {
     const Latency& all = use.latency;
-    return fmt::format("{:<{}} {:>9} {:>9.1f} {:>6} {:>6} {:>9} {:>9} {:>9} {:>9} {:>9}\n",
-                       use.name, width, use.requests,
-                       seconds > 0 ? static_cast<double>(use.requests) / seconds : 0.0,
-                       use.client_errors, use.server_errors, duration(all.quantile(0.5)),
-                       duration(all.quantile(0.9)), duration(all.quantile(0.99)),
-                       duration(all.quantile(0.999)), duration(all.max()));
+    return fmt::format(
+        "{:<{}} {:>9} {:>9.1f} {:>6} {:>6} {:>9} {:>9} {:>9} {:>9} {:>9}\n", use.name, width,
+        use.requests, seconds > 0 ? static_cast<double>(use.requests) / seconds : 0.0,
+        use.client_errors, use.server_errors, sink::short_duration(all.quantile(0.5)),
+        sink::short_duration(all.quantile(0.9)), sink::short_duration(all.quantile(0.99)),
+        sink::short_duration(all.quantile(0.999)), sink::short_duration(all.max()));
 }
 
 // "cpu 62.1 %, disk 30.0 %, run queue 7.9 %"
@@ -58,7 +56,8 @@ std::string slowest(const EndpointUse& use, const Parts& parts, size_t width) {
     if (use.slowest.empty() || use.slowest[0].duration_ns == 0) return {};
     const SlowRequest& one = use.slowest[0];
     return fmt::format("{:<{}} {} at {:.6f} s by thread {}: {}\n", use.name, width,
-                       duration(one.duration_ns), static_cast<double>(one.begin_ns) / 1e9, one.tid,
+                       sink::short_duration(one.duration_ns),
+                       static_cast<double>(one.begin_ns) / 1e9, one.tid,
                        shares(one.parts, one.duration_ns, parts));
 }
 
@@ -67,7 +66,7 @@ std::string still_open(const EndpointUse& use, const Parts& parts, size_t width)
     if (use.longest_open.empty()) return {};
     const SlowRequest& one = use.longest_open[0];
     return fmt::format("{:<{}} {}, the longest for {}, since {:.6f} s, by thread {}: {}\n",
-                       use.name, width, use.open, duration(one.duration_ns),
+                       use.name, width, use.open, sink::short_duration(one.duration_ns),
                        static_cast<double>(one.begin_ns) / 1e9, one.tid,
                        shares(one.parts, one.duration_ns, parts));
 }
@@ -99,8 +98,9 @@ std::string calls_of(const EndpointUse& use, size_t width) {
     std::vector<std::pair<uint64_t, std::string>> longest;
     for (const auto& [name, one] : use.calls) {
         const auto share = static_cast<double>(one.calls) / static_cast<double>(use.requests);
-        longest.emplace_back(one.time_ns, fmt::format("{} {:.1f} in {}", name, share,
-                                                      duration(one.time_ns / use.requests)));
+        longest.emplace_back(one.time_ns,
+                             fmt::format("{} {:.1f} in {}", name, share,
+                                         sink::short_duration(one.time_ns / use.requests)));
     }
     std::ranges::stable_sort(longest, std::greater{}, &std::pair<uint64_t, std::string>::first);
     std::string text;

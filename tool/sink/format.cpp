@@ -103,6 +103,10 @@ std::string short_duration(uint64_t ns) {
     return three_digits(static_cast<double>(ns) / scale->factor, scale->name);
 }
 
+std::string short_bytes(uint64_t bytes) {
+    return short_amount(bytes, rules::Unit::bytes);
+}
+
 std::string short_amount(uint64_t value, rules::Unit unit) {
     switch (unit) {
     case rules::Unit::none: break;

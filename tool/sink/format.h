@@ -27,6 +27,7 @@ Number amount(uint64_t value, rules::Unit unit);
 std::string short_amount(int64_t value, rules::Unit unit);  // durations and sizes to three digits
 std::string short_amount(uint64_t value, rules::Unit unit);
 std::string short_duration(uint64_t ns);
+std::string short_bytes(uint64_t bytes);
 // Likewise, of bits that are two's complement where they may be negative.
 Number amount(uint64_t bits, rules::Unit unit, bool is_signed);
 std::string short_amount(uint64_t bits, rules::Unit unit, bool is_signed);
