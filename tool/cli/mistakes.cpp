@@ -10,7 +10,7 @@
 
 #include "base/diagnostic.h"
 #include "base/output.h"
-#include "session/options.h"
+#include "base/tell.h"
 
 namespace mlbcc {
 namespace {

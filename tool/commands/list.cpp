@@ -11,7 +11,6 @@
 #include "base/tell.h"
 #include "files/paths.h"
 #include "host/live_host.h"
-#include "session/options.h"
 #include "session/views.h"
 
 namespace mlbcc::commands {

@@ -20,7 +20,6 @@
 #include "commands/rights.h"
 #include "process/process.h"
 #include "process/process_view.h"
-#include "session/keep.h"
 #include "session/session.h"
 #include "session/views.h"
 #include "terminal/live_screen.h"

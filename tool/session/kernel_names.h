@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
+#include "base/tell.h"
 #include "event/pipeline.h"
 #include "kernel/kernel_symbols.h"
-#include "session/options.h"
 
 namespace mlbcc::session {
 

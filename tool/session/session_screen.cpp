@@ -1,4 +1,4 @@
-// How a trace's user ends it: signals, and the keys of the live view.
+// How a trace ends: by signals, and with the status of its command.
 #include <poll.h>
 
 #include <csignal>

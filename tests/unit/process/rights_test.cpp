@@ -1,10 +1,7 @@
-// What the kernel's files say of the process's rights, its container and the GPU driver.
+// What the kernel's files say of the process's rights and its container.
 #include <gtest/gtest.h>
 #include <linux/capability.h>
 
-#include "files/disk_space.h"
-#include "files/scratch.h"
-#include "kernel/gpu_driver.h"
 #include "process/container.h"
 #include "process/rights.h"
 
@@ -64,36 +61,6 @@ TEST(Container, ByItsMarks) {
     EXPECT_EQ(container_of({.cgroup = "0::/kubepods/besteffort/pod0\n"}),
               ContainerKind::kubernetes);
     EXPECT_EQ(container_of({.cgroup = "0::/user.slice\n"}), ContainerKind::none);
-}
-
-TEST(GpuDriver, OfItsFiles) {
-    files::Scratch scratch;
-    EXPECT_FALSE(kernel::read_gpu_driver(scratch.path()).loaded);
-    scratch.write("proc/driver/nvidia/version",
-                  "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.261.03  Thu Jun 26\n"
-                  "GCC version:  gcc version 12.2.0\n");
-    for (const char* name : {"nvidia1", "nvidia0", "nvidiactl", "nvidia-uvm", "null"})
-        scratch.write(std::string("dev/") + name, "");
-    const kernel::GpuDriver driver = kernel::read_gpu_driver(scratch.path());
-    EXPECT_TRUE(driver.loaded);
-    EXPECT_EQ(driver.version, "535.261.03");
-    EXPECT_EQ(driver.devices, (std::vector<std::string>{"/dev/nvidia0", "/dev/nvidia1"}));
-}
-
-TEST(GpuDriver, VersionOfSysfs) {
-    files::Scratch scratch;
-    scratch.write("sys/module/nvidia/version", "575.51.02\n");
-    EXPECT_EQ(kernel::read_gpu_driver(scratch.path()).version, "575.51.02");
-    EXPECT_EQ(kernel::parse_driver_version("no numbers here"), "");
-}
-
-TEST(DiskSpace, OfAFolderThatIsYetToBeMade) {
-    files::Scratch scratch;
-    const auto space = files::disk_space(scratch.path("a/b"));
-    ASSERT_TRUE(space);
-    EXPECT_EQ(space->folder, scratch.path());
-    EXPECT_TRUE(space->writable);
-    EXPECT_GT(space->free_bytes, 0u);
 }
 
 }  // namespace
