@@ -19,7 +19,7 @@ MAX_TEXT = 100  # characters of a line of text
 MAX_FOLDER = 40  # sources in a folder of tool/
 
 # Folders that are larger still, with their sizes. A row shrinks with its folder, and goes with the rest.
-WIDE = {"base": 52, "compiler": 47, "event": 58, "profile": 58}
+WIDE = {"compiler": 47, "profile": 58}
 
 # Names that types of two folders still share.
 SAME_NAMES = {
@@ -31,9 +31,10 @@ SAME_NAMES = {
 # A folder of tool/ -> the folders that it may include (and, through them, theirs).
 NEEDS = {
     "base": [],
-    "rules": ["base"],
+    "text": ["base"],
+    "rules": ["text"],
     "target": ["rules"],
-    "files": ["base"],
+    "files": ["text"],
     "kernel": ["target", "files"],
     "elf": ["target", "files"],
     "process": ["target", "files"],
@@ -41,7 +42,8 @@ NEEDS = {
     "plan": ["target"],
     "codegen": ["plan"],
     "bpf": ["codegen"],
-    "event": ["plan"],
+    "symbols": ["plan"],
+    "event": ["symbols"],
     "sink": ["event"],
     "saved": ["sink"],
     "profile": ["saved"],
@@ -54,7 +56,7 @@ NEEDS = {
     "account": ["load", "sink"],
     "session": ["account", "python", "terminal", "exports"],
     "commands": ["session", "view"],
-    "compiler": ["base"],
+    "compiler": ["text"],
     "doctor": ["session"],
     "cli": ["commands"],
     "": ["cli", "doctor"],  # main.cpp
@@ -63,8 +65,10 @@ NEEDS = {
 # The headers that other folders may include. A folder that is not named here has one, NAME/NAME.h.
 PUBLIC = {
     "base": None,  # all of them
+    "text": None,
     "rules": {"rules.h", "types.h", "check.h", "ctypes.h"},
     "bpf": {"abilities.h", "bundle.h", "hit_cost.h", "kernel.h", "compiler.h", "remembering_compiler.h"},
+    "symbols": {"stacks.h", "symbolize.h"},
     "event": {"event.h", "pipeline.h", "record.h"},
     "sink": {"sink.h", "cost_text.h", "layers.h", "frames.h",
              "json_writer.h", "summary_text.h", "json.h", "buffer.h", "format.h", "output_file.h", "folded.h"},
@@ -88,8 +92,14 @@ PUBLIC = {
     "cli": {"command_line.h"},
 }
 
+# Know nothing of the machine but what target::Host tells them, and so need neither root nor a kernel.
+PURE = {"rules", "target", "plan", "codegen", "event"}
+
 # (what it is, pattern over code without comments, folders that may)
 RESERVED = [
+    ("files", r'#\s*include\s*(<(fstream|filesystem|fcntl\.h|dirent\.h|sys/stat\.h|unistd\.h)>|'
+     r'"base/(read_file|open_file|create_file|file_cache|living_thread|debug_files)\.h")|'
+     r"\b(open_file|fopen|openat|(?<!\w)::open|opendir)\s*\(", set(NEEDS) - PURE),
     ("libbcc, clang or LLVM", r'#\s*include\s*[<"](bcc/|bcc_|clang-c/|clang/|llvm-c/|llvm/)',
      {"compiler"}),
     ("BPF system calls", r'#\s*include\s*<(bpf/bpf\.h|bpf/libbpf\.h|linux/bpf\.h)>|'
@@ -105,9 +115,8 @@ RESERVED = [
      {"session", "commands", "process", "compiler"}),
     # files/trusted_files.h says whose files rules, headers and templates may be.
     ("files that rules may name, not looked at for who wrote them", r"\bread_file\s*\(",
-     {"base", "rules", "target", "files", "kernel", "elf", "process",
-      "host", "plan", "codegen", "bpf", "event", "sink", "saved",
-      "profile", "requests", "view", "compiler"}),
+     {"base", "text", "files", "kernel", "elf", "process", "host", "bpf", "symbols", "sink", "saved", "profile",
+      "requests", "view", "compiler"}),
     ("wall time", r"\bsystem_clock\b|\bCLOCK_REALTIME\b|\bgettimeofday\b|"
      r"\btime\s*\(\s*(nullptr|NULL|0)\s*\)", {"process", "session", "commands"}),
 ]

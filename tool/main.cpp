@@ -2,12 +2,12 @@
 #include <exception>
 
 #include "base/as_caller.h"
-#include "base/output.h"
-#include "base/tell.h"
 #include "cli/command_line.h"
 #include "commands/commands.h"
 #include "doctor/doctor.h"
 #include "process/inherited.h"
+#include "text/output.h"
+#include "text/tell.h"
 
 namespace {
 

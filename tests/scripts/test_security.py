@@ -30,8 +30,8 @@ PROOFS = {
     "A file is taken for one that is mapped": ["unit/base/process_maps_test.cpp:KnowsAFileByItsInodeAndDevice"],
     "Probes go into the file": ["unit/base/open_file_test.cpp:AHeldPathLeadsWhereItDid"],
     "A perf map": [
-        "unit/event/made_code_test.cpp:AreNotThoseOfWhatIsNoFileOfTheProcessesUser", "unit/event/made_code_test.cpp:OfALargeFileHaveTheNewest",
-        "unit/event/mappings_test.cpp:HasAsManyNamesAsMayBe", "runtime/test_hostile.py:test_perf_maps_of_others"],
+        "unit/symbols/made_code_test.cpp:AreNotThoseOfWhatIsNoFileOfTheProcessesUser", "unit/symbols/made_code_test.cpp:OfALargeFileHaveTheNewest",
+        "unit/symbols/mappings_test.cpp:HasAsManyNamesAsMayBe", "runtime/test_hostile.py:test_perf_maps_of_others"],
     "Names reach a terminal": ["runtime/test_names.py:test_every_view_of_a_trace", "runtime/test_names.py:test_what_clients_ask_a_server_for"],
     "In a folder where others may write": [
         "unit/base/as_caller_test.cpp:AreNotMadeThroughWhatOthersPutThere", "runtime/test_caller.py:test_traces_in_a_folder_of_another_s"],
@@ -46,7 +46,7 @@ PROOFS = {
     "It can call traced functions": ["runtime/test_losses.py:test_a_number_says_whether_a_loss_touches_it"],
     "It can give itself": "what it does not do",
     "It can make a file system": "what it does not do",
-    "Its ELF files": ["unit/elf/elf_test.cpp", "unit/event/unwind_damage_test.cpp"],
+    "Its ELF files": ["unit/elf/elf_test.cpp", "unit/symbols/unwind_damage_test.cpp"],
 }
 
 

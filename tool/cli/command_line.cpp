@@ -13,7 +13,6 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "base/output.h"
 #include "cli/commands.h"
 #include "cli/mistakes.h"
 #include "cli/options.h"
@@ -22,6 +21,7 @@
 #include "cli/targets.h"
 #include "cli/units.h"
 #include "files/trusted_files.h"
+#include "text/output.h"
 
 namespace mlbcc {
 namespace {

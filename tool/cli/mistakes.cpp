@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "base/diagnostic.h"
-#include "base/output.h"
-#include "base/tell.h"
+#include "text/diagnostic.h"
+#include "text/output.h"
+#include "text/tell.h"
 
 namespace mlbcc {
 namespace {

@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "base/tell.h"
 #include "cli/mistakes.h"
 #include "process/proc.h"
+#include "text/tell.h"
 
 namespace mlbcc {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/diagnostic.h"
+#include "text/diagnostic.h"
 
 namespace mlbcc::codegen {
 

@@ -1,10 +1,10 @@
 #include "commands/commands.h"
 
-#include "base/tell.h"
 #include "commands/folded.h"
 #include "profile/profile.h"
 #include "requests/requests.h"
 #include "terminal/progress_bar.h"
+#include "text/tell.h"
 #include "view/view.h"
 
 namespace mlbcc::commands {

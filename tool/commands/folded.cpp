@@ -1,9 +1,9 @@
 #include "commands/folded.h"
 
-#include "base/tell.h"
 #include "saved/saved_trace.h"
 #include "session/report_file.h"
 #include "terminal/progress_bar.h"
+#include "text/tell.h"
 
 namespace mlbcc::commands {
 

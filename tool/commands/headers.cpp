@@ -6,10 +6,10 @@
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 
-#include "base/output.h"
-#include "base/tell.h"
 #include "commands/synthesize.h"
 #include "kernel/kernel_headers.h"
+#include "text/output.h"
+#include "text/tell.h"
 
 namespace mlbcc::commands {
 namespace {

@@ -9,9 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "base/glob.h"
-#include "base/output.h"
-#include "base/tell.h"
 #include "commands/emit.h"
 #include "commands/list.h"
 #include "files/install_paths.h"
@@ -23,6 +20,9 @@
 #include "session/keep.h"
 #include "session/views.h"
 #include "sink/format.h"
+#include "text/glob.h"
+#include "text/output.h"
+#include "text/tell.h"
 
 namespace mlbcc::commands {
 namespace {

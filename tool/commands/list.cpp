@@ -6,12 +6,12 @@
 
 #include <fmt/format.h>
 
-#include "base/glob.h"
-#include "base/output.h"
-#include "base/tell.h"
 #include "files/paths.h"
 #include "host/live_host.h"
 #include "session/views.h"
+#include "text/glob.h"
+#include "text/output.h"
+#include "text/tell.h"
 
 namespace mlbcc::commands {
 namespace {

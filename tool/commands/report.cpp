@@ -4,14 +4,14 @@
 
 #include <cstdio>
 
-#include "base/output.h"
-#include "base/tell.h"
 #include "commands/folded.h"
 #include "saved/saved_trace.h"
 #include "session/profile.h"
 #include "session/report_file.h"
 #include "sink/summary_text.h"
 #include "terminal/progress_bar.h"
+#include "text/output.h"
+#include "text/tell.h"
 
 namespace mlbcc::commands {
 namespace {

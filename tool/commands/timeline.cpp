@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "base/tell.h"
 #include "session/report_file.h"
 #include "sink/summary_text.h"
 #include "terminal/progress_bar.h"
+#include "text/tell.h"
 
 namespace mlbcc::commands {
 namespace {

@@ -15,7 +15,6 @@
 #include <fmt/ranges.h>
 
 #include "base/as_caller.h"
-#include "base/tell.h"
 #include "base/unique_fd.h"
 #include "commands/rights.h"
 #include "process/process.h"
@@ -23,6 +22,7 @@
 #include "session/session.h"
 #include "session/views.h"
 #include "terminal/live_screen.h"
+#include "text/tell.h"
 
 namespace mlbcc::commands {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/glob.h"
 #include "compiler/clang_text.h"
+#include "text/glob.h"
 
 namespace mlbcc::compiler {
 

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "base/output.h"
 #include "doctor/checks.h"
 #include "doctor/text.h"
 #include "sink/summary_text.h"
+#include "text/output.h"
 
 namespace mlbcc::doctor {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "event/event.h"
-#include "event/stacks.h"
+#include "symbols/stacks.h"
 
 namespace mlbcc::event {
 
@@ -21,7 +21,7 @@ struct OwnedValue {
     uint64_t bits = 0;
     std::string text;
     bool is_text = false, unread = false;
-    HeldStack stack;
+    symbols::HeldStack stack;
 
     explicit OwnedValue(const Value& value);
     OwnedValue() = default;

@@ -13,9 +13,11 @@
 #include "base/buckets.h"
 #include "plan/plan.h"
 
-namespace mlbcc::event {
-
+namespace mlbcc::symbols {
 struct Stack;
+}
+
+namespace mlbcc::event {
 
 enum class Phase : uint8_t { begin, end, complete, instant };  // B, E, X, i
 
@@ -27,9 +29,10 @@ struct Value {
     // Kind::text, comm, function, symbol; the name learnt; or the enum constant's name, "" where
     // no constant has this value.
     std::string_view text;
-    bool learnt = false;          // `text` is the name learnt for `bits`
-    bool unread = false;          // the memory could not be read: shown as null
-    Stack* stack = nullptr;       // what was learnt is a stack, and `text` its innermost function
+    bool learnt = false;  // `text` is the name learnt for `bits`
+    bool unread = false;  // the memory could not be read: shown as null
+    symbols::Stack* stack =
+        nullptr;                  // what was learnt is a stack, and `text` its innermost function
     std::span<const Value> list;  // Kind::list; they live as long as the call that gets it
 };
 

@@ -55,9 +55,9 @@ void Gauges::keep_types(State& state, KeptTypes& types) {
 }
 
 void Gauges::release_stacks(State& state) {
-    if (state.peak.stack != nullptr) StackTable::release(state.peak.stack);
+    if (state.peak.stack != nullptr) symbols::StackTable::release(state.peak.stack);
     for (auto& [key, held] : state.held) {
-        if (held.stack != nullptr) StackTable::release(held.stack);
+        if (held.stack != nullptr) symbols::StackTable::release(held.stack);
     }
     entries_ -= state.held.size();
 }
@@ -141,7 +141,7 @@ int64_t Gauges::take_key(State& state, uint64_t key) {
     auto found = state.held.find(key);
     if (found == state.held.end()) return 0;
     int64_t value = found->second.value;
-    if (found->second.stack != nullptr) StackTable::release(found->second.stack);
+    if (found->second.stack != nullptr) symbols::StackTable::release(found->second.stack);
     state.held.erase(found);
     --entries_;
     return value;
@@ -162,7 +162,7 @@ void Gauges::set_key(Live& live, State& state, const Change& change) {
         held = {change.key->type, value, change.stack, std::nullopt, ""};
         if (change.key->learnt) held.name = change.key->text;
         if (change.owner && !change.owner->unread) held.owner = change.owner->bits;
-        if (change.stack != nullptr) StackTable::retain(change.stack);
+        if (change.stack != nullptr) symbols::StackTable::retain(change.stack);
         ++entries_;
     }
     move_to(state, plus(state.value, minus(value, old)), change);
@@ -193,9 +193,9 @@ void Gauges::release(Live& live, const Change& change) {
 void Gauges::move_to(State& state, int64_t value, const Change& change) {
     state.value = value;
     if (value <= state.peak.value) return;
-    if (state.peak.stack != nullptr) StackTable::release(state.peak.stack);
+    if (state.peak.stack != nullptr) symbols::StackTable::release(state.peak.stack);
     state.peak = {value, change.time_ns, change.probe, change.tid, change.stack, {}};
-    if (change.stack != nullptr) StackTable::retain(change.stack);
+    if (change.stack != nullptr) symbols::StackTable::retain(change.stack);
 }
 
 int64_t Gauges::now(uint32_t gauge, uint32_t pid, const std::optional<Value>& group) const {
@@ -240,7 +240,7 @@ void Gauges::keep_largest(State& state) {
     std::unordered_map<uint64_t, Held> kept;
     for (const auto& [key, held] : largest(state)) kept.emplace(key, *held);
     for (const auto& [key, held] : state.held) {
-        if (held.stack != nullptr && !kept.contains(key)) StackTable::release(held.stack);
+        if (held.stack != nullptr && !kept.contains(key)) symbols::StackTable::release(held.stack);
     }
     size_t dropped = state.held.size() - kept.size();
     state.forgotten += dropped;

@@ -16,7 +16,7 @@
 #include "event/bag.h"
 #include "event/event.h"
 #include "event/kept_types.h"
-#include "event/stacks.h"
+#include "symbols/stacks.h"
 
 namespace mlbcc::event {
 
@@ -41,7 +41,7 @@ public:
         uint64_t time_ns = 0;
         std::optional<Value> key;
         Value value;
-        Stack* stack = nullptr;  // retained while it is held, or the peak's
+        symbols::Stack* stack = nullptr;  // retained while it is held, or the peak's
         std::optional<Value> group, owner;
         const plan::ProbePlan* probe = nullptr;
         uint32_t tid = 0;
@@ -59,7 +59,7 @@ private:
     struct Held {
         const plan::ValueType* key_type = nullptr;
         int64_t value = 0;
-        Stack* stack = nullptr;
+        symbols::Stack* stack = nullptr;
         std::optional<uint64_t> owner;
         std::string name;  // learnt for the key when it was set
     };
@@ -68,7 +68,7 @@ private:
         uint64_t time_ns = 0;
         const plan::ProbePlan* probe = nullptr;
         uint32_t tid = 0;
-        Stack* stack = nullptr;
+        symbols::Stack* stack = nullptr;
         std::string function;  // the probe's, where that was of an earlier plan
     };
     struct State {

@@ -24,12 +24,17 @@ bool Largest::wants(plan::ListId id, uint64_t bits) {
     return list.kept.size() < plan_of(id).count || is_larger(id, bits, list.kept.back().bits);
 }
 
-void Largest::add(plan::ListId id, const LargestEntry& entry, Stack* stack) {
+void Largest::add(plan::ListId id, const LargestEntry& entry, symbols::Stack* stack) {
     List& list = this->list(id);
     auto at = std::ranges::find_if(
         list.kept, [&](const Kept& known) { return is_larger(id, entry.bits, known.bits); });
-    Kept kept{entry.bits, entry.time_ns,   entry.pid, entry.tid, std::string(entry.comm),
-              {},         HeldStack(stack)};
+    Kept kept{entry.bits,
+              entry.time_ns,
+              entry.pid,
+              entry.tid,
+              std::string(entry.comm),
+              {},
+              symbols::HeldStack(stack)};
     for (const NamedValue& one : entry.values) kept.values.emplace_back(one.name, one.value);
     list.kept.insert(at, std::move(kept));
     if (list.kept.size() > plan_of(id).count) list.kept.pop_back();

@@ -21,7 +21,7 @@ public:
     // Counts one call more. Whether there is room for it: only then add() is asked for.
     bool wants(plan::ListId list, uint64_t bits);
     // What the entry points at is copied; of the stack see HeldStack.
-    void add(plan::ListId list, const LargestEntry& entry, Stack* stack);
+    void add(plan::ListId list, const LargestEntry& entry, symbols::Stack* stack);
 
     uint64_t calls(plan::ListId list) const;
     // The largest first. What they point at lives until the next change.
@@ -33,7 +33,7 @@ private:
         uint32_t pid = 0, tid = 0;
         std::string comm;
         std::vector<std::pair<std::string_view, OwnedValue>> values;  // names are the plan's
-        HeldStack stack;
+        symbols::HeldStack stack;
     };
     struct List {
         std::vector<Kept> kept;

@@ -1,6 +1,6 @@
 #include "event/late_value.h"
 
-#include "event/stacks.h"
+#include "symbols/stacks.h"
 
 namespace mlbcc::event {
 namespace {
@@ -190,7 +190,7 @@ Value LateReader::read(const ValueContext& context) const {
             return self.number(context.tables.from_start(context.pid) ? 1 : 0);
         }
         Value operator()(const TakenStack&) const {
-            Stack* stack = context.stack;
+            symbols::Stack* stack = context.stack;
             if (stack == nullptr) return {self.type_, 0, {}, false, true};
             return {self.type_, 0, stack->text, true, false, stack};  // told apart by all of it
         }

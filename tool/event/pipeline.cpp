@@ -13,8 +13,7 @@ constexpr size_t kMostHeldChunks = (size_t{64} << 20) / RecordArena::kChunkBytes
 
 Pipeline::Pipeline(const plan::Plan& plan, EventConsumer& consumer, PipelineOptions options)
     : consumer_(consumer), options_(std::move(options)),
-      symbolizer_(plan.arch, stacks_, options_.symbols, options_.python_names,
-                  options_.kernel_names),
+      symbolizer_(plan.arch, stacks_, options_.roots, options_.python_names, options_.kernel_names),
       tables_(plan), gauges_(plan), rules_(std::in_place, plan, tables_, gauges_),
       tracker_(plan.rules.size()) {
     tables_.ask_functions_of([this, names = CxxNames()](uint32_t pid, uint64_t address) mutable {
@@ -87,8 +86,8 @@ void Pipeline::count(uint32_t hits, const RecordMeaning& meaning, std::vector<ui
     }
 }
 
-std::optional<UserStackCopy> Pipeline::user_stack(const Record& record,
-                                                  const RecordMeaning& meaning) {
+std::optional<symbols::UserStackCopy> Pipeline::user_stack(const Record& record,
+                                                           const RecordMeaning& meaning) {
     if ((record.hits() & meaning.stack_mask) == 0) return std::nullopt;
     size_t at = meaning.record->layout.stack->offset;
     if (record.bytes.size() < at + sizeof(plan::UserStack)) return std::nullopt;
@@ -105,7 +104,7 @@ std::optional<UserStackCopy> Pipeline::user_stack(const Record& record,
     const auto memory = next(from.bytes);
     const auto returns = next(std::min<uint64_t>(from.returns, plan::kMaxAwaitedReturns) *
                               sizeof(plan::AwaitedReturn));
-    return UserStackCopy{from, memory, returns, next(from.more)};
+    return symbols::UserStackCopy{from, memory, returns, next(from.more)};
 }
 
 plan::PythonStack Pipeline::python_stack(const Record& record, const RecordMeaning& meaning) {
@@ -122,17 +121,17 @@ plan::KernelStack Pipeline::kernel_stack(const Record& record, const RecordMeani
     return stack;
 }
 
-Stack* Pipeline::stack_of(const Record& record, const RecordMeaning& meaning) {
+symbols::Stack* Pipeline::stack_of(const Record& record, const RecordMeaning& meaning) {
     uint32_t wanted = meaning.stack_mask | meaning.python_mask | meaning.kernel_mask;
     if ((record.hits() & wanted) == 0) return nullptr;
     plan::KernelStack kernel = kernel_stack(record, meaning);
     const bool from_start = (record.hits() & meaning.at_start_mask) != 0;
-    Stack* stack = symbolizer_.stack(
+    symbols::Stack* stack = symbolizer_.stack(
         record.header.pid, record.header.time_ns, user_stack(record, meaning),
         python_stack(record, meaning),
         {std::span(kernel.frames).first(kernel.bytes / sizeof(uint64_t)), meaning.probe},
         from_start ? std::optional(record.start_ns()) : std::nullopt);
-    if (stack != nullptr) StackTable::retain(stack);
+    if (stack != nullptr) symbols::StackTable::retain(stack);
     return stack;
 }
 

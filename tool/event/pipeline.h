@@ -18,11 +18,11 @@
 #include "event/largest.h"
 #include "event/looks.h"
 #include "event/order.h"
-#include "event/stacks.h"
-#include "event/symbolize.h"
 #include "event/tables.h"
 #include "event/tallies.h"
 #include "event/threads.h"
+#include "symbols/stacks.h"
+#include "symbols/symbolize.h"
 
 namespace mlbcc::event {
 
@@ -30,9 +30,9 @@ struct PipelineOptions {
     // How long records of other CPUs are waited for. Calls that last longer and are written as a
     // whole (X) come `late`.
     uint64_t window_ns = 50'000'000;
-    SymbolRoots symbols;
-    PythonNames python_names;
-    KernelNames kernel_names;
+    symbols::SymbolRoots roots;
+    symbols::PythonNames python_names;
+    symbols::KernelNames kernel_names;
 };
 
 class Pipeline {
@@ -60,7 +60,7 @@ public:
     // begins anew, ids and the totals of the trace do not.
     void change_plan(const plan::Plan& plan);
     // Only stacks need it.
-    void add_mapping(SeenMapping mapping) { symbolizer_.mapped(std::move(mapping)); }
+    void add_mapping(symbols::SeenMapping mapping) { symbolizer_.mapped(std::move(mapping)); }
     void inherit_mappings(uint32_t parent, uint32_t child) { symbolizer_.inherited(parent, child); }
     void found(uint32_t pid) { symbolizer_.found(pid, 0); }  // there when the trace begins
 
@@ -111,8 +111,9 @@ private:
 
     void add_process(uint32_t cpu, const Record& record);
     static void count(uint32_t hits, const RecordMeaning& meaning, std::vector<uint64_t>& by_rule);
-    Stack* stack_of(const Record& record, const RecordMeaning& meaning);
-    std::optional<UserStackCopy> user_stack(const Record& record, const RecordMeaning& meaning);
+    symbols::Stack* stack_of(const Record& record, const RecordMeaning& meaning);
+    std::optional<symbols::UserStackCopy> user_stack(const Record& record,
+                                                     const RecordMeaning& meaning);
     static plan::PythonStack python_stack(const Record& record, const RecordMeaning& meaning);
     static plan::KernelStack kernel_stack(const Record& record, const RecordMeaning& meaning);
 
@@ -141,8 +142,8 @@ private:
 
     EventConsumer& consumer_;
     PipelineOptions options_;
-    StackTable stacks_;
-    Symbolizer symbolizer_;
+    symbols::StackTable stacks_;
+    symbols::Symbolizer symbolizer_;
     KeptTypes types_;  // of what is known by rules that are no more
     Tables tables_;
     CxxNames names_;

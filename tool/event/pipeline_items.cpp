@@ -14,7 +14,7 @@ struct Pipeline::Current {
     const Record& record;
     const RecordMeaning& meaning;
     Thread& thread;
-    Stack* stack;
+    symbols::Stack* stack;
     uint32_t hits;
     ValueContext context;
 };
@@ -29,10 +29,10 @@ void Pipeline::item(const Merger::Item& item) {
                     record,
                     meaning,
                     tracker_.thread(header.pid, header.tid),
-                    reinterpret_cast<Stack*>(item.tag),
+                    reinterpret_cast<symbols::Stack*>(item.tag),
                     record.hits(),
                     {item.record, meaning.probe, header.pid, tables_, names_, &gauges_,
-                     reinterpret_cast<Stack*>(item.tag)}};
+                     reinterpret_cast<symbols::Stack*>(item.tag)}};
     if (item.first && !meaning.conditions.empty()) decide(current);
     // The call's own names are known to its own event, though they were learnt at its end.
     if (item.first && !meaning.learns.empty()) learn(current);
@@ -45,7 +45,7 @@ void Pipeline::item(const Merger::Item& item) {
     if (item.last && meaning.is_return) time_call(current);
     if (item.last && !meaning.tallies.empty()) tally(current);
     if (item.last && !meaning.largest.empty()) keep_largest(current);
-    if (item.last && current.stack != nullptr) StackTable::release(current.stack);
+    if (item.last && current.stack != nullptr) symbols::StackTable::release(current.stack);
 }
 
 void Pipeline::process_item(const Record& record) {

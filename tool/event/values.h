@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/cxx_names.h"
 #include "event/event.h"
 #include "event/record.h"
 #include "event/tables.h"
+#include "text/cxx_names.h"
 
 namespace mlbcc::event {
 
@@ -45,8 +45,8 @@ struct ValueContext {
     uint32_t pid = 0;
     const Tables& tables;
     CxxNames& names;
-    const Gauges* gauges = nullptr;  // null where none is asked for
-    Stack* stack = nullptr;          // the record's; null: none, or it is not known
+    const Gauges* gauges = nullptr;   // null where none is asked for
+    symbols::Stack* stack = nullptr;  // the record's; null: none, or it is not known
 };
 
 class ValueReader {

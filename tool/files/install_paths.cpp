@@ -10,8 +10,8 @@
 #include <cstdlib>
 
 #include "base/as_caller.h"
-#include "base/diagnostic.h"
 #include "files/paths.h"
+#include "text/diagnostic.h"
 
 namespace mlbcc::files {
 

@@ -12,8 +12,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "base/glob.h"
 #include "base/open_file.h"
+#include "text/glob.h"
 
 namespace mlbcc::files {
 

@@ -8,12 +8,12 @@
 #include <set>
 #include <utility>
 
-#include "base/diagnostic.h"
-#include "base/glob.h"
 #include "base/open_file.h"
 #include "base/read_file.h"
 #include "elf/elf_file.h"
 #include "files/paths.h"
+#include "text/diagnostic.h"
+#include "text/glob.h"
 
 namespace mlbcc::host {
 

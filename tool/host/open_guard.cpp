@@ -17,9 +17,9 @@
 #include <string>
 #include <utility>
 
-#include "base/glob.h"
 #include "elf/elf_file.h"
 #include "host/guardian.h"
+#include "text/glob.h"
 
 namespace mlbcc::host {
 

@@ -7,10 +7,10 @@
 
 #include <cerrno>
 
-#include "base/glob.h"
 #include "base/read_file.h"
 #include "files/file_systems.h"
 #include "files/overlay_layers.h"
+#include "text/glob.h"
 
 namespace mlbcc::host {
 

@@ -7,8 +7,8 @@
 #include <tuple>
 #include <utility>
 
-#include "base/glob.h"
 #include "files/read_lines.h"
+#include "text/glob.h"
 
 namespace mlbcc::kernel {
 

@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
-#include "base/glob.h"
 #include "files/mounts.h"
+#include "text/glob.h"
 
 namespace mlbcc::kernel {
 

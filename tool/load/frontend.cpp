@@ -11,11 +11,11 @@
 #include <fmt/ranges.h>
 
 #include "base/as_caller.h"
-#include "base/cxx_names.h"
 #include "base/file_cache.h"
 #include "files/file_limit.h"
 #include "files/paths.h"
 #include "rules/ctypes.h"
+#include "text/cxx_names.h"
 
 namespace mlbcc::load {
 namespace {

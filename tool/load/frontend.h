@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "base/diagnostic.h"
 #include "base/result.h"
 #include "bpf/remembering_compiler.h"
 #include "codegen/codegen.h"
@@ -23,6 +22,7 @@
 #include "rules/ctypes.h"
 #include "rules/rules.h"
 #include "rules/types.h"
+#include "text/diagnostic.h"
 
 namespace mlbcc::load {
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/bytes.h"
 #include "base/living_thread.h"
 #include "files/paths.h"
 
@@ -61,9 +62,9 @@ void GivenFunctions::look_at(std::span<const std::byte> bytes) {
 }
 
 void GivenFunctions::add_answer(const event::Record& record, const Clause& clause) {
-    auto address = event::read_at<uint64_t>(record.bytes, clause.address->offset);
+    auto address = read_at<uint64_t>(record.bytes, clause.address->offset);
     if (address == 0) return;  // there is no such function
-    std::string_view name = event::text_at(record.bytes, clause.name->offset, clause.name->size);
+    std::string_view name = text_at(record.bytes, clause.name->offset, clause.name->size);
     Answer answer{static_cast<plan::ProbeId>(record.header.probe), record.header.pid, address,
                   std::string(name)};
     ++library_of(answer).totals.answers;

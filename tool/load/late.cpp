@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "base/glob.h"
 #include "base/open_file.h"
 #include "elf/elf_file.h"
+#include "text/glob.h"
 
 namespace mlbcc::load {
 namespace {

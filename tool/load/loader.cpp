@@ -10,12 +10,12 @@
 
 #include <fmt/format.h>
 
-#include "base/output.h"
 #include "base/threads.h"
 #include "files/mounts.h"
 #include "load/attach_points.h"
 #include "load/features.h"
 #include "process/proc.h"
+#include "text/output.h"
 
 namespace mlbcc::load {
 namespace {

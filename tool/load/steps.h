@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "base/output.h"
+#include "text/output.h"
 
 namespace mlbcc::load {
 

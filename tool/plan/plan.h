@@ -16,7 +16,6 @@
 #include <variant>
 #include <vector>
 
-#include "base/diagnostic.h"
 #include "plan/abi.h"
 #include "plan/late.h"
 #include "plan/value_type.h"
@@ -24,6 +23,7 @@
 #include "rules/rules.h"
 #include "rules/types.h"
 #include "target/target.h"
+#include "text/diagnostic.h"
 
 namespace mlbcc::plan {
 

@@ -1,6 +1,6 @@
 #include "profile/file_group.h"
 
-#include "base/glob.h"
+#include "text/glob.h"
 
 namespace mlbcc::profile {
 namespace {

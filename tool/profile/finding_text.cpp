@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "base/glob.h"
+#include "text/glob.h"
 
 namespace mlbcc::profile {
 namespace {

@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
-#include "base/terminal_text.h"
 #include "profile/launchers.h"
 #include "profile/profile_sections.h"
 #include "sink/cost_text.h"
 #include "sink/format.h"
+#include "text/terminal_text.h"
 
 namespace mlbcc::profile {
 

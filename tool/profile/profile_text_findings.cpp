@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "base/terminal_text.h"
 #include "profile/profile_sections.h"
 #include "sink/summary_text.h"
+#include "text/terminal_text.h"
 
 namespace mlbcc::profile {
 namespace {

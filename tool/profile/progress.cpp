@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "base/terminal_text.h"
 #include "profile/file_group.h"
 #include "profile/gpu_calls.h"
 #include "sink/format.h"
+#include "text/terminal_text.h"
 
 namespace mlbcc::profile {
 

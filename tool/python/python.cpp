@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "base/living_thread.h"
-#include "base/tell.h"
 #include "elf/elf_image.h"
 #include "process/proc.h"
+#include "text/tell.h"
 
 namespace mlbcc::python {
 namespace {

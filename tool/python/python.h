@@ -15,11 +15,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/tell.h"
 #include "bpf/kernel.h"
 #include "files/paths.h"
 #include "process/process_view.h"
 #include "python/file.h"
+#include "text/tell.h"
 
 namespace mlbcc::python {
 

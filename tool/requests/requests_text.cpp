@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "base/terminal_text.h"
 #include "requests/requests.h"
 #include "sink/format.h"
 #include "sink/frames.h"
+#include "text/terminal_text.h"
 
 namespace mlbcc::requests {
 

@@ -11,9 +11,9 @@
 #include <variant>
 #include <vector>
 
-#include "base/diagnostic.h"
 #include "rules/rules.h"
 #include "rules/types.h"
+#include "text/diagnostic.h"
 
 namespace mlbcc::rules {
 

@@ -1,8 +1,8 @@
 // Checks comparisons of text with a part of it, or with a pattern.
 #include <fmt/format.h>
 
-#include "base/glob.h"
 #include "rules/checker.h"
+#include "text/glob.h"
 
 namespace mlbcc::rules {
 namespace {

@@ -19,10 +19,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/diagnostic.h"
 #include "base/result.h"
 #include "rules/rules.h"
 #include "rules/types.h"
+#include "text/diagnostic.h"
 
 namespace mlbcc::rules {
 

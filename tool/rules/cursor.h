@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/diagnostic.h"
 #include "rules/lexer.h"
 #include "rules/rules.h"
+#include "text/diagnostic.h"
 
 namespace mlbcc::rules {
 

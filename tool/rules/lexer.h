@@ -8,9 +8,9 @@
 #include <string_view>
 #include <variant>
 
-#include "base/diagnostic.h"
 #include "rules/literals.h"
 #include "rules/rules.h"
+#include "text/diagnostic.h"
 
 namespace mlbcc::rules {
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/diagnostic.h"
 #include "rules/cursor.h"
 #include "rules/rules.h"
+#include "text/diagnostic.h"
 
 namespace mlbcc::rules {
 

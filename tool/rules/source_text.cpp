@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/utf8.h"
 #include "rules/parser.h"
+#include "text/utf8.h"
 
 namespace mlbcc::rules {
 

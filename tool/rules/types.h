@@ -12,8 +12,8 @@
 #include <variant>
 #include <vector>
 
-#include "base/diagnostic.h"
 #include "base/result.h"
+#include "text/diagnostic.h"
 
 namespace mlbcc::rules {
 

@@ -6,11 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "base/tell.h"
 #include "base/threads.h"
 #include "load/detach.h"
 #include "load/self_check.h"
 #include "process/proc.h"
+#include "text/tell.h"
 
 namespace mlbcc::session {
 

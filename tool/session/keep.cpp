@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
-#include "base/tell.h"
 #include "files/paths.h"
 #include "files/trusted_files.h"
 #include "process/identity.h"
 #include "session/explain.h"
+#include "text/tell.h"
 
 namespace mlbcc::session {
 namespace {

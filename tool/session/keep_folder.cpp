@@ -9,11 +9,11 @@
 #include <fmt/format.h>
 
 #include "base/as_caller.h"
-#include "base/tell.h"
 #include "base/unique_fd.h"
 #include "base/write_all.h"
 #include "files/trusted_files.h"
 #include "session/keep.h"
+#include "text/tell.h"
 
 namespace mlbcc::session {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/tell.h"
+#include "text/tell.h"
 
 namespace mlbcc::session {
 
@@ -17,10 +17,10 @@ void KernelFunctionNames::read(Verbosity verbosity, const std::string& kallsyms)
                                      error.message(), error.help.empty() ? "" : "; ", error.help));
 }
 
-std::optional<event::KernelName> KernelFunctionNames::find(uint64_t address) const {
+std::optional<symbols::KernelName> KernelFunctionNames::find(uint64_t address) const {
     auto place = symbols_ ? symbols_->find(address) : std::nullopt;
     if (!place) return std::nullopt;
-    return event::KernelName{place->name, place->module, place->offset};
+    return symbols::KernelName{place->name, place->module, place->offset};
 }
 
 }  // namespace mlbcc::session

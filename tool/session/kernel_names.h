@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "base/tell.h"
 #include "event/pipeline.h"
 #include "kernel/kernel_symbols.h"
+#include "text/tell.h"
 
 namespace mlbcc::session {
 
@@ -14,7 +14,7 @@ class KernelFunctionNames {
 public:
     // Of the modules that are there now. Where the kernel tells nothing, that is said.
     void read(Verbosity verbosity, const std::string& kallsyms = "/proc/kallsyms");
-    std::optional<event::KernelName> find(uint64_t address) const;
+    std::optional<symbols::KernelName> find(uint64_t address) const;
 
 private:
     std::optional<kernel::KernelSymbols> symbols_;

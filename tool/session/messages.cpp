@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "base/terminal_text.h"
 #include "process/proc.h"
+#include "text/terminal_text.h"
 
 namespace mlbcc::session {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "base/tell.h"
 #include "bpf/kernel.h"
 #include "plan/plan.h"
+#include "text/tell.h"
 
 namespace mlbcc::session {
 

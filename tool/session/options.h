@@ -9,12 +9,12 @@
 #include <variant>
 #include <vector>
 
-#include "base/tell.h"
 #include "exports/options.h"
 #include "load/options.h"
 #include "profile/profile.h"
 #include "requests/requests.h"
 #include "terminal/live_text.h"
+#include "text/tell.h"
 
 namespace mlbcc::session {
 

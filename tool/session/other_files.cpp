@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "base/glob.h"
-#include "base/terminal_text.h"
 #include "files/paths.h"
 #include "process/proc.h"
+#include "text/glob.h"
+#include "text/terminal_text.h"
 
 namespace mlbcc::session {
 namespace {

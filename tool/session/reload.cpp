@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "base/file_cache.h"
-#include "base/tell.h"
 #include "event/record.h"
 #include "session/views.h"
+#include "text/tell.h"
 
 namespace mlbcc::session {
 namespace {

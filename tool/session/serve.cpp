@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "base/tell.h"
 #include "process/clock.h"
 #include "requests/requests.h"
 #include "session/report_file.h"
+#include "text/tell.h"
 
 namespace mlbcc::session {
 namespace {

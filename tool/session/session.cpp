@@ -28,7 +28,7 @@ Session::Session(const TraceOptions& options, std::unique_ptr<Generation> genera
                  const bpf::Map& threads, load::Steps& steps)
     : options_(options), steps_(steps), now_(std::move(generation)),
       pipeline_(now_->frontend.plan, *this,
-                {.symbols = {.epoch_ns = process::epoch_ns(), .user = user_of(options.targets)},
+                {.roots = {.epoch_ns = process::epoch_ns(), .user = user_of(options.targets)},
                  .python_names = [this](uint64_t frame) { return now_->pythons.name(frame); },
                  .kernel_names = [this](uint64_t at) { return kernel_names_.find(at); }}),
       reloader_(options, threads), outputs_(options) {}

@@ -4,7 +4,7 @@
 
 #include <rapidjson/document.h>
 
-#include "base/cxx_names.h"
+#include "text/cxx_names.h"
 
 namespace mlbcc::sink {
 

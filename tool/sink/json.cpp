@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "base/utf8.h"
 #include "event/pipeline.h"
 #include "sink/sink.h"
+#include "text/utf8.h"
 
 namespace mlbcc::sink {
 namespace {

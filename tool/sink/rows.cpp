@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/terminal_text.h"
+#include "text/terminal_text.h"
 
 namespace mlbcc::sink {
 namespace {

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/groups.h"
-#include "base/terminal_text.h"
 #include "sink/cost_text.h"
+#include "text/terminal_text.h"
 
 namespace mlbcc::sink {
 namespace {

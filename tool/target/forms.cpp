@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/glob.h"
 #include "target/target.h"
+#include "text/glob.h"
 
 namespace mlbcc::target {
 

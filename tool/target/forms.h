@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/cxx_names.h"
+#include "text/cxx_names.h"
 
 namespace mlbcc::target {
 

@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "base/glob.h"
 #include "target/messages.h"
+#include "text/glob.h"
 
 namespace mlbcc::target {
 

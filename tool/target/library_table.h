@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/diagnostic.h"
 #include "rules/rules.h"
 #include "target/function_index.h"
 #include "target/target.h"
+#include "text/diagnostic.h"
 
 namespace mlbcc::target {
 

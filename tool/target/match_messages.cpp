@@ -5,9 +5,9 @@
 #include <optional>
 #include <set>
 
-#include "base/cxx_names.h"
-#include "base/glob.h"
 #include "target/messages.h"
+#include "text/cxx_names.h"
+#include "text/glob.h"
 
 namespace mlbcc::target {
 

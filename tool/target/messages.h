@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/diagnostic.h"
 #include "rules/rules.h"
 #include "target/library_table.h"
+#include "text/diagnostic.h"
 
 namespace mlbcc::target {
 

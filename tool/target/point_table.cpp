@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
-#include "base/glob.h"
 #include "target/forms.h"
 #include "target/messages.h"
 #include "target/probe_table.h"
 #include "target/process_fields.h"
 #include "target/trace_types.h"
+#include "text/glob.h"
 
 namespace mlbcc::target {
 namespace {

@@ -1,13 +1,13 @@
 #include "target/probe_table.h"
 
-#include "base/rust_names.h"
+#include "text/rust_names.h"
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
-#include "base/cxx_names.h"
-#include "base/glob.h"
+#include "text/cxx_names.h"
+#include "text/glob.h"
 
 namespace mlbcc::target {
 

@@ -14,13 +14,13 @@
 #include <variant>
 #include <vector>
 
-#include "base/diagnostic.h"
 #include "base/result.h"
 #include "rules/rules.h"
 #include "rules/types.h"
 #include "target/process_fields.h"
 #include "target/stacks.h"
 #include "target/usdt.h"
+#include "text/diagnostic.h"
 
 namespace mlbcc::target {
 

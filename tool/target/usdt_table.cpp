@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/glob.h"
 #include "target/forms.h"
 #include "target/messages.h"
 #include "target/probe_table.h"
+#include "text/glob.h"
 
 namespace mlbcc::target {
 namespace {

@@ -6,11 +6,11 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "base/glob.h"
-#include "base/terminal_text.h"
 #include "sink/format.h"
 #include "sink/json.h"
 #include "sink/sink.h"
+#include "text/glob.h"
+#include "text/terminal_text.h"
 
 namespace mlbcc::terminal {
 namespace {

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "base/terminal_text.h"
 #include "sink/cost_text.h"
 #include "sink/summary_text.h"
+#include "text/terminal_text.h"
 
 namespace mlbcc::terminal {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "base/output.h"
-#include "base/tell.h"
+#include "text/output.h"
+#include "text/tell.h"
 
 namespace mlbcc::terminal {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <chrono>
 
-#include "base/tell.h"
 #include "saved/saved_trace.h"
+#include "text/tell.h"
 
 namespace mlbcc::terminal {
 

@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "base/glob.h"
-#include "base/terminal_text.h"
 #include "sink/format.h"
 #include "sink/json.h"
+#include "text/glob.h"
+#include "text/terminal_text.h"
 #include "view/call_table.h"
 #include "view/gaps.h"
 #include "view/values.h"

@@ -1,6 +1,6 @@
 // A table with a row a call or instant, as RFC 4180 has it (rows end in CR LF, as there).
-#include "base/terminal_text.h"
 #include "sink/json.h"
+#include "text/terminal_text.h"
 #include "view/output.h"
 #include "view/values.h"
 #include "view/view.h"

@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "base/glob.h"
+#include "text/glob.h"
 #include "view/values.h"
 
 namespace mlbcc::view {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/glob.h"
+#include "text/glob.h"
 #include "view/timeline_data.h"
 #include "view/values.h"
 

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "base/terminal_text.h"
 #include "sink/format.h"
+#include "text/terminal_text.h"
 #include "view/timeline_data.h"
 
 namespace mlbcc::view {

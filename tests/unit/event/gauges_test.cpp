@@ -20,7 +20,7 @@ protected:
                 t.number(depth, End::ret, kU32));
         gauges.emplace(t.plan, 5);
     }
-    void set(uint64_t key, int64_t value, uint32_t pid = 70, Stack* stack = nullptr) {
+    void set(uint64_t key, int64_t value, uint32_t pid = 70, symbols::Stack* stack = nullptr) {
         gauges->apply({gauges->gauge("gpu_bytes"), GaugeOp::set, pid, ++time,
                        Value{&kHex, key, {}, false, false},
                        Value{&kBytes, static_cast<uint64_t>(value), {}, false, false}, stack});
@@ -80,7 +80,7 @@ TEST_F(Held, WhatAProcessHeldAtItsEndStays) {
 }
 
 TEST_F(Held, KeepsTheStackAsLongAsTheEntry) {
-    Stack stack;
+    symbols::Stack stack;
     stack.frames = {"libfoo.so:f+0x1", "app:main+0x2"};
     set(0x10, 100, 70, &stack);
     EXPECT_EQ(stack.uses, 2u) << "the entry's, and the peak's";

@@ -110,10 +110,10 @@ TEST_F(LargestOf, HaveTheirThread) {
 }
 
 TEST(Stacks, AreHeldAsLongAsTheyAreUsed) {
-    StackTable table(1);
+    symbols::StackTable table(1);
     const std::vector<uint64_t> one{1}, two{2};
     const std::vector<std::string> frames{"app:f", "app:main"};
-    Stack* stack = table.add(0, one, frames);
+    symbols::Stack* stack = table.add(0, one, frames);
     ASSERT_NE(stack, nullptr);
     plan::ValueType type{Kind::text};
     OwnedValue value({&type, 0, stack->frames[0], true, false, stack});

@@ -11,8 +11,8 @@
 #include <variant>
 #include <vector>
 
-#include "base/glob.h"
 #include "target/target.h"
+#include "text/glob.h"
 
 namespace mlbcc::target {
 

@@ -18,5 +18,6 @@ class Units(TracerCase):
 
     def test_of_opening(self):
         self.check("unit_base", "OpenFile.*")
-        self.check("unit_system", "FindLibrary.AProcessBelowAnotherRootHasItsOwnFiles:ProcessReader.ThisProcess")
-        self.check("unit_event", "Roots.*:MadeCodes.*:Symbols.SayThatAFileWasNotRead")
+        self.check("unit_host", "FindLibrary.AProcessBelowAnotherRootHasItsOwnFiles")
+        self.check("unit_process", "ProcessReader.ThisProcess")
+        self.check("unit_symbols", "Roots.*:MadeCodes.*:Symbols.SayThatAFileWasNotRead")
