@@ -20,6 +20,7 @@
 
 #include "profile/file_group.h"
 #include "profile/file_id.h"
+#include "profile/section.h"
 #include "saved/happening.h"
 #include "sink/sink.h"
 
@@ -89,5 +90,8 @@ private:
     uint64_t searches_ = 0, search_ns_ = 0;
     std::map<uint32_t, std::string> rings_;  // names of those that made one, by PID
 };
+
+void add_rows(sink::Rows& rows, const FileReport& files);
+void add_members(JsonWriter& json, const FileReport& files);
 
 }  // namespace mlbcc::profile

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "profile/file_group.h"
 #include "profile/finding_text.h"
+#include "text/terminal_text.h"
 
 namespace mlbcc::profile {
 namespace {
@@ -29,6 +32,32 @@ bool is_meant(const saved::Happening& one) {
 const ProcessLife* life_of(const std::map<uint32_t, const ProcessLife*>& lives, uint32_t pid) {
     auto found = lives.find(pid);
     return found == lives.end() ? nullptr : found->second;
+}
+
+constexpr size_t kShown = 20, kFrames = 4, kText = 160;
+
+std::string line_of(std::string_view text) {
+    return sink::shortened(on_terminal(text), kText);
+}
+
+std::string stack_text(const std::vector<std::string>& stack) {
+    std::string text;
+    for (size_t i = 0; i < std::min(kFrames, stack.size()); ++i) {
+        text += (i == 0 ? "" : " < ") + stack[i];
+    }
+    return text + (stack.size() > kFrames ? " < ..." : "");
+}
+
+void add_one(sink::Rows& rows, const Finding& finding) {
+    std::string times = finding.times > 1 ? fmt::format(", {} times", finding.times) : "";
+    rows.line(
+        line_of(fmt::format("  {:<6}  {}{}", name_of(finding.severity), finding.what, times)));
+    std::string after =
+        finding.weights.empty() ? "" : fmt::format(", after opening {}", finding.weights);
+    rows.line(line_of(fmt::format("          {} ({}), at {}{}", finding.thread, finding.tid,
+                                  sink::short_duration(finding.time_ns), after)));
+    if (!finding.stack.empty()) rows.line(line_of("          in " + stack_text(finding.stack)));
+    if (!finding.why.empty()) rows.line("          " + finding.why);
 }
 
 }  // namespace
@@ -181,6 +210,49 @@ FindingReport Findings::report(const std::vector<ProcessLife>& lives,
         return a.severity != b.severity ? a.severity > b.severity : a.time_ns < b.time_ns;
     });
     return report;
+}
+
+static void add_members(JsonWriter& json, const Finding& finding) {
+    member(json, "severity", name_of(finding.severity));
+    member(json, "kind", finding.kind);
+    member(json, "what", finding.what);
+    member(json, "why", finding.why);
+    member(json, "time_ns", finding.time_ns);
+    member(json, "times", finding.times);
+    member(json, "pid", finding.pid);
+    member(json, "tid", finding.tid);
+    member(json, "thread", finding.thread);
+    member(json, "after_weights",
+           finding.weights.empty() ? std::optional<std::string>() : finding.weights);
+    member(json, "stack", finding.stack);
+    json.Key("values");
+    json.StartObject();
+    for (const auto& [name, value] : finding.values) member(json, name.c_str(), value);
+    json.EndObject();
+}
+
+void add_members(JsonWriter& json, const FindingReport& report) {
+    std::optional<std::string> worst;
+    if (report.worst()) worst = name_of(*report.worst());
+    member(json, "worst", worst);
+    member(json, "left_out", report.left_out);
+    member(json, "findings", report.findings);
+}
+
+void add_rows(sink::Rows& rows, const FindingReport& report) {
+    size_t shown = 0, hints = 0;
+    for (const Finding& finding : report.findings) {
+        hints += finding.severity == Severity::info ? 1 : 0;
+        if (finding.severity != Severity::info && shown++ < kShown) add_one(rows, finding);
+    }
+    if (shown > kShown) rows.line(fmt::format("  and {} more", shown - kShown));
+    if (report.left_out > 0) {
+        rows.line(fmt::format("  {} of further kinds were left out", report.left_out));
+    }
+    std::string of_info =
+        hints == 0 ? "" : fmt::format(", {} of severity info", sink::grouped(hints));
+    if (shown == 0) rows.line("  no findings above info" + of_info);
+    if (shown > 0 && hints > 0) rows.line("  besides" + of_info.substr(1));
 }
 
 }  // namespace mlbcc::profile

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "profile/process_tree.h"
+#include "profile/section.h"
 #include "saved/happening.h"
 
 namespace mlbcc::profile {
@@ -83,5 +84,8 @@ private:
     std::vector<Candidate> candidates_;
     uint64_t left_out_ = 0;
 };
+
+void add_rows(sink::Rows& rows, const FindingReport& report);
+void add_members(JsonWriter& json, const FindingReport& report);
 
 }  // namespace mlbcc::profile

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "profile/keyed_sums.h"
 
 namespace mlbcc::profile {
@@ -18,6 +20,8 @@ uint64_t bytes_at(const std::vector<GpuStep>& steps, uint64_t time_ns) {
     auto after = std::ranges::upper_bound(steps, time_ns, {}, &GpuStep::time_ns);
     return after == steps.begin() ? 0 : (after - 1)->bytes;
 }
+
+constexpr size_t kMostSteps = 2000;
 
 }  // namespace
 
@@ -112,6 +116,51 @@ std::optional<GpuMemoryUse> memory_in(const GpuReport& report, const Span& time)
             use.peak_bytes = std::max(use.peak_bytes, one.peak_bytes);
     }
     return use;
+}
+
+static void add_members(JsonWriter& json, const GpuLedger& ledger) {
+    member(json, "pid", ledger.pid);
+    member(json, "device", ledger.device);
+    member(json, "peak_bytes", ledger.peak_bytes);
+    member(json, "peak_ns", ledger.peak_ns);
+    member(json, "peak_function", ledger.peak_function);
+    member(json, "held_bytes", ledger.held_bytes);
+}
+
+static void add_members(JsonWriter& json, const GpuStep& step) {
+    member(json, "time_ns", step.time_ns);
+    member(json, "bytes", step.bytes);
+}
+
+// Of very many steps every second, third, ..., and the last.
+static std::vector<GpuStep> shown_of(const std::vector<GpuStep>& steps) {
+    const size_t every = steps.size() / kMostSteps + 1;
+    std::vector<GpuStep> shown;
+    for (size_t i = 0; i < steps.size(); i += every) shown.push_back(steps[i]);
+    if (every > 1) shown.push_back(steps.back());
+    return shown;
+}
+
+void add_members(JsonWriter& json, const GpuReport& gpu) {
+    add_members(json, static_cast<const CallCount&>(gpu.calls));
+    objects(json, "by_name", gpu.calls.all, [&](const CallUse& use) {
+        member(json, "name", use.name);
+        add_members(json, static_cast<const CallCount&>(use));
+    });
+    member(json, "memory", gpu.ledgers);
+    member(json, "memory_steps", shown_of(gpu.steps));
+}
+
+void add_rows(sink::Rows& rows, const GpuReport& gpu) {
+    if (gpu.calls.calls > 0) add_row(rows, 2, "calls of the driver", gpu.calls);
+    add_functions(rows, gpu.calls);
+    for (const GpuLedger& one : gpu.ledgers) {
+        rows.line(fmt::format(
+            "  memory of device {}, process {}: most at once {}, after {} in {}; {} at the end",
+            one.device.empty() ? "?" : one.device, one.pid, sink::short_bytes(one.peak_bytes),
+            sink::short_duration(one.peak_ns), one.peak_function,
+            sink::short_bytes(one.held_bytes)));
+    }
 }
 
 }  // namespace mlbcc::profile

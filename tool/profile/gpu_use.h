@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "profile/repetitions.h"
+#include "profile/section.h"
 #include "profile/system_calls.h"
 #include "saved/happening.h"
 
@@ -70,5 +71,8 @@ private:
 
 // Of a stretch of time, as exact as a look; nothing where no memory was ever held.
 std::optional<GpuMemoryUse> memory_in(const GpuReport& report, const Span& time);
+
+void add_rows(sink::Rows& rows, const GpuReport& gpu);
+void add_members(JsonWriter& json, const GpuReport& gpu);
 
 }  // namespace mlbcc::profile

@@ -3,10 +3,27 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "sink/frames.h"
+
 namespace mlbcc::profile {
 namespace {
 
 constexpr size_t kMostShown = 50;
+
+constexpr size_t kShownWaits = 5;
+
+// "4 times, 1.2 s, longest 400 ms: read+0x10 < app.py:step < app.py:main < ..."
+void add_wait(sink::Rows& rows, const LongWait& wait) {
+    std::string stack = sink::short_stack(wait.stack);
+    rows.line(fmt::format("    {}{}, {}, longest {}: {}", sink::plural(wait.waits, "time"),
+                          wait.threads.size() > 1
+                              ? fmt::format(" in {}", sink::plural(wait.threads.size(), "thread"))
+                              : "",
+                          sink::short_duration(wait.total_ns), sink::short_duration(wait.max_ns),
+                          stack.empty() ? "the stack could not be read" : stack));
+}
 
 }  // namespace
 
@@ -44,6 +61,27 @@ LongWaitReport LongWaits::report() const {
     for (size_t i = kMostShown; i < made.waits.size(); ++i) made.left_out += made.waits[i].waits;
     made.waits.resize(std::min(kMostShown, made.waits.size()));
     return made;
+}
+
+void add_members(JsonWriter& json, const LongWait& wait) {
+    member(json, "waits", wait.waits);
+    member(json, "total_time_ns", wait.total_ns);
+    member(json, "max_time_ns", wait.max_ns);
+    member(json, "longest_end_ns", wait.longest_ns);
+    member(json, "pid", wait.pid);
+    member(json, "tid", wait.tid);
+    member(json, "threads", uint64_t{wait.threads.size()});
+    member(json, "stack", wait.stack);
+}
+
+void add_rows(sink::Rows& rows, const LongWaitReport& report, const std::set<uint32_t>& idle) {
+    size_t shown = 0;
+    for (const LongWait& wait : report.waits) {
+        if (shown == kShownWaits) return;
+        if (std::ranges::includes(idle, wait.threads)) continue;
+        if (shown++ == 0) rows.line("  long waits, by where:");
+        add_wait(rows, wait);
+    }
 }
 
 }  // namespace mlbcc::profile

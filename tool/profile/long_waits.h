@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "profile/section.h"
 #include "saved/happening.h"
 
 namespace mlbcc::profile {
@@ -38,5 +39,9 @@ private:
     uint64_t left_out_ = 0;
     std::map<std::vector<std::string>, LongWait> by_stack_;
 };
+
+// But waits that only these threads had.
+void add_rows(sink::Rows& rows, const LongWaitReport& report, const std::set<uint32_t>& idle);
+void add_members(JsonWriter& json, const LongWait& wait);
 
 }  // namespace mlbcc::profile

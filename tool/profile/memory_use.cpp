@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace mlbcc::profile {
 
 void MemoryUse::add(const saved::Happening& one) {
@@ -41,6 +43,32 @@ MemoryReport MemoryUse::report() const {
     }
     for (const auto& [look, sample] : samples_) made.samples.push_back(sample);
     return made;
+}
+
+static void add_members(JsonWriter& json, const MemorySample& sample) {
+    member(json, "time_ns", sample.time_ns);
+    member(json, "pid", sample.pid);
+    member(json, "resident_bytes", sample.resident);
+    member(json, "anonymous_bytes", sample.anonymous);
+    member(json, "file_mapped_bytes", sample.file_mapped);
+}
+
+void add_members(JsonWriter& json, const MemoryReport& memory) {
+    member(json, "peak_resident_bytes", memory.peak_resident);
+    member(json, "peak_ns", memory.peak_ns);
+    member(json, "minor_faults", memory.minor_faults);
+    member(json, "major_faults", memory.major_faults);
+    member(json, "every", memory.every);
+    member(json, "samples", memory.samples);
+}
+
+void add_rows(sink::Rows& rows, const MemoryReport& memory) {
+    if (memory.samples.empty()) return;
+    rows.line(fmt::format("  most at once: {}, after {}; page faults: {}, {} of them from disk",
+                          sink::short_bytes(memory.peak_resident),
+                          sink::short_duration(memory.peak_ns),
+                          sink::grouped(memory.minor_faults + memory.major_faults),
+                          sink::grouped(memory.major_faults)));
 }
 
 }  // namespace mlbcc::profile

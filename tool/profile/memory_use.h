@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "profile/section.h"
 #include "saved/happening.h"
 
 namespace mlbcc::profile {
@@ -47,5 +48,8 @@ private:
     std::vector<std::pair<uint64_t, MemorySample>> samples_;  // with the look's number
     MemoryReport report_;
 };
+
+void add_rows(sink::Rows& rows, const MemoryReport& memory);
+void add_members(JsonWriter& json, const MemoryReport& memory);
 
 }  // namespace mlbcc::profile

@@ -11,6 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "profile/long_waits.h"
+#include "profile/process_tree.h"
+#include "profile/section.h"
 #include "sink/sink.h"
 
 namespace mlbcc::profile {
@@ -37,6 +40,7 @@ struct OffCpuReport {
     // Of those that are not idle, as these two are from leave_out() on.
     OffCpuTime working;
     std::set<ThreadId> idle;
+    LongWaitReport long_waits;
 };
 
 // Whose waits these are; nothing where they are of something else.
@@ -47,5 +51,8 @@ std::optional<std::pair<ThreadId, std::string>> wait_of(const sink::Stat& stat);
 OffCpuReport off_cpu_report(const sink::MetricSnapshot& metrics);
 // These threads are idle.
 void leave_out(std::set<ThreadId> idle, OffCpuReport& report);
+
+void add_rows(sink::Rows& rows, const OffCpuReport& off, const std::vector<ProcessLife>& lives);
+void add_members(JsonWriter& json, const OffCpuReport& off);
 
 }  // namespace mlbcc::profile

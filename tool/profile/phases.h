@@ -21,8 +21,10 @@
 #include "profile/file_id.h"
 #include "profile/gpu_calls.h"
 #include "profile/gpu_use.h"
+#include "profile/memory_use.h"
 #include "profile/phase_use.h"
 #include "profile/repetitions.h"
+#include "profile/section.h"
 #include "profile/sum_history.h"
 #include "saved/happening.h"
 
@@ -129,5 +131,9 @@ private:
     std::map<uint32_t, Process> processes_;
     std::optional<uint32_t> first_;
 };
+
+// `memory` has its peak in one of them.
+void add_rows(sink::Rows& rows, const PhaseReport& report, const MemoryReport& memory);
+void add_members(JsonWriter& json, const PhaseReport& phases);
 
 }  // namespace mlbcc::profile

@@ -5,9 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "profile/launchers.h"
+#include "text/terminal_text.h"
+
 namespace mlbcc::profile {
 namespace {
 
+constexpr size_t kProcesses = 40, kCommand = 72;
 constexpr int kArguments = 6;  // that the rules keep
 
 void mark_shared_numbers(std::vector<ProcessLife>& lives) {
@@ -33,6 +37,59 @@ std::vector<std::string> arguments_of(const saved::Happening& one) {
     }
     return arguments;
 }
+
+std::string how_it_ended(const ProcessLife& life) {
+    if (!life.ended) return "runs on";
+    if (life.signal != 0) return fmt::format("ended by signal {}", life.signal);
+    return fmt::format("exit status {}", life.exit_status);
+}
+
+std::string title_of(const ProcessLife& life) {
+    if (life.programs.empty()) return life.name;
+    const ProgramRun& last = life.programs.back();
+    return last.arguments.empty() ? last.path : command_line(last.arguments);
+}
+
+class Tree {
+public:
+    // Without `launchers`.
+    Tree(const std::vector<ProcessLife>& lives, const Launchers& launchers) {
+        std::map<uint32_t, const ProcessLife*> known;
+        auto is_shown = [&](const ProcessLife& life) { return !launchers.pids.contains(life.pid); };
+        for (const ProcessLife& life : lives) {
+            if (is_shown(life)) known[life.pid] = &life;
+        }
+        for (const ProcessLife& life : lives) {
+            if (!is_shown(life)) continue;
+            children_[known.contains(life.parent) ? life.parent : 0].push_back(&life);
+        }
+    }
+    void add_to(sink::Rows& rows, uint32_t parent = 0, size_t depth = 1) {
+        auto found = children_.find(parent);
+        if (found == children_.end()) return;
+        for (const ProcessLife* life : found->second) {
+            if (++shown_ > kProcesses) continue;
+            add(rows, *life, 2 * depth);
+            add_to(rows, life->pid, depth + 1);
+        }
+    }
+    size_t hidden() const { return shown_ > kProcesses ? shown_ - kProcesses : 0; }
+
+private:
+    static void add(sink::Rows& rows, const ProcessLife& life, size_t indent) {
+        rows.line(fmt::format("{:{}}{} {}", "", indent, life.pid, title_of(life)));
+        std::string peak = life.peak_resident ? fmt::format(", peak memory {}",
+                                                            sink::short_bytes(*life.peak_resident))
+                                              : "";
+        rows.line(
+            fmt::format("{:{}}{}, {} of CPU time, {}{}, {}", "", indent + 4,
+                        sink::short_duration(life.duration_ns()), sink::short_duration(life.cpu_ns),
+                        sink::plural(life.threads.size(), "thread"), peak, how_it_ended(life)));
+    }
+
+    std::map<uint32_t, std::vector<const ProcessLife*>> children_;
+    size_t shown_ = 0;
+};
 
 }  // namespace
 
@@ -136,6 +193,55 @@ std::vector<ProcessLife> ProcessTree::lives(uint64_t end_ns) const {
                       [](const ProcessLife& one) { return std::pair(one.begin_ns, one.pid); });
     mark_shared_numbers(lives);
     return lives;
+}
+
+static void add_members(JsonWriter& json, const ProgramRun& run) {
+    member(json, "time_ns", run.time_ns);
+    member(json, "path", run.path);
+    member(json, "arguments", run.arguments);
+}
+
+static void add_members(JsonWriter& json, const ThreadLife& thread) {
+    member(json, "tid", thread.tid);
+    member(json, "name", thread.name);
+    member(json, "begin_ns", thread.begin_ns);
+    member(json, "end_ns", thread.end_ns);
+    member(json, "cpu_ns", thread.cpu_ns);
+}
+
+void add_members(JsonWriter& json, const ProcessLife& life) {
+    member(json, "pid", life.pid);
+    member(json, "parent", life.parent);
+    member(json, "name", life.name);
+    member(json, "begin_ns", life.begin_ns);
+    member(json, "end_ns", life.end_ns);
+    member(json, "duration_ns", life.duration_ns());
+    member(json, "ended", life.ended);
+    member(json, "exit_status", life.exit_status);
+    member(json, "signal", life.signal);
+    member(json, "cpu_ns", life.cpu_ns);
+    member(json, "peak_resident_bytes", life.peak_resident);
+    member(json, "programs", life.programs);
+    member(json, "threads", life.threads);
+}
+
+std::string command_line(const std::vector<std::string>& arguments) {
+    std::string line;
+    for (const std::string& argument : arguments) line += (line.empty() ? "" : " ") + argument;
+    return sink::shortened(on_terminal(line), kCommand);
+}
+
+void add_rows(sink::Rows& rows, const std::vector<ProcessLife>& lives) {
+    const Launchers launchers = launchers_of(lives);
+    Tree tree(lives, launchers);
+    tree.add_to(rows);
+    if (tree.hidden() > 0) rows.line(fmt::format("  and {} more", tree.hidden()));
+    if (!launchers.pids.empty()) {
+        rows.line(fmt::format("  started by {}: {}, {} of CPU time",
+                              command_line(launchers.arguments),
+                              sink::plural(launchers.pids.size(), "process"),
+                              sink::short_duration(launchers.cpu_ns)));
+    }
 }
 
 }  // namespace mlbcc::profile

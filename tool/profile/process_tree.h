@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "profile/section.h"
 #include "saved/happening.h"
 
 namespace mlbcc::profile {
@@ -75,5 +76,11 @@ private:
     std::map<uint32_t, State> states_;
     std::vector<State> former_;  // whose number another process has by now
 };
+
+// Of a command's arguments, in one line; a long one is cut.
+std::string command_line(const std::vector<std::string>& arguments);
+
+void add_rows(sink::Rows& rows, const std::vector<ProcessLife>& lives);
+void add_members(JsonWriter& json, const ProcessLife& life);
 
 }  // namespace mlbcc::profile

@@ -103,9 +103,9 @@ Profile ProfileMaker::make(const sink::TraceEnd& end, const Surroundings& surrou
     PhaseReport& phases = profile.phases;
     if (phases.steps && phases.other_steps.empty() && profile.gpu.calls.calls > 0)
         phases.launches_per_second = gpu_.launches_per_second(phases.steps->time);
-    profile.long_waits = long_waits_.report();
     profile.calls = call_report(metrics, CallsOf::system);
     profile.off_cpu = off_cpu_report(metrics);
+    profile.off_cpu.long_waits = long_waits_.report();
     bound_cpu_time(profile.processes, profile.off_cpu);
     leave_out(mark_idle(profile.processes, profile.off_cpu), profile.off_cpu);
     profile.time = time_report(profile.processes, profile.off_cpu);

@@ -38,7 +38,6 @@ struct Profile {
     FileReport files;
     CallReport calls;
     OffCpuReport off_cpu;
-    LongWaitReport long_waits;
     TimeReport time;
     MemoryReport memory;
     GpuReport gpu;

@@ -242,9 +242,9 @@ std::vector<TimedSums> SumHistory::shared(const std::vector<Span>& stretches,
         for (size_t i = 0; i < parts.size(); ++i) {
             const Numbers& part = parts[i];
             if (!key.is_wait && key.name == kGpuCategory) {
-                made[i].gpu = {key.name, part.calls, part.ns, part.errors};
+                made[i].gpu = {{part.calls, part.ns, part.errors}, key.name};
             } else if (!key.is_wait) {
-                add_category(made[i].calls, {key.name, part.calls, part.ns, part.errors});
+                add_category(made[i].calls, {{part.calls, part.ns, part.errors}, key.name});
             } else if (key.name.empty()) {
                 all_waits[key.thread].resize(made.size());
                 all_waits[key.thread][i] += part.ns;

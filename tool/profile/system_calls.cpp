@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "profile/keyed_sums.h"
 
 namespace mlbcc::profile {
@@ -17,12 +19,18 @@ template <class T> void sort_by_time(std::vector<T>& uses, std::string T::*name)
     });
 }
 
+constexpr size_t kShown = 10;
+
 }  // namespace
 
+void CallCount::add(const CallCount& other) {
+    calls += other.calls;
+    time_ns += other.time_ns;
+    errors += other.errors;
+}
+
 void add_category(CallReport& report, CategoryUse use) {
-    report.calls += use.calls;
-    report.time_ns += use.time_ns;
-    report.errors += use.errors;
+    report.add(use);
     report.categories.push_back(std::move(use));
 }
 
@@ -43,9 +51,7 @@ CallReport call_report(const sink::MetricSnapshot& metrics, CallsOf what) {
         if ((category == kGpuCategory) != (what == CallsOf::gpu)) continue;
         auto add_to = [&](auto& use) {
             use.category = category;
-            use.calls += is_calls ? stat.calls : 0;
-            use.time_ns += is_calls ? stat.value : 0;
-            use.errors += is_errors ? stat.value : 0;
+            use.add(is_calls ? CallCount{stat.calls, stat.value, 0} : CallCount{0, 0, stat.value});
         };
         uses[function].name = function;
         add_to(uses[function]);
@@ -56,6 +62,53 @@ CallReport call_report(const sink::MetricSnapshot& metrics, CallsOf what) {
     sort_by_time(report.all, &CallUse::name);
     sort_categories(report);
     return report;
+}
+
+void add_members(JsonWriter& json, const CallCount& count) {
+    member(json, "calls", count.calls);
+    member(json, "total_time_ns", count.time_ns);
+    member(json, "errors", count.errors);
+}
+
+static void add_members(JsonWriter& json, const CategoryUse& use) {
+    member(json, "category", use.category);
+    add_members(json, static_cast<const CallCount&>(use));
+}
+
+static void add_members(JsonWriter& json, const CallUse& use) {
+    member(json, "name", use.name);
+    member(json, "category", use.category);
+    add_members(json, static_cast<const CallCount&>(use));
+}
+
+void add_categories(JsonWriter& json, const CallReport& calls) {
+    add_members(json, static_cast<const CallCount&>(calls));
+    member(json, "categories", calls.categories);
+}
+
+void add_members(JsonWriter& json, const CallReport& calls) {
+    add_categories(json, calls);
+    member(json, "by_name", calls.all);
+}
+
+void add_row(sink::Rows& rows, size_t indent, const std::string& name, const CallCount& count) {
+    std::string failed =
+        count.errors == 0 ? "" : fmt::format(", {} failed", sink::grouped(count.errors));
+    rows.add(indent, name, {sink::grouped(count.calls), ""},
+             fmt::format(" {}, {}{}", count.calls == 1 ? "call" : "calls",
+                         sink::short_duration(count.time_ns), failed));
+}
+
+void add_functions(sink::Rows& rows, const CallReport& calls) {
+    for (size_t i = 0; i < std::min(kShown, calls.all.size()); ++i)
+        add_row(rows, 4, calls.all[i].name, calls.all[i]);
+}
+
+void add_rows(sink::Rows& rows, const CallReport& calls) {
+    for (const CategoryUse& use : calls.categories) {
+        if (use.calls > 0) add_row(rows, 2, use.category, use);
+    }
+    add_functions(rows, calls);
 }
 
 }  // namespace mlbcc::profile

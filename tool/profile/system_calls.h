@@ -11,22 +11,25 @@
 #include <string_view>
 #include <vector>
 
+#include "profile/section.h"
 #include "sink/sink.h"
 
 namespace mlbcc::profile {
 
-struct CallUse {
-    std::string name, category;
+struct CallCount {
     uint64_t calls = 0, time_ns = 0, errors = 0;
+    void add(const CallCount& other);
 };
 
-struct CategoryUse {
+struct CategoryUse : CallCount {
     std::string category;
-    uint64_t calls = 0, time_ns = 0, errors = 0;
 };
 
-struct CallReport {
-    uint64_t calls = 0, time_ns = 0, errors = 0;
+struct CallUse : CategoryUse {
+    std::string name;  // of the function
+};
+
+struct CallReport : CallCount {
     std::vector<CategoryUse> categories;  // the longest time first; those that rules have
     std::vector<CallUse> all;             // likewise
 };
@@ -38,5 +41,12 @@ void sort_categories(CallReport& report);
 inline constexpr std::string_view kGpuCategory = "gpu";
 enum class CallsOf { system, gpu };
 CallReport call_report(const sink::MetricSnapshot& metrics, CallsOf what);
+
+void add_row(sink::Rows& rows, size_t indent, const std::string& name, const CallCount& count);
+void add_functions(sink::Rows& rows, const CallReport& calls);  // those with the longest time
+void add_rows(sink::Rows& rows, const CallReport& calls);
+void add_members(JsonWriter& json, const CallCount& count);
+void add_categories(JsonWriter& json, const CallReport& calls);  // without single functions
+void add_members(JsonWriter& json, const CallReport& calls);
 
 }  // namespace mlbcc::profile

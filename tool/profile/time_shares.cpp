@@ -1,6 +1,7 @@
 #include "profile/time_shares.h"
 
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -157,6 +158,63 @@ TimeReport time_report(const std::vector<ProcessLife>& lives, const OffCpuReport
         }
     }
     return report;
+}
+
+void add_members(JsonWriter& json, const TimeShares& shares) {
+    member(json, "threads", shares.threads);
+    member(json, "thread_time_ns", shares.thread_ns);
+    member(json, "on_cpu_ns", shares.on_cpu_ns);
+    member(json, "off_cpu_ns", shares.off_cpu_ns);
+}
+
+void add_members(JsonWriter& json, const TimeReport& time) {
+    member(json, "classification", name_of(time.classification.bound));
+    member(json, "evidence", time.classification.evidence);
+    member(json, "whole", time.whole);
+    member(json, "idle", time.idle);
+    member(json, "shared_numbers", time.shared_numbers);
+    json.Key("processes");
+    json.StartObject();
+    for (const auto& [pid, shares] : time.processes)
+        member(json, std::to_string(pid).c_str(), shares);
+    json.EndObject();
+}
+
+std::string shares_text(const TimeShares& shares) {
+    std::vector<std::pair<uint64_t, std::string>> parts;
+    for (const auto& [reason, ns] : shares.off_cpu_ns) parts.emplace_back(ns, reason);
+    std::ranges::stable_sort(parts, std::greater{}, &std::pair<uint64_t, std::string>::first);
+    parts.emplace(parts.begin(), shares.on_cpu_ns, "on CPU");
+    std::string text;
+    for (const auto& [ns, name] : parts) {
+        text +=
+            fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ", name, 100 * shares.share_of(ns));
+    }
+    return text;
+}
+
+void add_rows(sink::Rows& rows, const TimeReport& time) {
+    if (time.idle.threads > 0) {
+        rows.line(fmt::format(
+            "  {} idle: asleep from the beginning to the end; what follows is of the others",
+            time.idle.threads == 1 ? "1 thread was"
+                                   : fmt::format("{} threads were", time.idle.threads)));
+    }
+    if (time.shared_numbers > 0) {
+        rows.line(fmt::format(
+            "  {} left out: their thread ids were reused, so it is not known which of them waited",
+            sink::plural(time.shared_numbers, "thread")));
+    }
+    if (time.whole.thread_ns == 0) return;
+    rows.line(fmt::format("  {} of {}: {}", sink::short_duration(time.whole.thread_ns),
+                          sink::plural(time.whole.threads, "thread"), shares_text(time.whole)));
+    if (time.processes.size() > 1) {
+        for (const auto& [pid, shares] : time.processes) {
+            rows.line(fmt::format("    {}: {}", pid, shares_text(shares)));
+        }
+    }
+    rows.line(
+        fmt::format("  {}: {}", name_of(time.classification.bound), time.classification.evidence));
 }
 
 }  // namespace mlbcc::profile

@@ -12,6 +12,7 @@
 
 #include "profile/off_cpu.h"
 #include "profile/process_tree.h"
+#include "profile/section.h"
 
 namespace mlbcc::profile {
 
@@ -55,5 +56,11 @@ void bound_cpu_time(std::vector<ProcessLife>& lives, const OffCpuReport& off_cpu
 std::set<ThreadId> mark_idle(std::vector<ProcessLife>& lives, const OffCpuReport& off_cpu);
 
 TimeReport time_report(const std::vector<ProcessLife>& lives, const OffCpuReport& off_cpu);
+
+// "on CPU 62.1 %, disk 30.0 %, to_run 7.9 %"
+std::string shares_text(const TimeShares& shares);
+void add_rows(sink::Rows& rows, const TimeReport& time);
+void add_members(JsonWriter& json, const TimeShares& shares);
+void add_members(JsonWriter& json, const TimeReport& time);
 
 }  // namespace mlbcc::profile

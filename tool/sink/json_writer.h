@@ -52,9 +52,6 @@ inline void write(JsonWriter& json, const std::map<std::string, uint64_t>& value
     }
     json.EndObject();
 }
-template <class T> void write(JsonWriter& json, const std::optional<T>& value) {
-    value ? write(json, *value) : void(json.Null());
-}
 
 // An object is what has add_members(), which says no more than its members.
 template <class T>
@@ -65,6 +62,10 @@ template <Object T> void write(JsonWriter& json, const T& value) {
     json.StartObject();
     add_members(json, value);
     json.EndObject();
+}
+
+template <class T> void write(JsonWriter& json, const std::optional<T>& value) {
+    value ? write(json, *value) : void(json.Null());
 }
 
 template <class T> void member(JsonWriter& json, const char* name, const T& value) {

@@ -1,3 +1,4 @@
+// What is said of the phases of a job, as text and as JSON.
 #include <algorithm>
 #include <cstdlib>
 #include <string>
@@ -5,10 +6,102 @@
 
 #include <fmt/format.h>
 
-#include "profile/profile_sections.h"
-#include "sink/format.h"
+#include "profile/phases.h"
 
 namespace mlbcc::profile {
+
+static void add_members(JsonWriter& json, const CpuCounters& counters) {
+    member(json, "cycles", counters.cycles);
+    member(json, "instructions", counters.instructions);
+    member(json, "cache_misses", counters.cache_misses);
+    member(json, "branch_misses", counters.branch_misses);
+}
+
+static void add_members(JsonWriter& json, const PhaseUse& use) {
+    member(json, "cpu_ns", use.cpu_ns);
+    member(json, "read_bytes", use.read_bytes);
+    member(json, "written_bytes", use.written_bytes);
+    member(json, "memory_growth_bytes", use.memory_growth_bytes);
+    member(json, "peak_resident_bytes", use.peak_resident_bytes);
+    member(json, "counters", use.counters);
+}
+
+static void add_members(JsonWriter& json, const GpuMemoryUse& use) {
+    member(json, "growth_bytes", use.growth_bytes);
+    member(json, "peak_bytes", use.peak_bytes);
+}
+
+struct Categories {
+    const CallReport& calls;
+};
+static void add_members(JsonWriter& json, const Categories& of) {
+    add_categories(json, of.calls);
+}
+
+static void add_sums(JsonWriter& json, const std::optional<TimedSums>& sums) {
+    member(json, "system_calls", sums ? std::optional(Categories{sums->calls}) : std::nullopt);
+    member(json, "gpu_calls", sums ? std::optional<CallCount>(sums->gpu) : std::nullopt);
+    member(json, "off_cpu_ns", sums ? std::optional(sums->off_cpu_ns) : std::nullopt);
+    member(json, "time", sums ? std::optional(sums->time) : std::nullopt);
+}
+
+static void add_members(JsonWriter& json, const TimedSums& sums) {
+    add_sums(json, sums);
+}
+
+static void add_members(JsonWriter& json, const Span& span) {
+    member(json, "begin_ns", span.begin_ns);
+    member(json, "end_ns", span.end_ns);
+}
+
+static void add_members(JsonWriter& json, const PhaseWork& work) {
+    member(json, "python_files", uint64_t{work.python_files});
+    member(json, "kernel_cache_files", uint64_t{work.cache_files});
+    member(json, "code_loads", uint64_t{work.loads.count});
+    member(json, "code_load_ns", work.loads.time_ns);
+}
+
+static void add_members(JsonWriter& json, const StepReport& steps) {
+    member(json, "pid", steps.pid);
+    add_members(json, steps.time);
+    member(json, "count", uint64_t{steps.count});
+    member(json, "per_second", steps.per_second());
+    member(json, "median_ns", steps.times.median_ns);
+    member(json, "longest_ns", steps.times.longest_ns);
+    objects(json, "slow", steps.times.slow, [&](const SlowStep& step) {
+        member(json, "number", uint64_t{step.number});
+        add_members(json, step.time);
+    });
+}
+
+static void add_members(JsonWriter& json, const Phase& phase) {
+    member(json, "name", phase.name);
+    add_members(json, phase.time);
+    member(json, "begin_evidence", phase.begin_evidence);
+    member(json, "end_evidence", phase.end_evidence);
+    member(json, "work", phase.work);
+    member(json, "used", phase.use);
+    add_sums(json, phase.sums);
+    member(json, "gpu_memory", phase.gpu_memory);
+}
+
+static void add_members(JsonWriter& json, const Growth& growth) {
+    member(json, "bytes_a_repetition", growth.bytes_a_repetition);
+    member(json, "grows", growth.grows);
+    member(json, "repetitions", uint64_t{growth.repetitions});
+}
+
+void add_members(JsonWriter& json, const PhaseReport& phases) {
+    member(json, "pid", phases.pid);
+    member(json, "phases", phases.phases);
+    member(json, "repetitions", phases.repetitions);
+    member(json, "repetition_evidence", phases.repetition_evidence);
+    member(json, "steps", phases.steps);
+    member(json, "launches_per_second", phases.launches_per_second);
+    member(json, "other_steps", phases.other_steps);
+    member(json, "growth", phases.growth);
+    member(json, "outside", phases.outside);
+}
 
 namespace {
 
@@ -68,7 +161,7 @@ void add_sums(sink::Rows& rows, const TimedSums& sums) {
                           shares_text(sums.time)));
 }
 
-void add_gpu(sink::Rows& rows, const Phase& phase) {
+void add_gpu_memory(sink::Rows& rows, const Phase& phase) {
     const int64_t growth = phase.gpu_memory->growth_bytes;
     std::string text = fmt::format("GPU memory {}{}, {} at most", growth < 0 ? "-" : "+",
                                    sink::short_bytes(static_cast<uint64_t>(std::abs(growth))),
@@ -106,7 +199,7 @@ void add_phase(sink::Rows& rows, const Phase& phase, bool has_peak) {
         std::string text = counted(*phase.use->counters);
         if (!text.empty()) rows.line("    " + text);
     }
-    if (phase.gpu_memory) add_gpu(rows, phase);
+    if (phase.gpu_memory) add_gpu_memory(rows, phase);
 }
 
 std::string rate_text(double per_second) {
@@ -171,13 +264,12 @@ void add_repetitions(sink::Rows& rows, const PhaseReport& report) {
 
 }  // namespace
 
-void add_phases(sink::Rows& rows, const Profile& profile) {
-    const PhaseReport& report = profile.phases;
+void add_rows(sink::Rows& rows, const PhaseReport& report, const MemoryReport& memory) {
     if (report.phases.empty()) return;
-    const Phase* peak = report.at(profile.memory.peak_ns);
+    const Phase* peak = report.at(memory.peak_ns);
     for (size_t i = 0; i < std::min(kPhases, report.phases.size()); ++i) {
         const Phase& phase = report.phases[i];
-        add_phase(rows, phase, &phase == peak && profile.memory.peak_resident > 0);
+        add_phase(rows, phase, &phase == peak && memory.peak_resident > 0);
     }
     if (report.phases.size() > kPhases)
         rows.line(fmt::format("  and {} more", report.phases.size() - kPhases));
