@@ -19,13 +19,13 @@ MAX_TEXT = 100  # characters of a line of text
 MAX_FOLDER = 40  # sources in a folder of tool/
 
 # Folders that are larger still, with their sizes. A row shrinks with its folder, and goes with the rest.
-WIDE = {"compiler": 47, "profile": 50}
+WIDE = {"compiler": 47}
 
 # Names that types of two folders still share.
 SAME_NAMES = {
-    "CallReport", "Capture", "Clause", "Field", "FileId", "Findings", "FunctionTime", "Growth", "KernelFunction",
+    "CallReport", "Capture", "Clause", "Field", "Findings", "FunctionTime", "KernelFunction",
     "KernelName", "KernelTypes", "Largest", "Loaded", "LoadedProgram", "Lost", "Names", "Origin", "PidNamespace",
-    "Place", "Record", "RecordField", "RuleSet", "Span", "TypeTable", "Value", "Work", "Worker", "Writer",
+    "Place", "Record", "RecordField", "RuleSet", "TypeTable", "Value", "Work", "Worker", "Writer",
 }
 
 # A folder of tool/ -> the folders that it may include (and, through them, theirs).
@@ -46,7 +46,8 @@ NEEDS = {
     "event": ["symbols"],
     "sink": ["event"],
     "saved": ["sink"],
-    "profile": ["saved"],
+    "phases": ["saved"],
+    "profile": ["phases"],
     "requests": ["saved"],
     "view": ["saved"],
     "python": ["bpf", "elf", "process"],
@@ -73,6 +74,7 @@ PUBLIC = {
     "sink": {"sink.h", "cost_text.h", "layers.h", "frames.h",
              "json_writer.h", "summary_text.h", "json.h", "buffer.h", "format.h", "output_file.h", "folded.h"},
     "saved": {"saved_trace.h", "saved_summary.h", "happening.h", "input.h", "json_line.h"},
+    "phases": {"phases.h", "file_group.h", "file_key.h", "gpu_calls.h", "repetitions.h"},
     "profile": {"profile.h", "progress.h"},
     "files": {"disk_space.h", "file_limit.h", "file_systems.h", "install_paths.h", "mounts.h",
               "overlay_layers.h", "paths.h", "read_lines.h", "trusted_files.h"},
@@ -115,7 +117,7 @@ RESERVED = [
      {"session", "commands", "process", "compiler"}),
     # files/trusted_files.h says whose files rules, headers and templates may be.
     ("files that rules may name, not looked at for who wrote them", r"\bread_file\s*\(",
-     {"base", "text", "files", "kernel", "elf", "process", "host", "bpf", "symbols", "sink", "saved", "profile",
+     {"base", "text", "files", "kernel", "elf", "process", "host", "bpf", "symbols", "sink", "saved", "phases", "profile",
       "requests", "view", "compiler"}),
     ("wall time", r"\bsystem_clock\b|\bCLOCK_REALTIME\b|\bgettimeofday\b|"
      r"\btime\s*\(\s*(nullptr|NULL|0)\s*\)", {"process", "session", "commands"}),

@@ -63,7 +63,7 @@ void FileUses::add(const saved::Happening& one) {
     }
     if (one.name == "ring") rings_.emplace(one.pid, one.comm);
     if (!one.has("inode")) return;
-    State& state = states_[FileId::of(one)];
+    State& state = states_[phases::FileKey::of(one)];
     if (one.name == "open") add_open(state, one);
     if (one.name == "map") state.use.mapped_bytes += one.natural("bytes");
     if (one.name == "read") add_read(state, one);
@@ -73,7 +73,7 @@ void FileUses::add_open(State& state, const saved::Happening& one) {
     FileUse& use = state.use;
     if (use.opens++ == 0) {
         use.path = one.text("path");
-        use.group = group_of(use.path);
+        use.group = phases::group_of(use.path);
         use.first_open_ns = one.time_ns;
     }
     use.size = one.natural("size");
@@ -92,10 +92,11 @@ void FileUses::add_read(State& state, const saved::Happening& one) {
     state.next_position = position + one.natural("bytes");
 }
 
-void FileUses::take_sums(std::map<FileId, State>& states, const sink::MetricSnapshot& metrics) {
+void FileUses::take_sums(std::map<phases::FileKey, State>& states,
+                         const sink::MetricSnapshot& metrics) {
     auto take = [&](const char* label, auto&& put) {
-        for (const auto& [key, sum] : sums_of(metrics, label, FileId::keys())) {
-            put(states[FileId::of(key)].use, sum);
+        for (const auto& [key, sum] : sums_of(metrics, label, phases::FileKey::keys())) {
+            put(states[phases::FileKey::of(key)].use, sum);
         }
     };
     take("read from file", [](FileUse& use, const KeyedSum& sum) {
@@ -133,8 +134,8 @@ void FileUses::add_missing(FileReport& report) const {
 
 FileReport FileUses::report(const sink::MetricSnapshot& metrics) const {
     FileReport report;
-    for (FileGroup group : kFileGroups) report.groups.push_back({group});
-    std::map<FileId, State> states = states_;
+    for (phases::FileGroup group : phases::kFileGroups) report.groups.push_back({group});
+    std::map<phases::FileKey, State> states = states_;
     take_sums(states, metrics);
     for (auto& [id, state] : states) {
         FileUse& use = state.use;

@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "profile/file_group.h"
-#include "profile/file_id.h"
+#include "phases/file_group.h"
+#include "phases/file_key.h"
 #include "profile/section.h"
 #include "saved/happening.h"
 #include "sink/sink.h"
@@ -31,7 +31,7 @@ std::string_view name_of(Access access);
 
 struct FileUse {
     std::string path;  // by which it was first opened, as the program wrote it
-    FileGroup group{};
+    phases::FileGroup group{};
     uint64_t size = 0;  // bytes, the last time that it was opened
     uint64_t opens = 0;
     bool for_reading = false, for_writing = false;
@@ -47,7 +47,7 @@ struct FileUse {
 };
 
 struct GroupUse {
-    FileGroup group{};
+    phases::FileGroup group{};
     uint64_t files = 0, read_bytes = 0, written_bytes = 0, mapped_bytes = 0, time_ns = 0;
 };
 
@@ -81,11 +81,12 @@ private:
     };
     void add_open(State& state, const saved::Happening& one);
     static void add_read(State& state, const saved::Happening& one);
-    static void take_sums(std::map<FileId, State>& states, const sink::MetricSnapshot& metrics);
+    static void take_sums(std::map<phases::FileKey, State>& states,
+                          const sink::MetricSnapshot& metrics);
     static Access access_of(const State& state);
     void add_missing(FileReport& report) const;
 
-    std::map<FileId, State> states_;
+    std::map<phases::FileKey, State> states_;
     std::map<std::string, uint64_t, std::less<>> missing_;
     uint64_t searches_ = 0, search_ns_ = 0;
     std::map<uint32_t, std::string> rings_;  // names of those that made one, by PID

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "profile/file_group.h"
+#include "phases/file_group.h"
 #include "profile/finding_text.h"
 #include "text/terminal_text.h"
 
@@ -90,7 +90,7 @@ void Findings::add(const saved::Happening& one) {
     if (one.type != "file" || one.name != "open") return;
     std::string_view path = one.text("path");
     bool is_read = (one.number("flags") & O_ACCMODE) != O_WRONLY;
-    if (is_read && is_regular_name(path) && group_of(path) == FileGroup::weights) {
+    if (is_read && is_regular_name(path) && phases::group_of(path) == phases::FileGroup::weights) {
         processes_[one.pid].weights.emplace_back(one.time_ns, path);
     }
 }

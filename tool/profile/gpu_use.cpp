@@ -65,9 +65,9 @@ uint64_t GpuUse::launches_ns() const {
 }
 
 // What gained nothing is not told: from the first look to the last all is known.
-std::optional<double> GpuUse::launches_per_second(const Span& time) const {
+std::optional<double> GpuUse::launches_per_second(const phases::TimeRange& time) const {
     uint64_t count = 0;
-    Span known{time.end_ns, time.end_ns};
+    phases::TimeRange known{time.end_ns, time.end_ns};
     for (const Launches& look : launches_) {
         if (look.time.begin_ns < time.begin_ns || look.time.end_ns > time.end_ns) continue;
         count += look.count;
@@ -101,7 +101,7 @@ GpuReport GpuUse::report(const sink::MetricSnapshot& metrics) const {
     return made;
 }
 
-std::optional<GpuMemoryUse> memory_in(const GpuReport& report, const Span& time) {
+std::optional<GpuMemoryUse> memory_in(const GpuReport& report, const phases::TimeRange& time) {
     if (report.steps.empty() && report.ledgers.empty()) return {};
     const uint64_t before = bytes_at(report.steps, time.begin_ns);
     const uint64_t after = bytes_at(report.steps, time.end_ns);

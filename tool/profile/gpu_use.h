@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "profile/repetitions.h"
+#include "phases/repetitions.h"
 #include "profile/section.h"
 #include "profile/system_calls.h"
 #include "saved/happening.h"
@@ -52,7 +52,7 @@ public:
     uint64_t launches_ns() const;
     // By the looks that lie in this time, wholly; nothing where they are less than nine tenths of
     // it. Of all processes.
-    std::optional<double> launches_per_second(const Span& time) const;
+    std::optional<double> launches_per_second(const phases::TimeRange& time) const;
     GpuReport report(const sink::MetricSnapshot& metrics) const;
 
 private:
@@ -63,14 +63,14 @@ private:
     std::map<uint32_t, uint64_t> held_;  // by process
     std::vector<GpuStep> steps_;
     struct Launches {
-        Span time;
+        phases::TimeRange time;
         uint64_t count = 0;
     };
     std::vector<Launches> launches_;
 };
 
 // Of a stretch of time, as exact as a look; nothing where no memory was ever held.
-std::optional<GpuMemoryUse> memory_in(const GpuReport& report, const Span& time);
+std::optional<GpuMemoryUse> memory_in(const GpuReport& report, const phases::TimeRange& time);
 
 void add_rows(sink::Rows& rows, const GpuReport& gpu);
 void add_members(JsonWriter& json, const GpuReport& gpu);

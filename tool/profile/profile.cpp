@@ -64,17 +64,6 @@ void ProfileMaker::add(const sink::Sums& gained) {
     gpu_.add(gained);
 }
 
-// Each phase gets its part of the sums, and the report what is in none.
-static void share_out(const SumHistory& sums, Profile& profile) {
-    PhaseReport& report = profile.phases;
-    if (sums.empty() || report.phases.empty()) return;
-    std::vector<Span> stretches;
-    for (const Phase& phase : report.phases) stretches.push_back(phase.time);
-    std::vector<TimedSums> shared = sums.shared(stretches, profile.processes);
-    report.outside = std::move(shared.back());
-    for (size_t i = 0; i < report.phases.size(); ++i) report.phases[i].sums = std::move(shared[i]);
-}
-
 // From the beginning of the first to the end of the last.
 static uint64_t duration_of(const std::vector<ProcessLife>& lives) {
     uint64_t begin = UINT64_MAX, end = 0;
@@ -97,12 +86,8 @@ Profile ProfileMaker::make(const sink::TraceEnd& end, const Surroundings& surrou
     const sink::MetricSnapshot metrics = end.end_reason.empty() ? sums_.whole() : end.metrics;
     profile.files = files_.report(end.metrics);
     profile.memory = memory_.report();
-    profile.phases = phases_.report(end_ns, gpu_.launches_ns());
     profile.security = findings_.report(profile.processes, surroundings);
     profile.gpu = gpu_.report(metrics);
-    PhaseReport& phases = profile.phases;
-    if (phases.steps && phases.other_steps.empty() && profile.gpu.calls.calls > 0)
-        phases.launches_per_second = gpu_.launches_per_second(phases.steps->time);
     profile.calls = call_report(metrics, CallsOf::system);
     profile.off_cpu = off_cpu_report(metrics);
     profile.off_cpu.long_waits = long_waits_.report();
@@ -110,9 +95,8 @@ Profile ProfileMaker::make(const sink::TraceEnd& end, const Surroundings& surrou
     leave_out(mark_idle(profile.processes, profile.off_cpu), profile.off_cpu);
     profile.time = time_report(profile.processes, profile.off_cpu);
     profile.cost = end.metrics.cost;
-    share_out(sums_, profile);
-    for (Phase& phase : profile.phases.phases)
-        phase.gpu_memory = memory_in(profile.gpu, phase.time);
+    profile.phases = phase_section(phases_.report(end_ns, gpu_.launches_ns()), sums_,
+                                   profile.processes, gpu_, profile.gpu);
     return profile;
 }
 

@@ -16,7 +16,7 @@
 #include "profile/long_waits.h"
 #include "profile/memory_use.h"
 #include "profile/off_cpu.h"
-#include "profile/phases.h"
+#include "profile/phase_section.h"
 #include "profile/process_tree.h"
 #include "profile/sum_history.h"
 #include "profile/system_calls.h"
@@ -41,7 +41,7 @@ struct Profile {
     TimeReport time;
     MemoryReport memory;
     GpuReport gpu;
-    PhaseReport phases;
+    PhaseSection phases;
     FindingReport security;
     std::optional<sink::TracingCost> cost;
 };
@@ -63,7 +63,7 @@ private:
     MemoryUse memory_;
     GpuUse gpu_;
     LongWaits long_waits_;
-    Phases phases_;
+    phases::Phases phases_;
     Findings findings_;
     SumHistory sums_;
     uint64_t last_ns_ = 0;

@@ -114,7 +114,7 @@ std::string profile_json(const Profile& profile) {
     member(json, "memory", profile.memory);
     member(json, "gpu", profile.gpu.empty() ? std::nullopt : std::optional(profile.gpu));
     member(json, "phases", profile.phases);
-    const Phase* peak = profile.phases.at(profile.memory.peak_ns);
+    const phases::Phase* peak = profile.phases.report.at(profile.memory.peak_ns);
     member(json, "peak_phase", peak == nullptr ? std::nullopt : std::optional(peak->name));
     member(json, "security", profile.security);
     add_cost(json, profile.cost);

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "profile/file_group.h"
-#include "profile/gpu_calls.h"
+#include "phases/file_group.h"
+#include "phases/gpu_calls.h"
 #include "sink/format.h"
 #include "text/terminal_text.h"
 
@@ -26,7 +26,7 @@ uint64_t more(uint64_t now, uint64_t before) {
 void Progress::add(const saved::Happening& one) {
     if (one.type == "file") return add_file(one);
     if (one.type == "process") return add_process(one);
-    if (GpuCalls::is_one(one)) return add_gpu(one);
+    if (phases::GpuCalls::is_one(one)) return add_gpu(one);
     if (one.type != "phase" || one.name != "mark") return;
     std::string_view text = one.text("text");
     if (one.has("bytes")) text = text.substr(0, one.natural("bytes"));
@@ -36,8 +36,9 @@ void Progress::add(const saved::Happening& one) {
 
 void Progress::add_file(const saved::Happening& one) {
     if (!one.has("inode")) return;
-    const FileId id = FileId::of(one);
-    if (one.name == "open" && group_of(one.text("path")) == FileGroup::weights) weights_.insert(id);
+    const phases::FileKey id = phases::FileKey::of(one);
+    if (one.name == "open" && phases::group_of(one.text("path")) == phases::FileGroup::weights)
+        weights_.insert(id);
     if ((one.name == "read" || one.name == "map") && weights_.contains(id)) {
         weights_ns_ = one.time_ns + one.duration_ns;
     }

@@ -11,7 +11,7 @@
 #include <set>
 #include <string>
 
-#include "profile/file_id.h"
+#include "phases/file_key.h"
 #include "saved/happening.h"
 
 namespace mlbcc::profile {
@@ -39,7 +39,7 @@ private:
     std::string phase(uint64_t now_ns) const;
 
     std::string mark_;
-    std::set<FileId> weights_;
+    std::set<phases::FileKey> weights_;
     std::optional<uint64_t> weights_ns_;  // the last time that some were read
     // The driver was called for the first time, code was loaded last, work was handed over last.
     std::optional<uint64_t> gpu_ns_, gpu_load_ns_, gpu_work_ns_;

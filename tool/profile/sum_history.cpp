@@ -18,7 +18,7 @@ uint64_t part_of(uint64_t value, uint64_t part, uint64_t whole) {
 
 // How many of `value` lie in the stretch, the rest being before and behind it: differences of what
 // lies before its ends, so that those of all stretches add up.
-uint64_t share_of(uint64_t value, const Span& time, const Span& stretch) {
+uint64_t share_of(uint64_t value, const phases::TimeRange& time, const phases::TimeRange& stretch) {
     uint64_t length = time.end_ns - time.begin_ns;
     auto before = [&](uint64_t at) {
         return at <= time.begin_ns ? 0 : part_of(value, at - time.begin_ns, length);
@@ -28,8 +28,8 @@ uint64_t share_of(uint64_t value, const Span& time, const Span& stretch) {
 
 // What began before the process that was first, or came behind the end of the last, did not happen
 // there: a look is sooner and later.
-Span life_of_all(const std::vector<ProcessLife>& lives) {
-    Span alive{UINT64_MAX, 0};
+phases::TimeRange life_of_all(const std::vector<ProcessLife>& lives) {
+    phases::TimeRange alive{UINT64_MAX, 0};
     for (const ProcessLife& life : lives) {
         alive.begin_ns = std::min(alive.begin_ns, life.begin_ns);
         alive.end_ns = std::max(alive.end_ns, life.end_ns);
@@ -37,7 +37,7 @@ Span life_of_all(const std::vector<ProcessLife>& lives) {
     return alive;
 }
 
-Span within(Span time, const Span& alive) {
+phases::TimeRange within(phases::TimeRange time, const phases::TimeRange& alive) {
     bool fits = std::max(time.begin_ns, alive.begin_ns) < std::min(time.end_ns, alive.end_ns);
     if (fits) {
         time.begin_ns = std::max(time.begin_ns, alive.begin_ns);
@@ -47,7 +47,7 @@ Span within(Span time, const Span& alive) {
     return time;
 }
 
-uint64_t overlap_of(const ThreadLife& thread, const Span& stretch) {
+uint64_t overlap_of(const ThreadLife& thread, const phases::TimeRange& stretch) {
     uint64_t begin = std::max(thread.begin_ns, stretch.begin_ns);
     uint64_t end = std::min(thread.end_ns, stretch.end_ns);
     return end > begin ? end - begin : 0;
@@ -163,15 +163,16 @@ void SumHistory::make_room() {
     pieces_ = std::move(kept);
 }
 
-SumHistory::Shared SumHistory::shared_by_key(const std::vector<Span>& stretches,
-                                             const Span& alive) const {
+SumHistory::Shared SumHistory::shared_by_key(const std::vector<phases::TimeRange>& stretches,
+                                             const phases::TimeRange& alive) const {
     Shared shared;
     for (const Piece& piece : pieces_) {
         std::vector<Numbers>& parts = shared[*piece.key];
         parts.resize(stretches.size() + 1);
-        Span time = within(piece.time, alive);
+        phases::TimeRange time = within(piece.time, alive);
         Numbers left = piece.numbers;
-        auto first = std::ranges::upper_bound(stretches, time.begin_ns, {}, &Span::end_ns);
+        auto first =
+            std::ranges::upper_bound(stretches, time.begin_ns, {}, &phases::TimeRange::end_ns);
         for (auto one = first; one != stretches.end() && one->begin_ns < time.end_ns; ++one) {
             Numbers part{share_of(piece.numbers.calls, time, *one),
                          share_of(piece.numbers.ns, time, *one),
@@ -214,8 +215,9 @@ void name_the_rest(const std::vector<uint64_t>& all, std::vector<Reasons>& named
 using Waits = std::map<ThreadId, std::vector<Reasons>>;  // by stretch
 
 // Of each thread that ended and was not idle, what lies of its life in each stretch, and the rest.
-void add_times(const std::vector<Span>& stretches, const std::vector<ProcessLife>& lives,
-               const Waits& waits, std::vector<TimedSums>& made) {
+void add_times(const std::vector<phases::TimeRange>& stretches,
+               const std::vector<ProcessLife>& lives, const Waits& waits,
+               std::vector<TimedSums>& made) {
     for (const ProcessLife& life : lives) {
         for (const ThreadLife& thread : life.threads) {
             if (thread.idle || thread.shares_number) continue;
@@ -233,7 +235,7 @@ void add_times(const std::vector<Span>& stretches, const std::vector<ProcessLife
 
 }  // namespace
 
-std::vector<TimedSums> SumHistory::shared(const std::vector<Span>& stretches,
+std::vector<TimedSums> SumHistory::shared(const std::vector<phases::TimeRange>& stretches,
                                           const std::vector<ProcessLife>& lives) const {
     std::vector<TimedSums> made(stretches.size() + 1);
     Waits waits;

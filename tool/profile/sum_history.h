@@ -15,8 +15,8 @@
 #include <tuple>
 #include <vector>
 
+#include "phases/repetitions.h"
 #include "profile/off_cpu.h"
-#include "profile/repetitions.h"
 #include "profile/system_calls.h"
 #include "profile/time_shares.h"
 #include "sink/sink.h"
@@ -41,7 +41,7 @@ public:
     sink::MetricSnapshot whole() const;
     // For each of `stretches`, which follow one another, and at the end for all other time. They
     // add up to the whole, exactly.
-    std::vector<TimedSums> shared(const std::vector<Span>& stretches,
+    std::vector<TimedSums> shared(const std::vector<phases::TimeRange>& stretches,
                                   const std::vector<ProcessLife>& lives) const;
 
 private:
@@ -62,7 +62,7 @@ private:
     using Shared = std::map<Key, std::vector<Numbers>>;  // by stretch, the last for other time
     struct Piece {
         const Key* key = nullptr;
-        Span time;
+        phases::TimeRange time;
         Numbers numbers;
     };
     using Pieces = std::map<std::tuple<uint64_t, uint64_t, Key>, Numbers>;  // begin, end
@@ -71,7 +71,8 @@ private:
     static void add_waits(const sink::Sums& gained, Pieces& pieces);
     void add_to_whole(const sink::Sums& gained);
     void make_room();
-    Shared shared_by_key(const std::vector<Span>& stretches, const Span& alive) const;
+    Shared shared_by_key(const std::vector<phases::TimeRange>& stretches,
+                         const phases::TimeRange& alive) const;
 
     size_t most_;
     std::set<Key> keys_;

@@ -4,10 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include "profile/made.h"
+#include "saved/made.h"
 
 namespace mlbcc::profile {
 namespace {
+
+using namespace mlbcc::test;
 
 saved::Happening open_of(std::string_view path, int64_t inode, int64_t flags = O_RDONLY,
                          int64_t size = 1000, int64_t generation = 0) {
@@ -43,7 +45,7 @@ TEST(FileUses, sums_find_their_files_and_groups) {
     ASSERT_EQ(report.files.size(), 2u);
     const FileUse& weights = report.files[0];
     EXPECT_EQ(weights.path, "/models/a.safetensors");
-    EXPECT_EQ(weights.group, FileGroup::weights);
+    EXPECT_EQ(weights.group, phases::FileGroup::weights);
     EXPECT_EQ(weights.opens, 2u);
     EXPECT_TRUE(weights.for_reading && weights.for_writing);
     EXPECT_EQ(weights.size, 2000u);
@@ -126,14 +128,14 @@ TEST(FileUses, searches_in_vain_are_counted_by_path) {
 }
 
 TEST(FileGroups, are_known_by_the_path) {
-    EXPECT_EQ(group_of("/m/model-00001-of-2.safetensors"), FileGroup::weights);
-    EXPECT_EQ(group_of("model.pth"), FileGroup::weights);
-    EXPECT_EQ(group_of("/usr/lib/python3/dist-packages/x.pth"), FileGroup::python);
-    EXPECT_EQ(group_of("/usr/lib/python3.11/enum.py"), FileGroup::python);
-    EXPECT_EQ(group_of("/usr/lib/x86_64-linux-gnu/libc.so.6"), FileGroup::library);
-    EXPECT_EQ(group_of("/m/config.json"), FileGroup::configuration);
-    EXPECT_EQ(group_of("/tmp/x"), FileGroup::temporary);
-    EXPECT_EQ(group_of("/proc/self/maps"), FileGroup::other);
+    EXPECT_EQ(phases::group_of("/m/model-00001-of-2.safetensors"), phases::FileGroup::weights);
+    EXPECT_EQ(phases::group_of("model.pth"), phases::FileGroup::weights);
+    EXPECT_EQ(phases::group_of("/usr/lib/python3/dist-packages/x.pth"), phases::FileGroup::python);
+    EXPECT_EQ(phases::group_of("/usr/lib/python3.11/enum.py"), phases::FileGroup::python);
+    EXPECT_EQ(phases::group_of("/usr/lib/x86_64-linux-gnu/libc.so.6"), phases::FileGroup::library);
+    EXPECT_EQ(phases::group_of("/m/config.json"), phases::FileGroup::configuration);
+    EXPECT_EQ(phases::group_of("/tmp/x"), phases::FileGroup::temporary);
+    EXPECT_EQ(phases::group_of("/proc/self/maps"), phases::FileGroup::other);
 }
 
 }  // namespace

@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include "profile/finding_text.h"
-#include "profile/made.h"
+#include "saved/made.h"
 
 namespace mlbcc::profile {
 namespace {
+
+using namespace mlbcc::test;
 
 ProcessLife life(uint32_t pid, uint32_t parent, uint64_t begin_ns) {
     ProcessLife made;

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "profile/made.h"
+#include "saved/made.h"
 
 namespace mlbcc::profile {
 namespace {
+
+using namespace mlbcc::test;
 
 saved::Happening held(uint64_t time_ns, uint32_t pid, int64_t bytes) {
     return happening("process", "gpu_memory", time_ns, pid, pid, {{"held", bytes}});

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "profile/made.h"
+#include "saved/made.h"
 
 namespace mlbcc::profile {
 namespace {
+
+using namespace mlbcc::test;
 
 saved::Happening wait(uint64_t end_ns, uint32_t tid, uint64_t waited,
                       std::vector<std::string_view> stack) {

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "profile/made.h"
+#include "saved/made.h"
 
 namespace mlbcc::profile {
 namespace {
+
+using namespace mlbcc::test;
 
 saved::Happening look(uint64_t time, uint32_t pid, int64_t resident, int64_t faults = 0) {
     return happening("process", "memory", time, pid, pid,

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "profile/made.h"
+#include "saved/made.h"
 
 namespace mlbcc::profile {
 namespace {
+
+using namespace mlbcc::test;
 
 saved::Happening exit_of(uint64_t time, uint32_t pid, uint32_t tid, int64_t age,
                          int64_t peak = 4096) {

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "profile/made.h"
+#include "saved/made.h"
 
 namespace mlbcc::profile {
 namespace {
+
+using namespace mlbcc::test;
 
 constexpr uint64_t kSecond = 1'000'000'000;
 constexpr int64_t kMiB = 1 << 20;

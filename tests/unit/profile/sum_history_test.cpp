@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "profile/made.h"
+#include "saved/made.h"
 
 namespace mlbcc::profile {
 namespace {
+
+using namespace mlbcc::test;
 
 using Reasons = std::map<std::string, uint64_t>;
 
@@ -113,7 +115,7 @@ TEST(SumHistories, add_up_whatever_the_cuts) {
                           stat("off the CPU: disk", thread("10"), i, 1)},
                          {off("10", 2, i + 3)}));
     }
-    std::vector<Span> stretches;
+    std::vector<phases::TimeRange> stretches;
     for (uint64_t at = 3; at < 900; at += 37) stretches.push_back({at, at + 37});
     CallReport whole = call_report(history.whole(), CallsOf::system);
     OffCpuReport waits = off_cpu_report(history.whole());

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "profile/made.h"
+#include "saved/made.h"
 
 namespace mlbcc::profile {
 namespace {
+
+using namespace mlbcc::test;
 
 sink::Group thread(const char* pid, const char* tid) {
     return {{"pid", pid}, {"tid", tid}};

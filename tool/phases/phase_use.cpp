@@ -1,10 +1,10 @@
-#include "profile/phase_use.h"
+#include "phases/phase_use.h"
 
 #include <algorithm>
 #include <cmath>
 #include <string_view>
 
-namespace mlbcc::profile {
+namespace mlbcc::phases {
 namespace {
 
 // Sums never go down, but a number of another source may be behind for a moment.
@@ -51,7 +51,7 @@ LookHistory::Look LookHistory::at(uint64_t time_ns, std::optional<uint64_t> begi
     return found;
 }
 
-std::optional<PhaseUse> LookHistory::used(const Span& time,
+std::optional<PhaseUse> LookHistory::used(const TimeRange& time,
                                           std::optional<uint64_t> begin_ns) const {
     if (looks_.empty()) return {};
     const Look first = at(time.begin_ns, begin_ns), last = at(time.end_ns, begin_ns);
@@ -82,4 +82,20 @@ std::vector<MemoryLook> LookHistory::anonymous() const {
     return made;
 }
 
-}  // namespace mlbcc::profile
+static void add_members(sink::JsonWriter& json, const CpuCounters& counters) {
+    sink::member(json, "cycles", counters.cycles);
+    sink::member(json, "instructions", counters.instructions);
+    sink::member(json, "cache_misses", counters.cache_misses);
+    sink::member(json, "branch_misses", counters.branch_misses);
+}
+
+void add_members(sink::JsonWriter& json, const PhaseUse& use) {
+    sink::member(json, "cpu_ns", use.cpu_ns);
+    sink::member(json, "read_bytes", use.read_bytes);
+    sink::member(json, "written_bytes", use.written_bytes);
+    sink::member(json, "memory_growth_bytes", use.memory_growth_bytes);
+    sink::member(json, "peak_resident_bytes", use.peak_resident_bytes);
+    sink::member(json, "counters", use.counters);
+}
+
+}  // namespace mlbcc::phases

@@ -1,10 +1,10 @@
-#include "profile/gpu_steps.h"
+#include "phases/gpu_steps.h"
 
 #include <string_view>
 
 #include <gtest/gtest.h>
 
-namespace mlbcc::profile {
+namespace mlbcc::phases {
 namespace {
 
 constexpr uint32_t kCopy = 1, kWait = 2, kLoad = 3, kSave = 4, kLaunch = 5;
@@ -134,8 +134,8 @@ TEST(FindSteps, of_the_thread_that_calls_most) {
     EXPECT_EQ(found->calls, (std::vector<uint32_t>{kCopy, kWait}));
 }
 
-std::vector<Span> spans_of(const std::vector<uint64_t>& lengths) {
-    std::vector<Span> spans;
+std::vector<TimeRange> spans_of(const std::vector<uint64_t>& lengths) {
+    std::vector<TimeRange> spans;
     uint64_t time = 0;
     for (uint64_t length : lengths) {
         spans.push_back({time, time + length});
@@ -175,4 +175,4 @@ TEST(StepTimes, no_slow_ones_where_little_was_lost) {
 }
 
 }  // namespace
-}  // namespace mlbcc::profile
+}  // namespace mlbcc::phases

@@ -7,16 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "profile/phases.h"
+#include "phases/phases.h"
 
-namespace mlbcc::profile {
+namespace mlbcc::phases {
 
 struct Repeated {
-    std::vector<Span> spans;
+    std::vector<TimeRange> spans;
     size_t first = 0;  // so many of them are a first run
     std::string evidence;
     bool from_beginning = false;  // nothing of its kind came before
-    std::vector<Span> without_first() const;
+    std::vector<TimeRange> without_first() const;
 };
 // By the calls that come again and again, not before `from_ns`; nothing where none do.
 std::optional<Repeated> repeated_calls(const GpuCalls& calls, uint64_t from_ns);
@@ -30,4 +30,4 @@ struct Beginning {
 void cut_by_gpu(const GpuCalls& calls, const Beginning& beginning, uint64_t from_ns,
                 PhaseReport& report);
 
-}  // namespace mlbcc::profile
+}  // namespace mlbcc::phases

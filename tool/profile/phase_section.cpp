@@ -1,29 +1,39 @@
-// What is said of the phases of a job, as text and as JSON.
+#include "profile/phase_section.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "profile/phases.h"
-
 namespace mlbcc::profile {
 
-static void add_members(JsonWriter& json, const CpuCounters& counters) {
-    member(json, "cycles", counters.cycles);
-    member(json, "instructions", counters.instructions);
-    member(json, "cache_misses", counters.cache_misses);
-    member(json, "branch_misses", counters.branch_misses);
+// From the beginning of the trace to the first phase, and from the end of the last, is outside.
+static void share_sums(const SumHistory& sums, const std::vector<ProcessLife>& lives,
+                       PhaseSection& section) {
+    const std::vector<phases::Phase>& all = section.report.phases;
+    if (sums.empty() || all.empty()) return;
+    std::vector<phases::TimeRange> stretches;
+    for (const phases::Phase& phase : all) stretches.push_back(phase.time);
+    std::vector<TimedSums> shared = sums.shared(stretches, lives);
+    section.outside = std::move(shared.back());
+    for (size_t i = 0; i < all.size(); ++i) section.shares[i].sums = std::move(shared[i]);
 }
 
-static void add_members(JsonWriter& json, const PhaseUse& use) {
-    member(json, "cpu_ns", use.cpu_ns);
-    member(json, "read_bytes", use.read_bytes);
-    member(json, "written_bytes", use.written_bytes);
-    member(json, "memory_growth_bytes", use.memory_growth_bytes);
-    member(json, "peak_resident_bytes", use.peak_resident_bytes);
-    member(json, "counters", use.counters);
+PhaseSection phase_section(phases::PhaseReport report, const SumHistory& sums,
+                           const std::vector<ProcessLife>& lives, const GpuUse& gpu_use,
+                           const GpuReport& gpu) {
+    PhaseSection section;
+    section.report = std::move(report);
+    section.shares.resize(section.report.phases.size());
+    share_sums(sums, lives, section);
+    for (size_t i = 0; i < section.shares.size(); ++i)
+        section.shares[i].gpu_memory = memory_in(gpu, section.report.phases[i].time);
+    if (section.report.steps && section.report.other_steps.empty() && gpu.calls.calls > 0)
+        section.launches_per_second = gpu_use.launches_per_second(section.report.steps->time);
+    return section;
 }
 
 static void add_members(JsonWriter& json, const GpuMemoryUse& use) {
@@ -49,65 +59,33 @@ static void add_members(JsonWriter& json, const TimedSums& sums) {
     add_sums(json, sums);
 }
 
-static void add_members(JsonWriter& json, const Span& span) {
-    member(json, "begin_ns", span.begin_ns);
-    member(json, "end_ns", span.end_ns);
-}
-
-static void add_members(JsonWriter& json, const PhaseWork& work) {
-    member(json, "python_files", uint64_t{work.python_files});
-    member(json, "kernel_cache_files", uint64_t{work.cache_files});
-    member(json, "code_loads", uint64_t{work.loads.count});
-    member(json, "code_load_ns", work.loads.time_ns);
-}
-
-static void add_members(JsonWriter& json, const StepReport& steps) {
-    member(json, "pid", steps.pid);
-    add_members(json, steps.time);
-    member(json, "count", uint64_t{steps.count});
-    member(json, "per_second", steps.per_second());
-    member(json, "median_ns", steps.times.median_ns);
-    member(json, "longest_ns", steps.times.longest_ns);
-    objects(json, "slow", steps.times.slow, [&](const SlowStep& step) {
-        member(json, "number", uint64_t{step.number});
-        add_members(json, step.time);
-    });
-}
-
-static void add_members(JsonWriter& json, const Phase& phase) {
-    member(json, "name", phase.name);
-    add_members(json, phase.time);
-    member(json, "begin_evidence", phase.begin_evidence);
-    member(json, "end_evidence", phase.end_evidence);
-    member(json, "work", phase.work);
-    member(json, "used", phase.use);
-    add_sums(json, phase.sums);
-    member(json, "gpu_memory", phase.gpu_memory);
-}
-
-static void add_members(JsonWriter& json, const Growth& growth) {
-    member(json, "bytes_a_repetition", growth.bytes_a_repetition);
-    member(json, "grows", growth.grows);
-    member(json, "repetitions", uint64_t{growth.repetitions});
-}
-
-void add_members(JsonWriter& json, const PhaseReport& phases) {
-    member(json, "pid", phases.pid);
-    member(json, "phases", phases.phases);
-    member(json, "repetitions", phases.repetitions);
-    member(json, "repetition_evidence", phases.repetition_evidence);
-    member(json, "steps", phases.steps);
-    member(json, "launches_per_second", phases.launches_per_second);
-    member(json, "other_steps", phases.other_steps);
-    member(json, "growth", phases.growth);
-    member(json, "outside", phases.outside);
+void add_members(JsonWriter& json, const PhaseSection& section) {
+    const phases::PhaseReport& report = section.report;
+    member(json, "pid", report.pid);
+    json.Key("phases");
+    json.StartArray();
+    for (size_t i = 0; i < report.phases.size(); ++i) {
+        json.StartObject();
+        add_members(json, report.phases[i]);
+        add_sums(json, section.shares[i].sums);
+        member(json, "gpu_memory", section.shares[i].gpu_memory);
+        json.EndObject();
+    }
+    json.EndArray();
+    member(json, "repetitions", report.repetitions);
+    member(json, "repetition_evidence", report.repetition_evidence);
+    member(json, "steps", report.steps);
+    member(json, "launches_per_second", section.launches_per_second);
+    member(json, "other_steps", report.other_steps);
+    member(json, "growth", report.growth);
+    member(json, "outside", section.outside);
 }
 
 namespace {
 
 constexpr size_t kPhases = 40, kCategories = 4, kSlow = 10, kOthers = 16;
 
-std::string used(const PhaseUse& use) {
+std::string used(const phases::PhaseUse& use) {
     std::string text = fmt::format("{} of CPU time", sink::short_duration(use.cpu_ns));
     if (use.read_bytes > 0) text += fmt::format(", {} read", sink::short_bytes(use.read_bytes));
     if (use.written_bytes > 0)
@@ -119,7 +97,7 @@ std::string used(const PhaseUse& use) {
 }
 
 // "1.84 instructions a cycle, 3.10 branch misses in 1000 instructions, ..."
-std::string counted(const CpuCounters& counters) {
+std::string counted(const phases::CpuCounters& counters) {
     std::string text;
     auto add = [&](const std::optional<uint64_t>& part, const std::optional<uint64_t>& of,
                    double scale, int digits, const char* what) {
@@ -135,9 +113,9 @@ std::string counted(const CpuCounters& counters) {
     return text;
 }
 
-bool has_counters(const PhaseReport& report) {
-    return std::ranges::any_of(report.phases,
-                               [](const Phase& one) { return one.use && one.use->counters; });
+bool has_counters(const phases::PhaseReport& report) {
+    return std::ranges::any_of(
+        report.phases, [](const phases::Phase& one) { return one.use && one.use->counters; });
 }
 
 // "1 234 in 12.1 ms, 30 failed: file_io 1 000, memory 200, ..."
@@ -161,19 +139,19 @@ void add_sums(sink::Rows& rows, const TimedSums& sums) {
                           shares_text(sums.time)));
 }
 
-void add_gpu_memory(sink::Rows& rows, const Phase& phase) {
-    const int64_t growth = phase.gpu_memory->growth_bytes;
+void add_gpu_memory(sink::Rows& rows, const PhaseShare& share) {
+    const int64_t growth = share.gpu_memory->growth_bytes;
     std::string text = fmt::format("GPU memory {}{}, {} at most", growth < 0 ? "-" : "+",
                                    sink::short_bytes(static_cast<uint64_t>(std::abs(growth))),
-                                   sink::short_bytes(phase.gpu_memory->peak_bytes));
-    if (phase.sums && phase.sums->gpu.calls > 0) {
-        text += fmt::format(", {} in {}", sink::plural(phase.sums->gpu.calls, "driver call"),
-                            sink::short_duration(phase.sums->gpu.time_ns));
+                                   sink::short_bytes(share.gpu_memory->peak_bytes));
+    if (share.sums && share.sums->gpu.calls > 0) {
+        text += fmt::format(", {} in {}", sink::plural(share.sums->gpu.calls, "driver call"),
+                            sink::short_duration(share.sums->gpu.time_ns));
     }
     rows.line("    " + text);
 }
 
-void add_work(sink::Rows& rows, const PhaseWork& work) {
+void add_work(sink::Rows& rows, const phases::PhaseWork& work) {
     std::string text;
     auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
     if (work.python_files > 0)
@@ -186,7 +164,8 @@ void add_work(sink::Rows& rows, const PhaseWork& work) {
     if (!text.empty()) rows.line("    " + text);
 }
 
-void add_phase(sink::Rows& rows, const Phase& phase, bool has_peak) {
+void add_phase(sink::Rows& rows, const phases::Phase& phase, const PhaseShare& share,
+               bool has_peak) {
     rows.line(fmt::format(
         "  {:<10} {} to {}, {}{}{}", phase.name, sink::short_duration(phase.time.begin_ns),
         sink::short_duration(phase.time.end_ns),
@@ -194,12 +173,12 @@ void add_phase(sink::Rows& rows, const Phase& phase, bool has_peak) {
         phase.use ? ": " + used(*phase.use) : "", has_peak ? "; the peak of memory is here" : ""));
     rows.line("    begins: " + phase.begin_evidence);
     add_work(rows, phase.work);
-    if (phase.sums) add_sums(rows, *phase.sums);
+    if (share.sums) add_sums(rows, *share.sums);
     if (phase.use && phase.use->counters) {
         std::string text = counted(*phase.use->counters);
         if (!text.empty()) rows.line("    " + text);
     }
-    if (phase.gpu_memory) add_gpu_memory(rows, phase);
+    if (share.gpu_memory) add_gpu_memory(rows, share);
 }
 
 std::string rate_text(double per_second) {
@@ -207,14 +186,14 @@ std::string rate_text(double per_second) {
     return fmt::format("one in {:.3g} s", 1 / per_second);
 }
 
-std::string steps_text(const StepReport& steps) {
+std::string steps_text(const phases::StepReport& steps) {
     return fmt::format("{}, {}: median {}, longest {}", sink::plural(steps.count, "repetition"),
                        rate_text(steps.per_second()), sink::short_duration(steps.times.median_ns),
                        sink::short_duration(steps.times.longest_ns));
 }
 
 // In their order, though the longest were found first.
-void add_slow(sink::Rows& rows, const StepTimes& times) {
+void add_slow(sink::Rows& rows, const phases::StepTimes& times) {
     if (times.slow.empty()) return;
     std::vector<size_t> numbers;
     for (size_t i = 0; i < std::min(kSlow, times.slow.size()); ++i)
@@ -229,16 +208,17 @@ void add_slow(sink::Rows& rows, const StepTimes& times) {
                           sink::short_duration(times.slow.front().time.length_ns())));
 }
 
-void add_steps(sink::Rows& rows, const PhaseReport& report) {
+void add_steps(sink::Rows& rows, const PhaseSection& section) {
+    const phases::PhaseReport& report = section.report;
     if (report.steps) {
         std::string text = steps_text(*report.steps);
-        if (report.launches_per_second)
-            text += fmt::format("; {:.0f} launches a second", *report.launches_per_second);
+        if (section.launches_per_second)
+            text += fmt::format("; {:.0f} launches a second", *section.launches_per_second);
         rows.line("    " + text);
         add_slow(rows, report.steps->times);
     }
     for (size_t i = 0; i < std::min(kOthers, report.other_steps.size()); ++i) {
-        const StepReport& other = report.other_steps[i];
+        const phases::StepReport& other = report.other_steps[i];
         rows.line(fmt::format("    process {}, from {} to {}: {}", other.pid,
                               sink::short_duration(other.time.begin_ns),
                               sink::short_duration(other.time.end_ns), steps_text(other)));
@@ -248,11 +228,12 @@ void add_steps(sink::Rows& rows, const PhaseReport& report) {
         rows.line(fmt::format("    and {} more processes", report.other_steps.size() - kOthers));
 }
 
-void add_repetitions(sink::Rows& rows, const PhaseReport& report) {
+void add_repetitions(sink::Rows& rows, const PhaseSection& section) {
+    const phases::PhaseReport& report = section.report;
     rows.line("  repetitions: " + report.repetition_evidence);
-    add_steps(rows, report);
+    add_steps(rows, section);
     if (!report.growth) return;
-    const Growth& growth = *report.growth;
+    const phases::MemoryGrowth& growth = *report.growth;
     if (!growth.grows) {
         rows.line(fmt::format("    memory does not grow from one to the next ({} looked at)",
                               growth.repetitions));
@@ -264,18 +245,19 @@ void add_repetitions(sink::Rows& rows, const PhaseReport& report) {
 
 }  // namespace
 
-void add_rows(sink::Rows& rows, const PhaseReport& report, const MemoryReport& memory) {
+void add_rows(sink::Rows& rows, const PhaseSection& section, const MemoryReport& memory) {
+    const phases::PhaseReport& report = section.report;
     if (report.phases.empty()) return;
-    const Phase* peak = report.at(memory.peak_ns);
+    const phases::Phase* peak = report.at(memory.peak_ns);
     for (size_t i = 0; i < std::min(kPhases, report.phases.size()); ++i) {
-        const Phase& phase = report.phases[i];
-        add_phase(rows, phase, &phase == peak && memory.peak_resident > 0);
+        const phases::Phase& phase = report.phases[i];
+        add_phase(rows, phase, section.shares[i], &phase == peak && memory.peak_resident > 0);
     }
     if (report.phases.size() > kPhases)
         rows.line(fmt::format("  and {} more", report.phases.size() - kPhases));
     if (!has_counters(report))
         rows.line("  counters of the CPU (instructions a cycle, misses): not available here");
-    add_repetitions(rows, report);
+    add_repetitions(rows, section);
 }
 
 }  // namespace mlbcc::profile

@@ -18,17 +18,14 @@
 #include <utility>
 #include <vector>
 
-#include "profile/file_id.h"
-#include "profile/gpu_calls.h"
-#include "profile/gpu_use.h"
-#include "profile/memory_use.h"
-#include "profile/phase_use.h"
-#include "profile/repetitions.h"
-#include "profile/section.h"
-#include "profile/sum_history.h"
+#include "phases/file_key.h"
+#include "phases/gpu_calls.h"
+#include "phases/phase_use.h"
+#include "phases/repetitions.h"
 #include "saved/happening.h"
+#include "sink/json_writer.h"
 
-namespace mlbcc::profile {
+namespace mlbcc::phases {
 
 // What a process did in a phase.
 struct PhaseWork {
@@ -40,18 +37,16 @@ struct Phase {
     // "start_up", "loading", "warm_up", "inference", "cleanup"; "import", "first_run", "steps",
     // "end"; "run"; a mark's
     std::string name;
-    Span time;
+    TimeRange time;
     std::string begin_evidence, end_evidence;  // sentences
     PhaseWork work;
-    std::optional<PhaseUse> use;             // nothing where no look was
-    std::optional<TimedSums> sums;           // of all processes; nothing without looks at sums
-    std::optional<GpuMemoryUse> gpu_memory;  // likewise; nothing where none was held
+    std::optional<PhaseUse> use;  // nothing where no look was
 };
 
 // How the repetitions of a process went.
 struct StepReport {
     uint32_t pid = 0;
-    Span time;
+    TimeRange time;
     size_t count = 0;
     StepTimes times;
     double per_second() const;
@@ -60,13 +55,11 @@ struct StepReport {
 struct PhaseReport {
     uint32_t pid = 0;           // whose phases they are; 0: of none
     std::vector<Phase> phases;  // one after another, without gaps
-    std::vector<Span> repetitions;
+    std::vector<TimeRange> repetitions;
     std::string repetition_evidence;  // what repeats, or that nothing is seen to
     std::optional<StepReport> steps;
-    std::optional<double> launches_per_second;  // by looks in `steps`; of a single process
-    std::vector<StepReport> other_steps;        // of other processes that work on a GPU
-    std::optional<Growth> growth;
-    std::optional<TimedSums> outside;  // the sums before the first phase and after the last
+    std::vector<StepReport> other_steps;  // of other processes that work on a GPU
+    std::optional<MemoryGrowth> growth;
 
     // Ends the phase before it.
     void begin(std::string name, uint64_t time_ns, std::string evidence);
@@ -96,7 +89,7 @@ private:
     };
     struct Process {
         std::optional<uint64_t> begin_ns, end_ns;
-        std::map<FileId, Reading> readings;
+        std::map<FileKey, Reading> readings;
         std::map<uint64_t, int64_t> blocks;  // by address, bytes
         std::vector<MemoryMove> moves;
         bool lost_moves = false;  // there were too many
@@ -108,7 +101,7 @@ private:
         std::vector<uint64_t> python_files, cache_files;  // when they were opened
     };
     struct Loading {
-        Span time;
+        TimeRange time;
         std::string first, last;  // evidence
     };
 
@@ -120,20 +113,20 @@ private:
     uint64_t weights_read(const Process& process) const;
     std::optional<Loading> loading_of(const Process& process) const;
     std::pair<uint32_t, const Process*> whose() const;
-    static void cut_by_marks(const Process& process, Span life, PhaseReport& report);
+    static void cut_by_marks(const Process& process, TimeRange life, PhaseReport& report);
     // These take the time before which nothing was launched.
-    void cut_by_weights(const Process& process, const Loading& loading, Span life,
+    void cut_by_weights(const Process& process, const Loading& loading, TimeRange life,
                         uint64_t launches_ns, PhaseReport& report) const;
-    void cut(const Process& process, Span life, uint64_t launches_ns, PhaseReport& report) const;
+    void cut(const Process& process, TimeRange life, uint64_t launches_ns,
+             PhaseReport& report) const;
     void add_others(uint64_t launches_ns, PhaseReport& report) const;
 
-    std::map<FileId, File> files_;
+    std::map<FileKey, File> files_;
     std::map<uint32_t, Process> processes_;
     std::optional<uint32_t> first_;
 };
 
-// `memory` has its peak in one of them.
-void add_rows(sink::Rows& rows, const PhaseReport& report, const MemoryReport& memory);
-void add_members(JsonWriter& json, const PhaseReport& phases);
+void add_members(sink::JsonWriter& json, const Phase& phase);
+void add_members(sink::JsonWriter& json, const StepReport& steps);
 
-}  // namespace mlbcc::profile
+}  // namespace mlbcc::phases

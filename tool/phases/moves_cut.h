@@ -10,9 +10,9 @@
 #include <optional>
 #include <vector>
 
-#include "profile/repetitions.h"
+#include "phases/repetitions.h"
 
-namespace mlbcc::profile {
+namespace mlbcc::phases {
 
 struct MovesCut {
     uint64_t loaded_ns = 0;
@@ -24,4 +24,4 @@ struct MovesCut {
 // `moves` in the order of time; `last_read_ns`: the end of the last read of weights.
 MovesCut cut_moves(const std::vector<MemoryMove>& moves, uint64_t last_read_ns);
 
-}  // namespace mlbcc::profile
+}  // namespace mlbcc::phases

@@ -1,11 +1,13 @@
-#include "profile/phases.h"
+#include "phases/phases.h"
 
 #include <gtest/gtest.h>
 
-#include "profile/made.h"
+#include "saved/made.h"
 
-namespace mlbcc::profile {
+namespace mlbcc::phases {
 namespace {
+
+using namespace mlbcc::test;
 
 constexpr int64_t kMiB = 1 << 20;
 
@@ -186,4 +188,4 @@ TEST(Phases, marks_of_the_program_win) {
 }
 
 }  // namespace
-}  // namespace mlbcc::profile
+}  // namespace mlbcc::phases

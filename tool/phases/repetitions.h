@@ -11,14 +11,16 @@
 #include <string>
 #include <vector>
 
-namespace mlbcc::profile {
+#include "sink/json_writer.h"
 
-struct Span {
+namespace mlbcc::phases {
+
+struct TimeRange {
     uint64_t begin_ns = 0, end_ns = 0;  // since the trace began
     uint64_t length_ns() const { return end_ns > begin_ns ? end_ns - begin_ns : 0; }
 };
 // Of one span or more.
-uint64_t median_length_ns(std::span<const Span> spans);
+uint64_t median_length_ns(std::span<const TimeRange> spans);
 
 // A large block of memory that a process took from the kernel, or gave back.
 struct MemoryMove {
@@ -41,7 +43,7 @@ struct Period {
 // where memory is taken, if it is.
 std::optional<Period> find_period(const std::vector<MemoryMove>& moves);
 
-struct Growth {
+struct MemoryGrowth {
     double bytes_a_repetition = 0;  // negative: it shrinks
     bool grows = false;             // steadily, and more than looks are off by
     size_t repetitions = 0;         // that were taken into account: not the first, nor the last
@@ -49,7 +51,10 @@ struct Growth {
 
 // A line through the looks at memory that no file is behind, by least squares. Nothing with fewer
 // than eight repetitions, or too few looks.
-std::optional<Growth> growth_of(const std::vector<Span>& repetitions,
-                                const std::vector<MemoryLook>& looks);
+std::optional<MemoryGrowth> growth_of(const std::vector<TimeRange>& repetitions,
+                                      const std::vector<MemoryLook>& looks);
 
-}  // namespace mlbcc::profile
+void add_members(sink::JsonWriter& json, const TimeRange& span);
+void add_members(sink::JsonWriter& json, const MemoryGrowth& growth);
+
+}  // namespace mlbcc::phases

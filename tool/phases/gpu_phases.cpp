@@ -1,4 +1,4 @@
-#include "profile/gpu_phases.h"
+#include "phases/gpu_phases.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,7 +7,7 @@
 
 #include "sink/format.h"
 
-namespace mlbcc::profile {
+namespace mlbcc::phases {
 
 namespace {
 
@@ -23,7 +23,7 @@ void cut_beginning(const GpuCalls& calls, const Beginning& beginning, PhaseRepor
 
 }  // namespace
 
-std::vector<Span> Repeated::without_first() const {
+std::vector<TimeRange> Repeated::without_first() const {
     return {spans.begin() + static_cast<ptrdiff_t>(first), spans.end()};
 }
 
@@ -59,4 +59,4 @@ void cut_by_gpu(const GpuCalls& calls, const Beginning& beginning, uint64_t from
                  fmt::format("code was loaded {}", sink::plural(loads.count, "time")));
 }
 
-}  // namespace mlbcc::profile
+}  // namespace mlbcc::phases

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-namespace mlbcc::profile {
+namespace mlbcc::phases {
 
 enum class FileGroup { weights, python, library, configuration, temporary, other };
 inline constexpr FileGroup kFileGroups[] = {FileGroup::weights,   FileGroup::python,
@@ -15,4 +15,4 @@ inline constexpr FileGroup kFileGroups[] = {FileGroup::weights,   FileGroup::pyt
 FileGroup group_of(std::string_view path);
 std::string_view name_of(FileGroup group);  // as it stands in JSON
 
-}  // namespace mlbcc::profile
+}  // namespace mlbcc::phases

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "profile/repetitions.h"
+#include "phases/repetitions.h"
 
-namespace mlbcc::profile {
+namespace mlbcc::phases {
 
 enum class GpuCallKind {
     start,   // the driver, a context
@@ -24,13 +24,13 @@ enum class GpuCallKind {
 
 struct GpuCall {
     GpuCallKind kind{};
-    Span time;
+    TimeRange time;
     uint32_t tid = 0, name = 0;  // the function, as a number
 };
 
 struct GpuSteps {
     // One directly after another, the last to the end of its last call.
-    std::vector<Span> steps;
+    std::vector<TimeRange> steps;
     // So many at the beginning loaded code and took twice as long as the one in the middle, or
     // more: the first run.
     size_t first = 0;
@@ -46,7 +46,7 @@ std::optional<GpuSteps> find_steps(const std::vector<GpuCall>& calls, uint64_t f
 
 struct SlowStep {
     size_t number = 0;  // counted from 0
-    Span time;
+    TimeRange time;
 };
 struct StepTimes {
     uint64_t median_ns = 0, longest_ns = 0;
@@ -55,6 +55,6 @@ struct StepTimes {
     // those like the last of these; none where all that is less than a hundredth of the time.
     std::vector<SlowStep> slow;
 };
-StepTimes times_of(const std::vector<Span>& steps);
+StepTimes times_of(const std::vector<TimeRange>& steps);
 
-}  // namespace mlbcc::profile
+}  // namespace mlbcc::phases

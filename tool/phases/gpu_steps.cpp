@@ -1,10 +1,10 @@
-#include "profile/gpu_steps.h"
+#include "phases/gpu_steps.h"
 
 #include <algorithm>
 #include <iterator>
 #include <map>
 
-namespace mlbcc::profile {
+namespace mlbcc::phases {
 namespace {
 
 constexpr size_t kLeast = 4;             // steps
@@ -111,11 +111,11 @@ std::optional<Pattern> best_pattern(const Calls& tokens, uint64_t from_ns) {
 
 // Each step begins with the first call behind the wait that ended the one before; without one, the
 // wait itself says nothing of where it began, and it begins there.
-std::vector<Span> steps_by_wait(const Calls& tokens, const Pattern& pattern) {
-    std::vector<Span> steps;
+std::vector<TimeRange> steps_by_wait(const Calls& tokens, const Pattern& pattern) {
+    std::vector<TimeRange> steps;
     for (size_t i = 1; i < pattern.at.size(); ++i) {
         size_t before = pattern.at[i - 1];
-        const Span& next = tokens[before + 1].time;
+        const TimeRange& next = tokens[before + 1].time;
         bool is_wait = before + 1 == pattern.at[i];
         steps.push_back({is_wait ? tokens[before].time.end_ns : next.begin_ns, 0});
         if (i > 1) steps[i - 2].end_ns = steps[i - 1].begin_ns;
@@ -126,8 +126,8 @@ std::vector<Span> steps_by_wait(const Calls& tokens, const Pattern& pattern) {
 
 // The step that ends with the first wait: from the calls before it that are those of a step; else
 // it takes as long as others do, but for what came before it.
-Span first_by_wait(const Calls& calls, const Calls& tokens, const Pattern& pattern,
-                   const Span& next, uint64_t median_ns) {
+TimeRange first_by_wait(const Calls& calls, const Calls& tokens, const Pattern& pattern,
+                        const TimeRange& next, uint64_t median_ns) {
     size_t wait = pattern.at.front(), first = wait;
     for (auto name = pattern.inside.rbegin(); name != pattern.inside.rend() && first > 0; ++name) {
         if (tokens[first - 1].name != *name) break;
@@ -143,8 +143,8 @@ Span first_by_wait(const Calls& calls, const Calls& tokens, const Pattern& patte
     return {std::min(begin_ns, tokens[wait].time.begin_ns), next.begin_ns};
 }
 
-std::vector<Span> steps_by_submit(const Calls& tokens, const Pattern& pattern) {
-    std::vector<Span> steps;
+std::vector<TimeRange> steps_by_submit(const Calls& tokens, const Pattern& pattern) {
+    std::vector<TimeRange> steps;
     for (size_t at : pattern.at) {
         uint64_t begin_ns = tokens[at].time.begin_ns;
         if (!steps.empty()) steps.back().end_ns = begin_ns;
@@ -158,10 +158,10 @@ std::vector<Span> steps_by_submit(const Calls& tokens, const Pattern& pattern) {
     return steps;
 }
 
-size_t first_run(const Calls& calls, const std::vector<Span>& steps) {
+size_t first_run(const Calls& calls, const std::vector<TimeRange>& steps) {
     uint64_t slow_ns = 2 * median_length_ns(steps);
     size_t first = 0;
-    auto loads = [&](const Span& step) {
+    auto loads = [&](const TimeRange& step) {
         return std::ranges::any_of(calls, [&](const GpuCall& call) {
             return call.kind == GpuCallKind::load && step.begin_ns <= call.time.begin_ns &&
                    call.time.begin_ns < step.end_ns;
@@ -184,8 +184,8 @@ std::optional<GpuSteps> find_steps(const std::vector<GpuCall>& calls, uint64_t f
     uint32_t name = tokens[pattern->at.front()].name;
     if (pattern->ends) {
         found.steps = steps_by_wait(tokens, *pattern);
-        Span first = first_by_wait(calls, tokens, *pattern, found.steps.front(),
-                                   median_length_ns(found.steps));
+        TimeRange first = first_by_wait(calls, tokens, *pattern, found.steps.front(),
+                                        median_length_ns(found.steps));
         found.steps.insert(found.steps.begin(), first);
         found.calls.push_back(name);
     } else {
@@ -196,11 +196,11 @@ std::optional<GpuSteps> find_steps(const std::vector<GpuCall>& calls, uint64_t f
     return found;
 }
 
-StepTimes times_of(const std::vector<Span>& steps) {
+StepTimes times_of(const std::vector<TimeRange>& steps) {
     StepTimes times;
     if (steps.empty()) return times;
     times.median_ns = median_length_ns(steps);
-    times.longest_ns = std::ranges::max(steps, {}, &Span::length_ns).length_ns();
+    times.longest_ns = std::ranges::max(steps, {}, &TimeRange::length_ns).length_ns();
     auto longer = [&](const SlowStep& step) {
         return static_cast<double>(step.time.length_ns() - times.median_ns);
     };
@@ -227,4 +227,4 @@ StepTimes times_of(const std::vector<Span>& steps) {
     return times;
 }
 
-}  // namespace mlbcc::profile
+}  // namespace mlbcc::phases

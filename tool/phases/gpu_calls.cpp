@@ -1,4 +1,4 @@
-#include "profile/gpu_calls.h"
+#include "phases/gpu_calls.h"
 
 #include <algorithm>
 #include <string_view>
@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace mlbcc::profile {
+namespace mlbcc::phases {
 namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;
@@ -62,7 +62,7 @@ uint64_t GpuCalls::begin_ns() const {
     return begin_ns;
 }
 
-GpuCalls::Loads GpuCalls::loads_in(const Span& time) const {
+GpuCalls::Loads GpuCalls::loads_in(const TimeRange& time) const {
     Loads loads;
     for (const GpuCall& call : calls_) {
         if (call.kind != GpuCallKind::load || call.time.begin_ns < time.begin_ns ||
@@ -102,4 +102,4 @@ std::string GpuCalls::names_of(const std::vector<uint32_t>& calls) const {
     return told.size() > kNames ? text + ", ..." : text;
 }
 
-}  // namespace mlbcc::profile
+}  // namespace mlbcc::phases

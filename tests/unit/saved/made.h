@@ -1,4 +1,4 @@
-// Events and sums made by hand, for the findings of a profile.
+// Events and sums made by hand, for what is found in a trace.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 #include "saved/happening.h"
 #include "sink/sink.h"
 
-namespace mlbcc::profile {
+namespace mlbcc::test {
 
 using Arguments = std::vector<saved::Happening::Argument>;
 
@@ -36,4 +36,4 @@ inline sink::Stat stat(std::string label, sink::Group by, uint64_t value, uint64
     return made;
 }
 
-}  // namespace mlbcc::profile
+}  // namespace mlbcc::test

@@ -9,26 +9,26 @@
 
 #include "saved/happening.h"
 
-namespace mlbcc::profile {
+namespace mlbcc::phases {
 
-struct FileId {
+struct FileKey {
     uint64_t inode = 0, device = 0;
     uint64_t generation = 0;  // of the inode, which a file system chooses anew for each file
-    bool operator==(const FileId&) const = default;
-    bool operator<(const FileId& other) const {
+    bool operator==(const FileKey&) const = default;
+    bool operator<(const FileKey& other) const {
         return std::tie(inode, device, generation) <
                std::tie(other.inode, other.device, other.generation);
     }
 
     // By the names that rules give them.
     static std::vector<std::string_view> keys() { return {"inode", "device", "generation"}; }
-    static FileId of(const std::vector<uint64_t>& values) {
+    static FileKey of(const std::vector<uint64_t>& values) {
         return {values[0], values[1], values[2]};
     }
     // Of an event that has("inode").
-    static FileId of(const saved::Happening& one) {
+    static FileKey of(const saved::Happening& one) {
         return {one.natural("inode"), one.natural("device"), one.natural("generation")};
     }
 };
 
-}  // namespace mlbcc::profile
+}  // namespace mlbcc::phases

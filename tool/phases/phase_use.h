@@ -9,10 +9,11 @@
 #include <optional>
 #include <vector>
 
-#include "profile/repetitions.h"
+#include "phases/repetitions.h"
 #include "saved/happening.h"
+#include "sink/json_writer.h"
 
-namespace mlbcc::profile {
+namespace mlbcc::phases {
 
 // The CPU's own; those that the machine has.
 struct CpuCounters {
@@ -35,7 +36,7 @@ public:
     // A process.memory.
     void add(const saved::Happening& one);
     // `begin_ns`: of the process; nothing if it was there before the trace.
-    std::optional<PhaseUse> used(const Span& time, std::optional<uint64_t> begin_ns) const;
+    std::optional<PhaseUse> used(const TimeRange& time, std::optional<uint64_t> begin_ns) const;
     // Memory that no file is behind.
     std::vector<MemoryLook> anonymous() const;
 
@@ -63,4 +64,6 @@ private:
     std::array<bool, kSums> known_{};  // some look had it
 };
 
-}  // namespace mlbcc::profile
+void add_members(sink::JsonWriter& json, const PhaseUse& use);
+
+}  // namespace mlbcc::phases

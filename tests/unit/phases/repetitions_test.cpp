@@ -1,14 +1,16 @@
-#include "profile/repetitions.h"
+#include "phases/repetitions.h"
 
 #include <gtest/gtest.h>
 
-#include "profile/moves_cut.h"
-#include "profile/phase_use.h"
+#include "phases/moves_cut.h"
+#include "phases/phase_use.h"
 
-#include "profile/made.h"
+#include "saved/made.h"
 
-namespace mlbcc::profile {
+namespace mlbcc::phases {
 namespace {
+
+using namespace mlbcc::test;
 
 constexpr int64_t kMiB = 1 << 20;
 
@@ -42,8 +44,8 @@ TEST(FindPeriod, three_times_are_none_and_neither_is_what_is_a_small_part) {
     EXPECT_FALSE(find_period({}));
 }
 
-std::vector<Span> repetitions_of(size_t count) {
-    std::vector<Span> spans;
+std::vector<TimeRange> repetitions_of(size_t count) {
+    std::vector<TimeRange> spans;
     for (uint64_t i = 0; i < count; ++i) spans.push_back({1000 + 100 * i, 1100 + 100 * i});
     return spans;
 }
@@ -58,27 +60,28 @@ std::vector<MemoryLook> looks_of(size_t repetitions, uint64_t leak, uint64_t noi
     return looks;
 }
 
-TEST(Growth, of_a_leak_is_told_within_five_percent) {
-    std::optional<Growth> growth = growth_of(repetitions_of(30), looks_of(30, 1'000'000, 50'000));
+TEST(MemoryGrowth, of_a_leak_is_told_within_five_percent) {
+    std::optional<MemoryGrowth> growth =
+        growth_of(repetitions_of(30), looks_of(30, 1'000'000, 50'000));
     ASSERT_TRUE(growth);
     EXPECT_TRUE(growth->grows);
     EXPECT_NEAR(growth->bytes_a_repetition, 1e6, 5e4);
     EXPECT_EQ(growth->repetitions, 28u);
 }
 
-TEST(Growth, is_none_where_memory_only_goes_up_and_down) {
-    std::optional<Growth> growth = growth_of(repetitions_of(30), looks_of(30, 0, 4 * kMiB));
+TEST(MemoryGrowth, is_none_where_memory_only_goes_up_and_down) {
+    std::optional<MemoryGrowth> growth = growth_of(repetitions_of(30), looks_of(30, 0, 4 * kMiB));
     ASSERT_TRUE(growth);
     EXPECT_FALSE(growth->grows);
 }
 
-TEST(Growth, of_less_than_looks_are_off_by_is_none) {
-    std::optional<Growth> growth = growth_of(repetitions_of(30), looks_of(30, 1000, 0));
+TEST(MemoryGrowth, of_less_than_looks_are_off_by_is_none) {
+    std::optional<MemoryGrowth> growth = growth_of(repetitions_of(30), looks_of(30, 1000, 0));
     ASSERT_TRUE(growth);
     EXPECT_FALSE(growth->grows);
 }
 
-TEST(Growth, of_few_repetitions_is_not_known) {
+TEST(MemoryGrowth, of_few_repetitions_is_not_known) {
     EXPECT_FALSE(growth_of(repetitions_of(9), looks_of(9, 1'000'000, 0)));
     EXPECT_FALSE(growth_of(repetitions_of(30), {}));
 }
@@ -165,4 +168,4 @@ TEST(LookHistory, of_too_many_looks_every_other_goes) {
 }
 
 }  // namespace
-}  // namespace mlbcc::profile
+}  // namespace mlbcc::phases

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "profile/gpu_steps.h"
+#include "phases/gpu_steps.h"
 #include "saved/happening.h"
 
-namespace mlbcc::profile {
+namespace mlbcc::phases {
 
 class GpuCalls {
 public:
@@ -32,7 +32,7 @@ public:
         size_t count = 0;
         uint64_t time_ns = 0;
     };
-    Loads loads_in(const Span& time) const;
+    Loads loads_in(const TimeRange& time) const;
     // When the first loads of code, which follow one another closely, are over; nothing without.
     std::optional<uint64_t> loaded_ns() const;
     std::optional<GpuSteps> steps(uint64_t from_ns) const;
@@ -48,4 +48,4 @@ private:
     std::vector<GpuCall> calls_;
 };
 
-}  // namespace mlbcc::profile
+}  // namespace mlbcc::phases

@@ -1,8 +1,8 @@
-#include "profile/file_group.h"
+#include "phases/file_group.h"
 
 #include "text/glob.h"
 
-namespace mlbcc::profile {
+namespace mlbcc::phases {
 namespace {
 
 struct Row {
@@ -79,4 +79,4 @@ std::string_view name_of(FileGroup group) {
     return "";
 }
 
-}  // namespace mlbcc::profile
+}  // namespace mlbcc::phases

@@ -1,4 +1,4 @@
-#include "profile/phases.h"
+#include "phases/phases.h"
 
 #include <algorithm>
 #include <iterator>
@@ -6,12 +6,12 @@
 
 #include <fmt/format.h>
 
-#include "profile/file_group.h"
-#include "profile/gpu_phases.h"
-#include "profile/moves_cut.h"
+#include "phases/file_group.h"
+#include "phases/gpu_phases.h"
+#include "phases/moves_cut.h"
 #include "sink/format.h"
 
-namespace mlbcc::profile {
+namespace mlbcc::phases {
 
 namespace {
 
@@ -22,15 +22,15 @@ constexpr uint64_t kCleanupPart = 4;   // less than this part of the weights' si
 constexpr std::string_view kAmbiguous[] = {"", "zip", "pickle"};
 
 // A first one that takes twice as long as the one in the middle is another work.
-bool is_warm_up(const std::vector<Span>& repetitions) {
+bool is_warm_up(const std::vector<TimeRange>& repetitions) {
     if (repetitions.size() < 4) return false;
-    const std::span<const Span> others = std::span(repetitions).subspan(1);
+    const std::span<const TimeRange> others = std::span(repetitions).subspan(1);
     return repetitions.front().length_ns() >= 2 * median_length_ns(others);
 }
 
-std::vector<Span> spans_of(const Period& period, const std::vector<MemoryMove>& moves,
-                           uint64_t end_ns) {
-    std::vector<Span> spans;
+std::vector<TimeRange> spans_of(const Period& period, const std::vector<MemoryMove>& moves,
+                                uint64_t end_ns) {
+    std::vector<TimeRange> spans;
     for (size_t i = 0; i < period.count; ++i) {
         uint64_t begin_ns = moves[period.first + i * period.length].time_ns;
         if (!spans.empty()) spans.back().end_ns = begin_ns;
@@ -51,7 +51,7 @@ Repeated repeated_blocks(const Period& period, const std::vector<MemoryMove>& mo
 }
 
 void add_inference(PhaseReport& report, const std::string& evidence,
-                   const std::optional<Repeated>& repeated, Span time) {
+                   const std::optional<Repeated>& repeated, TimeRange time) {
     if (!repeated) {
         report.repetition_evidence = "no repetition is seen: the program makes no calls that repeat"
                                      " regularly, and no marks";
@@ -80,12 +80,12 @@ bool is_kernel_cache(std::string_view path) {
         kParts, [&](std::string_view part) { return path.find(part) != std::string_view::npos; });
 }
 
-size_t count_in(const std::vector<uint64_t>& times_ns, const Span& time) {
+size_t count_in(const std::vector<uint64_t>& times_ns, const TimeRange& time) {
     return static_cast<size_t>(std::ranges::count_if(
         times_ns, [&](uint64_t one) { return time.begin_ns <= one && one < time.end_ns; }));
 }
 
-StepReport steps_of(uint32_t pid, const std::vector<Span>& repetitions) {
+StepReport steps_of(uint32_t pid, const std::vector<TimeRange>& repetitions) {
     return {pid,
             {repetitions.front().begin_ns, repetitions.back().end_ns},
             repetitions.size(),
@@ -158,7 +158,7 @@ void Phases::add_open(Process& process, const saved::Happening& one) {
 
 void Phases::add_file(const saved::Happening& one) {
     if (!one.has("inode")) return;
-    const FileId id = FileId::of(one);
+    const FileKey id = FileKey::of(one);
     if (one.name == "open") {
         File& file = files_[id];
         if (file.path.empty()) file.path = one.text("path");
@@ -257,9 +257,9 @@ std::pair<uint32_t, const Phases::Process*> Phases::whose() const {
     return found;
 }
 
-void Phases::cut_by_marks(const Process& process, Span life, PhaseReport& report) {
+void Phases::cut_by_marks(const Process& process, TimeRange life, PhaseReport& report) {
     report.begin("start_up", life.begin_ns, "the process begins");
-    std::vector<Span> repetitions;
+    std::vector<TimeRange> repetitions;
     auto keep = [&] {
         if (repetitions.size() > report.repetitions.size()) report.repetitions = repetitions;
         repetitions.clear();
@@ -280,7 +280,7 @@ void Phases::cut_by_marks(const Process& process, Span life, PhaseReport& report
             : fmt::format("the same mark comes {} times", report.repetitions.size());
 }
 
-void Phases::cut_by_weights(const Process& process, const Loading& loading, Span life,
+void Phases::cut_by_weights(const Process& process, const Loading& loading, TimeRange life,
                             uint64_t launches_ns, PhaseReport& report) const {
     report.begin("start_up", life.begin_ns, "the process begins");
     report.begin("loading", loading.time.begin_ns, loading.first);
@@ -309,7 +309,7 @@ void Phases::cut_by_weights(const Process& process, const Loading& loading, Span
                              sink::short_bytes(cut.freed_at_end)));
 }
 
-void Phases::cut(const Process& process, Span life, uint64_t launches_ns,
+void Phases::cut(const Process& process, TimeRange life, uint64_t launches_ns,
                  PhaseReport& report) const {
     if (!process.marks.empty()) return cut_by_marks(process, life, report);
     std::optional<Loading> loading = loading_of(process);
@@ -338,7 +338,7 @@ PhaseReport Phases::report(uint64_t end_ns, uint64_t launches_ns) const {
     auto [pid, process] = whose();
     if (process == nullptr) return report;
     report.pid = pid;
-    Span life{process->begin_ns.value_or(0), process->end_ns.value_or(end_ns)};
+    TimeRange life{process->begin_ns.value_or(0), process->end_ns.value_or(end_ns)};
     cut(*process, life, launches_ns, report);
     report.phases.back().time.end_ns = life.end_ns;
     report.phases.back().end_evidence = process->end_ns ? "the process ends" : "the trace ends";
@@ -354,4 +354,33 @@ PhaseReport Phases::report(uint64_t end_ns, uint64_t launches_ns) const {
     return report;
 }
 
-}  // namespace mlbcc::profile
+static void add_members(sink::JsonWriter& json, const PhaseWork& work) {
+    sink::member(json, "python_files", uint64_t{work.python_files});
+    sink::member(json, "kernel_cache_files", uint64_t{work.cache_files});
+    sink::member(json, "code_loads", uint64_t{work.loads.count});
+    sink::member(json, "code_load_ns", work.loads.time_ns);
+}
+
+void add_members(sink::JsonWriter& json, const Phase& phase) {
+    sink::member(json, "name", phase.name);
+    add_members(json, phase.time);
+    sink::member(json, "begin_evidence", phase.begin_evidence);
+    sink::member(json, "end_evidence", phase.end_evidence);
+    sink::member(json, "work", phase.work);
+    sink::member(json, "used", phase.use);
+}
+
+void add_members(sink::JsonWriter& json, const StepReport& steps) {
+    sink::member(json, "pid", steps.pid);
+    add_members(json, steps.time);
+    sink::member(json, "count", uint64_t{steps.count});
+    sink::member(json, "per_second", steps.per_second());
+    sink::member(json, "median_ns", steps.times.median_ns);
+    sink::member(json, "longest_ns", steps.times.longest_ns);
+    sink::objects(json, "slow", steps.times.slow, [&](const SlowStep& step) {
+        sink::member(json, "number", uint64_t{step.number});
+        add_members(json, step.time);
+    });
+}
+
+}  // namespace mlbcc::phases

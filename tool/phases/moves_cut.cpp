@@ -1,9 +1,9 @@
-#include "profile/moves_cut.h"
+#include "phases/moves_cut.h"
 
 #include <algorithm>
 #include <iterator>
 
-namespace mlbcc::profile {
+namespace mlbcc::phases {
 namespace {
 
 bool gives_back(const MemoryMove& move) {
@@ -69,4 +69,4 @@ MovesCut cut_moves(const std::vector<MemoryMove>& moves, uint64_t last_read_ns) 
     return cut;
 }
 
-}  // namespace mlbcc::profile
+}  // namespace mlbcc::phases

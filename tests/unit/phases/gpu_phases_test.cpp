@@ -1,12 +1,14 @@
 // The phases of a job that works on a GPU and reads no weights, from its events.
 #include <gtest/gtest.h>
 
-#include "profile/phases.h"
+#include "phases/phases.h"
 
-#include "profile/made.h"
+#include "saved/made.h"
 
-namespace mlbcc::profile {
+namespace mlbcc::phases {
 namespace {
+
+using namespace mlbcc::test;
 
 constexpr uint64_t kMs = 1'000'000;
 
@@ -136,4 +138,4 @@ TEST(GpuPhases, steps_on_the_gpu_are_the_repetitions_of_inference) {
 }
 
 }  // namespace
-}  // namespace mlbcc::profile
+}  // namespace mlbcc::phases
