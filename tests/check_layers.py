@@ -19,13 +19,13 @@ MAX_TEXT = 100  # characters of a line of text
 MAX_FOLDER = 40  # sources in a folder of tool/
 
 # Folders that are larger still, with their sizes. A row shrinks with its folder, and goes with the rest.
-WIDE = {"compiler": 47}
+WIDE = {}
 
 # Names that types of two folders still share.
 SAME_NAMES = {
     "CallReport", "Capture", "Clause", "Field", "Findings", "FunctionTime", "KernelFunction",
     "KernelName", "KernelTypes", "Largest", "Loaded", "LoadedProgram", "Lost", "Names", "Origin", "PidNamespace",
-    "Place", "Record", "RecordField", "RuleSet", "TypeTable", "Value", "Work", "Worker", "Writer",
+    "Place", "Record", "RuleSet", "Value", "Work", "Worker", "Writer",
 }
 
 # A folder of tool/ -> the folders that it may include (and, through them, theirs).
@@ -57,7 +57,8 @@ NEEDS = {
     "account": ["load", "sink"],
     "session": ["account", "python", "terminal", "exports"],
     "commands": ["session", "view"],
-    "compiler": ["text"],
+    "ctypes": ["text"],
+    "compiler": ["ctypes"],
     "doctor": ["session"],
     "cli": ["commands"],
     "": ["cli", "doctor"],  # main.cpp
@@ -71,6 +72,7 @@ PUBLIC = {
     "bpf": {"abilities.h", "bundle.h", "hit_cost.h", "kernel.h", "compiler.h", "remembering_compiler.h"},
     "symbols": {"stacks.h", "symbolize.h"},
     "event": {"event.h", "pipeline.h", "record.h"},
+    "ctypes": {"clang_text.h", "declarations.h", "translation_unit.h", "types_json.h"},
     "sink": {"sink.h", "cost_text.h", "layers.h", "frames.h",
              "json_writer.h", "summary_text.h", "json.h", "buffer.h", "format.h", "output_file.h", "folded.h"},
     "saved": {"saved_trace.h", "saved_summary.h", "happening.h", "input.h", "json_line.h"},
@@ -103,7 +105,7 @@ RESERVED = [
      r'"base/(read_file|open_file|create_file|file_cache|living_thread|debug_files)\.h")|'
      r"\b(open_file|fopen|openat|(?<!\w)::open|opendir)\s*\(", set(NEEDS) - PURE),
     ("libbcc, clang or LLVM", r'#\s*include\s*[<"](bcc/|bcc_|clang-c/|clang/|llvm-c/|llvm/)',
-     {"compiler"}),
+     {"compiler", "ctypes"}),
     ("BPF system calls", r'#\s*include\s*<(bpf/bpf\.h|bpf/libbpf\.h|linux/bpf\.h)>|'
      r"\b(__NR_bpf|SYS_bpf)\b", {"bpf", "compiler"}),
     # process/ has the counters of a process, which no BPF program sees.

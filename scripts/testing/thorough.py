@@ -4,7 +4,7 @@ kernel into tests/thorough.txt, a line a folder."""
 import hashlib
 
 # What virtual machines with other kernels would find a mistake in.
-WATCHED = ("probe_templates", "tool/bpf", "tool/codegen", "tool/compiler", "tool/load/attach_points*",
+WATCHED = ("probe_templates", "tool/bpf", "tool/codegen", "tool/compiler", "tool/ctypes", "tool/load/attach_points*",
            "tool/load/features*", "tool/load/loade*", "tool/load/program_load*")
 HEAD = "# Written by a green `scripts/test.sh --thorough`: hashes of what it ran with.\n"
 

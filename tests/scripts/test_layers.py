@@ -44,7 +44,7 @@ class Layers(unittest.TestCase):
             return list(check_reserved(folder, Path("f.cpp"), code))
         self.assertEqual(found("compiler", "#include <bcc/BPFModule.h>"), [])
         self.assertEqual(found("bpf", "#include <bcc/BPFModule.h>"),
-                         ["f.cpp:1: only compiler/ may use libbcc, clang or LLVM"])
+                         ["f.cpp:1: only compiler/, ctypes/ may use libbcc, clang or LLVM"])
         self.assertEqual(found("sink", "x;\n#include <bpf/bpf.h>"),
                          ["f.cpp:2: only bpf/, compiler/ may use BPF system calls"])
         self.assertEqual(found("bpf", "#include <bpf/bpf.h>"), [])

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "bpf/json_fields.h"
+#include "text/json.h"
 
 namespace mlbcc::bpf {
 namespace {
@@ -36,27 +36,27 @@ Result<Bundle> Bundle::read(std::string bytes) {
     if (size > made.bytes_.size() - sizeof size) return broken();
     rapidjson::Document head;
     head.Parse(made.bytes_.data() + sizeof size, size);
-    if (head.HasParseError() || !is_list_of_objects(field(head, "maps")) ||
-        !is_list_of_objects(field(head, "programs")))
+    if (head.HasParseError() || !is_list_of_objects(json::field(head, "maps")) ||
+        !is_list_of_objects(json::field(head, "programs")))
         return broken();
-    for (const rapidjson::Value* one : list_of(head, "maps")) {
+    for (const rapidjson::Value* one : json::list_of(head, "maps")) {
         CompiledMap& map = made.maps_.emplace_back();
-        map.name = text_of(*one, "name");
-        map.type = u32_of(*one, "type");
-        map.key_size = u32_of(*one, "key_size");
-        map.value_size = u32_of(*one, "value_size");
-        map.max_entries = u32_of(*one, "max_entries");
-        map.flags = u32_of(*one, "flags");
+        map.name = json::text_of(*one, "name");
+        map.type = json::u32_of(*one, "type");
+        map.key_size = json::u32_of(*one, "key_size");
+        map.value_size = json::u32_of(*one, "value_size");
+        map.max_entries = json::u32_of(*one, "max_entries");
+        map.flags = json::u32_of(*one, "flags");
     }
     size_t begin = sizeof size + size;
-    for (const rapidjson::Value* one : list_of(head, "programs")) {
+    for (const rapidjson::Value* one : json::list_of(head, "programs")) {
         Program& program = made.programs_.emplace_back();
-        program.name = text_of(*one, "name");
-        program.type = u32_of(*one, "type");
-        if (field(*one, "attach_type") != nullptr)
-            program.attach_type = u32_of(*one, "attach_type");
+        program.name = json::text_of(*one, "name");
+        program.type = json::u32_of(*one, "type");
+        if (json::field(*one, "attach_type") != nullptr)
+            program.attach_type = json::u32_of(*one, "attach_type");
         program.begin = begin;
-        program.count = u32_of(*one, "insns");
+        program.count = json::u32_of(*one, "insns");
         begin += program.count * sizeof(bpf_insn);
     }
     if (begin != made.bytes_.size()) return broken();

@@ -1,6 +1,6 @@
 #include "bpf/compiler_json.h"
 
-#include "bpf/json_fields.h"
+#include "text/json.h"
 
 #include <rapidjson/document.h>
 #include <rapidjson/stringbuffer.h>
@@ -112,13 +112,14 @@ Error broken_reply() {
 }
 
 Error failure_of(const Value& reply) {
-    return Error{text_of(reply, "error"), static_cast<int>(number_of(reply, "code")), {}};
+    return Error{
+        json::text_of(reply, "error"), static_cast<int>(json::number_of(reply, "code")), {}};
 }
 
 // [[0,12,"r6 = r1"],...]
 std::vector<ListedInstruction> listing_of(const Value& object) {
     std::vector<ListedInstruction> listing;
-    for (const Value* one : list_of(object, "listing")) {
+    for (const Value* one : json::list_of(object, "listing")) {
         bool whole = one->IsArray() && one->Size() == 3 && (*one)[0].IsUint() &&
                      (*one)[1].IsUint() && (*one)[2].IsString();
         if (whole)
@@ -128,18 +129,18 @@ std::vector<ListedInstruction> listing_of(const Value& object) {
 }
 
 CompileError compile_error(const Value& reply) {
-    bool load = text_of(reply, "stage") == "load";
+    bool load = json::text_of(reply, "stage") == "load";
     return CompileError{load ? CompileError::Stage::load : CompileError::Stage::compile,
-                        text_of(reply, "error"),
-                        static_cast<int>(number_of(reply, "code")),
-                        text_of(reply, "program"),
-                        text_of(reply, "log"),
+                        json::text_of(reply, "error"),
+                        static_cast<int>(json::number_of(reply, "code")),
+                        json::text_of(reply, "program"),
+                        json::text_of(reply, "log"),
                         listing_of(reply)};
 }
 
 // The descriptor that "fd" counts; none where it is absent.
 Result<UniqueFd> take_fd(const Value& object, std::vector<UniqueFd>& fds) {
-    const Value* index = field(object, "fd");
+    const Value* index = json::field(object, "fd");
     if (index == nullptr) return UniqueFd();
     if (!index->IsUint64() || index->GetUint64() >= fds.size()) return broken_reply();
     return std::move(fds[index->GetUint64()]);
@@ -157,42 +158,42 @@ Result<std::string> content_of(const UniqueFd& file) {
 Result<CompiledMap> read_map(const Value& value, std::vector<UniqueFd>& fds) {
     auto fd = take_fd(value, fds);
     if (!fd) return fd.error();
-    return CompiledMap{text_of(value, "name"),      u32_of(value, "id"),
-                       u32_of(value, "type"),       u32_of(value, "key_size"),
-                       u32_of(value, "value_size"), u32_of(value, "max_entries"),
-                       u32_of(value, "flags"),      std::move(*fd)};
+    return CompiledMap{json::text_of(value, "name"),      json::u32_of(value, "id"),
+                       json::u32_of(value, "type"),       json::u32_of(value, "key_size"),
+                       json::u32_of(value, "value_size"), json::u32_of(value, "max_entries"),
+                       json::u32_of(value, "flags"),      std::move(*fd)};
 }
 
 Result<CompiledProgram> read_program(const Value& value, std::vector<UniqueFd>& fds) {
     auto fd = take_fd(value, fds);
     if (!fd) return fd.error();
-    return CompiledProgram{text_of(value, "name"), u32_of(value, "insns"), listing_of(value),
-                           std::move(*fd)};
+    return CompiledProgram{json::text_of(value, "name"), json::u32_of(value, "insns"),
+                           listing_of(value), std::move(*fd)};
 }
 
 Result<CompileResult> read_success(const Value& reply, std::vector<UniqueFd>& fds) {
     Compiled compiled;
-    for (const Value* value : list_of(reply, "maps")) {
+    for (const Value* value : json::list_of(reply, "maps")) {
         auto map = read_map(*value, fds);
         if (!map) return map.error();
         compiled.maps.push_back(std::move(*map));
     }
-    for (const Value* value : list_of(reply, "programs")) {
+    for (const Value* value : json::list_of(reply, "programs")) {
         auto program = read_program(*value, fds);
         if (!program) return program.error();
         compiled.programs.push_back(std::move(*program));
     }
-    compiled.warnings = text_of(reply, "log");
-    if (field(reply, "bundle") != nullptr) {
-        const uint64_t index = number_of(reply, "bundle");
+    compiled.warnings = json::text_of(reply, "log");
+    if (json::field(reply, "bundle") != nullptr) {
+        const uint64_t index = json::number_of(reply, "bundle");
         if (index >= fds.size()) return broken_reply();
         auto bundle = content_of(fds[index]);
         if (!bundle) return bundle.error();
         compiled.bundle = std::move(*bundle);
     }
-    if (const Value* timings = field(reply, "timings")) {
-        compiled.compile_ms = real_of(*timings, "compile_ms");
-        compiled.load_ms = real_of(*timings, "load_ms");
+    if (const Value* timings = json::field(reply, "timings")) {
+        compiled.compile_ms = json::real_of(*timings, "compile_ms");
+        compiled.load_ms = json::real_of(*timings, "load_ms");
     }
     return CompileResult(std::move(compiled));
 }
@@ -266,30 +267,30 @@ Result<void> check_reply(std::string_view json) {
     if (json.starts_with("{\"ok\":true")) return {};
     rapidjson::Document reply;
     reply.Parse(json.data(), json.size());
-    if (reply.HasParseError() || field(reply, "error") == nullptr) return broken_reply();
+    if (reply.HasParseError() || json::field(reply, "error") == nullptr) return broken_reply();
     return failure_of(reply);
 }
 
 CodeEnds ends_of(const Value& entry) {
     CodeEnds ends;
-    const Value* value = field(entry, "ends");
+    const Value* value = json::field(entry, "ends");
     if (value == nullptr || !value->IsObject()) return ends;
-    for (const Value* one : list_of(*value, "returns")) {
+    for (const Value* one : json::list_of(*value, "returns")) {
         if (one->IsUint64()) ends.returns.push_back(one->GetUint64());
     }
-    for (const Value* one : list_of(*value, "jumps")) {
-        const Value *at = field(*one, "at"), *to = field(*one, "to"),
-                    *condition = field(*one, "condition");
+    for (const Value* one : json::list_of(*value, "jumps")) {
+        const Value *at = json::field(*one, "at"), *to = json::field(*one, "to"),
+                    *condition = json::field(*one, "condition");
         if (at == nullptr || !at->IsUint64() || to == nullptr || !to->IsInt64()) continue;
         CodeJump jump{at->GetUint64(), to->GetInt64(), std::nullopt};
         if (condition != nullptr && condition->IsUint()) jump.condition = condition->GetUint() & 15;
         ends.jumps.push_back(jump);
     }
-    for (const Value* one : list_of(*value, "pointers")) {
+    for (const Value* one : json::list_of(*value, "pointers")) {
         if (one->IsUint64()) ends.pointers.push_back(one->GetUint64());
     }
-    ends.pointer = text_of(*value, "pointer");
-    ends.unknown = text_of(*value, "unknown");
+    ends.pointer = json::text_of(*value, "pointer");
+    ends.unknown = json::text_of(*value, "unknown");
     return ends;
 }
 
@@ -297,12 +298,13 @@ Result<std::vector<EntryChoice>> read_entries(std::string_view json) {
     rapidjson::Document reply;
     reply.Parse(json.data(), json.size());
     if (reply.HasParseError()) return broken_reply();
-    if (!flag_of(reply, "ok")) return failure_of(reply);
+    if (!json::flag_of(reply, "ok")) return failure_of(reply);
     std::vector<EntryChoice> choices;
-    for (const Value* value : list_of(reply, "entries")) {
-        choices.push_back(EntryChoice{number_of(*value, "offset"), text_of(*value, "why"),
-                                      text_of(*value, "first"), flag_of(*value, "refused"),
-                                      ends_of(*value), flag_of(*value, "stepped")});
+    for (const Value* value : json::list_of(reply, "entries")) {
+        choices.push_back(EntryChoice{json::number_of(*value, "offset"),
+                                      json::text_of(*value, "why"), json::text_of(*value, "first"),
+                                      json::flag_of(*value, "refused"), ends_of(*value),
+                                      json::flag_of(*value, "stepped")});
     }
     return choices;
 }
@@ -311,7 +313,7 @@ Result<CompileResult> read_compiled(Message message) {
     rapidjson::Document reply;
     reply.Parse(message.json.data(), message.json.size());
     if (reply.HasParseError()) return broken_reply();
-    if (!flag_of(reply, "ok")) return CompileResult(compile_error(reply));
+    if (!json::flag_of(reply, "ok")) return CompileResult(compile_error(reply));
     return read_success(reply, message.fds);
 }
 
@@ -319,8 +321,8 @@ Result<CompilerVersions> read_versions(std::string_view json) {
     rapidjson::Document reply;
     reply.Parse(json.data(), json.size());
     if (reply.HasParseError()) return broken_reply();
-    if (!flag_of(reply, "ok")) return failure_of(reply);
-    return CompilerVersions{text_of(reply, "clang"), text_of(reply, "libbcc")};
+    if (!json::flag_of(reply, "ok")) return failure_of(reply);
+    return CompilerVersions{json::text_of(reply, "clang"), json::text_of(reply, "libbcc")};
 }
 
 }  // namespace mlbcc::bpf

@@ -33,11 +33,11 @@ std::vector<uint8_t> bytes_of(std::string_view hex) {
 }
 
 Result<EntryJob> read_entry_job(const JsonValue& request) {
-    std::string name(text_field(request, "arch"));
+    const std::string name = json::text_of(request, "arch");
     auto architecture = architecture_named(name);
     if (!architecture) return Error{"cannot disassemble the architecture `" + name + "`"};
     EntryJob job{*architecture, running_kernel()};
-    if (request.HasMember("long_nops")) job.kernel.long_nops = flag_field(request, "long_nops");
+    if (request.HasMember("long_nops")) job.kernel.long_nops = json::flag_of(request, "long_nops");
     return job;
 }
 
@@ -85,13 +85,11 @@ void write_entries(JsonWriter& writer, const JsonValue& request, const EntryJob&
                    const Disassembler& disassembler) {
     writer.Key("entries");
     writer.StartArray();
-    const JsonValue* functions = list_field(request, "functions");
-    for (size_t i = 0; functions != nullptr && i < functions->Size(); ++i) {
-        const JsonValue& function = (*functions)[static_cast<rapidjson::SizeType>(i)];
-        std::vector<uint8_t> code = bytes_of(text_field(function, "code"));
-        uint64_t size = number_field(function, "size");
+    for (const JsonValue* function : json::list_of(request, "functions")) {
+        std::vector<uint8_t> code = bytes_of(json::text_of(*function, "code"));
+        uint64_t size = json::number_of(*function, "size");
         std::optional<Ends> ends;
-        if (flag_field(function, "ends")) ends = find_ends(disassembler, code, size);
+        if (json::flag_of(*function, "ends")) ends = find_ends(disassembler, code, size);
         write_entry(writer, choose_entry(disassembler, code, size, job.kernel),
                     ends ? &*ends : nullptr);
     }
@@ -114,8 +112,7 @@ Reply choose_entries(const JsonValue& request) {
     write_entries(writer, request, *job, *disassembler);
     writer.Key("timings");
     writer.StartObject();
-    write_ms(writer, "total_ms",
-             std::chrono::duration<double, std::milli>(Clock::now() - start).count());
+    write_ms(writer, "total_ms", ms_since(start));
     writer.EndObject();
     writer.EndObject();
     return Reply{{buffer.GetString(), buffer.GetSize()}, {}};

@@ -14,21 +14,19 @@ Result<int> program_type(std::string_view name) {
 }
 
 Result<ProgramSpec> read_program(const JsonValue& value) {
-    auto type = program_type(text_field(value, "type"));
+    auto type = program_type(json::text_of(value, "type"));
     if (!type) return type.error();
-    ProgramSpec spec{std::string(text_field(value, "name")), *type, -1};
+    ProgramSpec spec{json::text_of(value, "name"), *type, -1};
     if (value.HasMember("expected_attach_type")) {
-        spec.attach_type = static_cast<int>(number_field(value, "expected_attach_type"));
+        spec.attach_type = static_cast<int>(json::number_of(value, "expected_attach_type"));
     }
     return spec;
 }
 
 Result<std::vector<ProgramSpec>> read_programs(const JsonValue& request) {
     std::vector<ProgramSpec> programs;
-    const JsonValue* list = list_field(request, "programs");
-    if (list == nullptr) return programs;
-    for (const JsonValue& value : list->GetArray()) {
-        auto spec = read_program(value);
+    for (const JsonValue* value : json::list_of(request, "programs")) {
+        auto spec = read_program(*value);
         if (!spec) return spec.error();
         programs.push_back(std::move(*spec));
     }
@@ -59,23 +57,23 @@ std::string name_line(std::string_view file) {
 
 Result<Job> read_job(const JsonValue& request, std::vector<UniqueFd> fds) {
     Job job;
-    std::vector<std::string> maps = texts_field(request, "maps");
+    std::vector<std::string> maps = json::texts_of(request, "maps");
     if (maps.size() != fds.size()) return Error{"the request does not have one descriptor per map"};
     for (size_t i = 0; i < maps.size(); ++i) job.maps.emplace(maps[i], std::move(fds[i]));
-    std::string_view file = text_field(request, "file");
+    const std::string file = json::text_of(request, "file");
     if (!file.empty()) job.source = name_line(file);
-    job.source += text_field(request, "source");
-    job.cflags = texts_field(request, "cflags");
-    job.kernel_dir = text_field(request, "kernel_dir");
+    job.source += json::text_of(request, "source");
+    job.cflags = json::texts_of(request, "cflags");
+    job.kernel_dir = json::text_of(request, "kernel_dir");
     for_each_numbered(request, "kfuncs", [&](int32_t number, const JsonValue& id) {
         if (id.IsInt()) job.kfuncs[number] = id.GetInt();
     });
     for_each_numbered(request, "commons", [&](int32_t number, const JsonValue& name) {
         if (name.IsString()) job.commons[number] = name.GetString();
     });
-    job.emit_only = flag_field(request, "emit_only");
-    job.listing = flag_field(request, "listing");
-    job.bundle = flag_field(request, "bundle");
+    job.emit_only = json::flag_of(request, "emit_only");
+    job.listing = json::flag_of(request, "listing");
+    job.bundle = json::flag_of(request, "bundle");
     auto programs = read_programs(request);
     if (!programs) return programs.error();
     job.programs = std::move(*programs);

@@ -77,7 +77,7 @@ Reply answer(Message message) {
     if (request.HasParseError() || !request.IsObject()) {
         return failure({Error{"the request is not a JSON object"}, "", "", ""});
     }
-    std::string_view name = text_field(request, "request");
+    const std::string name = json::text_of(request, "request");
     if (name == "types") return parse_types(request);
     if (name == "entries") return choose_entries(request);
     if (name == "compile") return compile_program(request, std::move(message.fds));

@@ -30,10 +30,6 @@ using Clock = std::chrono::steady_clock;
 constexpr size_t kVerifierLog = size_t{4} << 20;
 constexpr size_t kShownLog = size_t{256} << 10;
 
-double ms_since(Clock::time_point start) {
-    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
 // The end of a long log says what is wrong.
 std::string end_of(const std::string& log) {
     return log.size() <= kShownLog ? log : "[...]" + log.substr(log.size() - kShownLog);

@@ -4,16 +4,6 @@
 
 namespace mlbcc::compiler {
 
-namespace {
-
-const JsonValue* field(const JsonValue& object, const char* name) {
-    if (!object.IsObject()) return nullptr;
-    auto member = object.FindMember(name);
-    return member == object.MemberEnd() ? nullptr : &member->value;
-}
-
-}  // namespace
-
 Reply failure(const Failure& failure) {
     rapidjson::StringBuffer buffer;
     JsonWriter writer(buffer);
@@ -30,46 +20,9 @@ Reply failure(const Failure& failure) {
     return Reply{{buffer.GetString(), buffer.GetSize()}, {}};
 }
 
-std::string_view text_field(const JsonValue& object, const char* name) {
-    const JsonValue* value = field(object, name);
-    if (value == nullptr || !value->IsString()) return {};
-    return {value->GetString(), value->GetStringLength()};
-}
-
-std::vector<std::string> texts_field(const JsonValue& object, const char* name) {
-    std::vector<std::string> texts;
-    const JsonValue* list = list_field(object, name);
-    if (list == nullptr) return texts;
-    for (const JsonValue& value : list->GetArray()) {
-        if (value.IsString()) texts.emplace_back(value.GetString(), value.GetStringLength());
-    }
-    return texts;
-}
-
-uint64_t number_field(const JsonValue& object, const char* name) {
-    const JsonValue* value = field(object, name);
-    return value != nullptr && value->IsUint64() ? value->GetUint64() : 0;
-}
-
-bool flag_field(const JsonValue& object, const char* name) {
-    const JsonValue* value = field(object, name);
-    return value != nullptr && value->IsTrue();
-}
-
-const JsonValue* list_field(const JsonValue& object, const char* name) {
-    const JsonValue* value = field(object, name);
-    return value != nullptr && value->IsArray() ? value : nullptr;
-}
-
-void write(JsonWriter& writer, const char* name, std::string_view text) {
-    writer.Key(name);
-    writer.String(text.data() == nullptr ? "" : text.data(),
-                  static_cast<rapidjson::SizeType>(text.size()));
-}
-
-void write(JsonWriter& writer, const char* name, uint64_t number) {
-    writer.Key(name);
-    writer.Uint64(number);
+double ms_since(std::chrono::steady_clock::time_point start) {
+    const auto now = std::chrono::steady_clock::now();
+    return std::chrono::duration<double, std::milli>(now - start).count();
 }
 
 void write_ms(JsonWriter& writer, const char* name, double milliseconds) {

@@ -1,15 +1,11 @@
-// A request's JSON object read field by field, and the reply that goes back: a JSON text and the
-// descriptors that belong to it.
+// The reply to a request: a JSON text and the descriptors that belong to it.
 //
 //   {"request":"types", ...}  ->  {"ok":true, ...}
 //                                 {"ok":false,"error":"what failed","log":"text of clang or
 //                                 kernel"}
 #pragma once
 
-#include <rapidjson/document.h>
-#include <rapidjson/stringbuffer.h>
-#include <rapidjson/writer.h>
-
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,11 +13,13 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "text/json.h"
 
 namespace mlbcc::compiler {
 
-using JsonValue = rapidjson::Value;
-using JsonWriter = rapidjson::Writer<rapidjson::StringBuffer>;
+using JsonValue = json::Value;
+using JsonWriter = json::Writer;
+using json::write;
 
 struct Reply {
     std::string json;
@@ -44,17 +42,9 @@ struct Failure {
 };
 Reply failure(const Failure& failure);
 
-// A field that is absent or of another type counts as empty, 0 or false.
-std::string_view text_field(const JsonValue& object, const char* name);
-std::vector<std::string> texts_field(const JsonValue& object, const char* name);
-uint64_t number_field(const JsonValue& object, const char* name);
-bool flag_field(const JsonValue& object, const char* name);
-const JsonValue* list_field(const JsonValue& object, const char* name);  // null: absent
-
-void write(JsonWriter& writer, const char* name, std::string_view text);
-void write(JsonWriter& writer, const char* name, uint64_t number);
 // "listing":[[0,12,"r6 = r1"],...]
 void write_listing(JsonWriter& writer, const std::vector<Listed>& listing);
+double ms_since(std::chrono::steady_clock::time_point start);
 void write_ms(JsonWriter& writer, const char* name, double milliseconds);
 
 }  // namespace mlbcc::compiler

@@ -3,12 +3,12 @@
 #include <chrono>
 
 #include "base/as_caller.h"
-#include "compiler/clang_text.h"
-#include "compiler/declarations.h"
 #include "compiler/interpose.h"
 #include "compiler/last_words.h"
-#include "compiler/translation_unit.h"
-#include "compiler/type_table.h"
+#include "ctypes/clang_text.h"
+#include "ctypes/declarations.h"
+#include "ctypes/translation_unit.h"
+#include "ctypes/types_json.h"
 
 namespace mlbcc::compiler {
 
@@ -16,12 +16,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double ms_since(Clock::time_point start) {
-    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
 void write_place(JsonWriter& writer, CXSourceLocation location) {
-    CodePlace place = place_of(location);
+    ctypes::CodePlace place = ctypes::place_of(location);
     write(writer, "file", place.file);
     write(writer, "line", place.line);
     write(writer, "column", place.column);
@@ -29,24 +25,24 @@ void write_place(JsonWriter& writer, CXSourceLocation location) {
 
 // ---- functions
 
-void write_parameters(JsonWriter& writer, TypeTable& types, CXCursor function) {
+void write_parameters(JsonWriter& writer, ctypes::TypesJson& types, CXCursor function) {
     writer.Key("params");
     writer.StartArray();
     int count = clang_Cursor_getNumArguments(function);
     for (int i = 0; i < count; ++i) {
         CXCursor parameter = clang_Cursor_getArgument(function, static_cast<unsigned>(i));
         writer.StartObject();
-        write(writer, "name", text_of(clang_getCursorSpelling(parameter)));
+        write(writer, "name", ctypes::text_of(clang_getCursorSpelling(parameter)));
         write(writer, "type", types.add_parameter(clang_getCursorType(parameter)));
         writer.EndObject();
     }
     writer.EndArray();
 }
 
-void write_function(JsonWriter& writer, TypeTable& types, CXCursor function) {
+void write_function(JsonWriter& writer, ctypes::TypesJson& types, CXCursor function) {
     CXType type = clang_getCursorType(function);
     writer.StartObject();
-    write(writer, "name", text_of(clang_getCursorSpelling(function)));
+    write(writer, "name", ctypes::text_of(clang_getCursorSpelling(function)));
     write(writer, "ret", types.add(clang_getResultType(type)));
     write_parameters(writer, types, function);
     writer.Key("variadic");
@@ -55,7 +51,8 @@ void write_function(JsonWriter& writer, TypeTable& types, CXCursor function) {
     writer.EndObject();
 }
 
-void write_functions(JsonWriter& writer, TypeTable& types, const Declarations& declarations) {
+void write_functions(JsonWriter& writer, ctypes::TypesJson& types,
+                     const ctypes::Declarations& declarations) {
     writer.Key("functions");
     writer.StartArray();
     for (CXCursor function : declarations.functions) write_function(writer, types, function);
@@ -64,14 +61,14 @@ void write_functions(JsonWriter& writer, TypeTable& types, const Declarations& d
 
 // ---- types
 
-void add_declared(TypeTable& types, const Declarations& declarations) {
+void add_declared(ctypes::TypesJson& types, const ctypes::Declarations& declarations) {
     for (CXType type : declarations.own_records) types.add(type);
     for (CXType type : declarations.enums) {
         if (!types.has_enum(type)) types.add(type);
     }
 }
 
-void write_types(JsonWriter& writer, const TypeTable& types) {
+void write_types(JsonWriter& writer, const ctypes::TypesJson& types) {
     writer.Key("types");
     writer.StartArray();
     for (const std::string& type : types.json()) {
@@ -102,7 +99,7 @@ void write_notes(JsonWriter& writer, CXDiagnostic diagnostic) {
     writer.StartArray();
     for (unsigned i = 0; i < clang_getNumDiagnosticsInSet(notes); ++i) {
         CXDiagnostic note = clang_getDiagnosticInSet(notes, i);
-        if (!place_of(clang_getDiagnosticLocation(note)).file.empty()) {
+        if (!ctypes::place_of(clang_getDiagnosticLocation(note)).file.empty()) {
             write_diagnostic(writer, note);
         }
     }
@@ -113,7 +110,7 @@ void write_diagnostic(JsonWriter& writer, CXDiagnostic diagnostic) {
     writer.StartObject();
     write(writer, "severity", severity_name(clang_getDiagnosticSeverity(diagnostic)));
     write_place(writer, clang_getDiagnosticLocation(diagnostic));
-    write(writer, "message", text_of(clang_getDiagnosticSpelling(diagnostic)));
+    write(writer, "message", ctypes::text_of(clang_getDiagnosticSpelling(diagnostic)));
     write_notes(writer, diagnostic);
     writer.EndObject();
 }
@@ -123,7 +120,8 @@ bool is_shown(CXDiagnostic diagnostic) {
     CXDiagnosticSeverity severity = clang_getDiagnosticSeverity(diagnostic);
     if (severity >= CXDiagnostic_Error) return true;
     CXSourceLocation location = clang_getDiagnosticLocation(diagnostic);
-    bool own = clang_Location_isFromMainFile(location) != 0 && !place_of(location).file.empty();
+    bool own =
+        clang_Location_isFromMainFile(location) != 0 && !ctypes::place_of(location).file.empty();
     return severity == CXDiagnostic_Warning && own;
 }
 
@@ -141,7 +139,7 @@ void write_diagnostics(JsonWriter& writer, CXTranslationUnit unit) {
 
 void write_file(CXFile file, CXSourceLocation* /*stack*/, unsigned depth, CXClientData writer) {
     if (depth == 0) return;  // the text that includes them
-    static_cast<JsonWriter*>(writer)->String(text_of(clang_getFileName(file)).c_str());
+    static_cast<JsonWriter*>(writer)->String(ctypes::text_of(clang_getFileName(file)).c_str());
 }
 
 void write_files(JsonWriter& writer, CXTranslationUnit unit) {
@@ -152,14 +150,15 @@ void write_files(JsonWriter& writer, CXTranslationUnit unit) {
 }
 
 std::optional<std::vector<std::string>> wanted_names(const JsonValue& request) {
-    if (list_field(request, "names") == nullptr) return std::nullopt;
-    return texts_field(request, "names");
+    if (!json::is_list(request, "names")) return std::nullopt;
+    return json::texts_of(request, "names");
 }
 
-Headers read_headers(const JsonValue& request) {
-    return Headers{texts_field(request, "headers"), std::string(text_field(request, "text")),
-                   texts_field(request, "include_dirs"), texts_field(request, "system_dirs"),
-                   flag_field(request, "of_kernel")};
+ctypes::Headers read_headers(const JsonValue& request) {
+    return ctypes::Headers{json::texts_of(request, "headers"), json::text_of(request, "text"),
+                           json::texts_of(request, "include_dirs"),
+                           json::texts_of(request, "system_dirs"),
+                           json::flag_of(request, "of_kernel")};
 }
 
 }  // namespace
@@ -171,12 +170,12 @@ Reply parse_types(const JsonValue& request) {
     const Result<AsCaller> as_caller = AsCaller::begin();
     if (!as_caller) return failure({as_caller.error(), "", "", ""});
     const PlainFiles plain_files;
-    const Headers headers = read_headers(request);
-    auto unit = TranslationUnit::parse(headers);
+    const ctypes::Headers headers = read_headers(request);
+    auto unit = ctypes::TranslationUnit::parse(headers);
     if (!unit) return failure({unit.error(), "", "", ""});
     double parse_ms = ms_since(start);
-    Declarations declarations = declarations_of(unit->get(), wanted_names(request));
-    TypeTable types;
+    ctypes::Declarations declarations = ctypes::declarations_of(unit->get(), wanted_names(request));
+    ctypes::TypesJson types;
     for (CXType record : declarations.records) types.know_definition(record);
     rapidjson::StringBuffer buffer;
     JsonWriter writer(buffer);
@@ -187,7 +186,7 @@ Reply parse_types(const JsonValue& request) {
     if (!headers.of_kernel) add_declared(types, declarations);
     write_types(writer, types);
     write_diagnostics(writer, unit->get());
-    if (flag_field(request, "list_files")) write_files(writer, unit->get());
+    if (json::flag_of(request, "list_files")) write_files(writer, unit->get());
     writer.Key("timings");
     writer.StartObject();
     write_ms(writer, "parse_ms", parse_ms);

@@ -3,7 +3,7 @@
 #include <bcc/bcc_version.h>
 #include <clang-c/Index.h>
 
-#include "compiler/clang_text.h"
+#include "ctypes/clang_text.h"
 
 namespace mlbcc::compiler {
 
@@ -13,7 +13,7 @@ Reply tell_versions() {
     writer.StartObject();
     writer.Key("ok");
     writer.Bool(true);
-    write(writer, "clang", text_of(clang_getClangVersion()));
+    write(writer, "clang", ctypes::text_of(clang_getClangVersion()));
     write(writer, "libbcc", LIBBCC_VERSION);
     writer.EndObject();
     return Reply{{buffer.GetString(), buffer.GetSize()}, {}};

@@ -1,13 +1,13 @@
-#include "compiler/record_fields.h"
+#include "ctypes/record_fields.h"
 
-#include "compiler/clang_text.h"
+#include "ctypes/clang_text.h"
 
-namespace mlbcc::compiler {
+namespace mlbcc::ctypes {
 
 namespace {
 
 struct Walk {
-    std::vector<RecordField>& fields;
+    std::vector<FieldPlace>& fields;
     uint64_t base_bits;  // of the record within the outermost one
 };
 
@@ -18,7 +18,7 @@ bool is_anonymous_record(CXType type) {
 
 // A bit-field is read as its declared type, aligned, and shifted. A packed one may straddle two
 // such units: then from the byte that it begins in.
-void place_bits(RecordField& field, uint64_t bit, uint32_t width) {
+void place_bits(FieldPlace& field, uint64_t bit, uint32_t width) {
     auto unit = static_cast<uint64_t>(clang_Type_getSizeOf(field.type)) * 8;
     bool straddles = bit / unit != (bit + width - 1) / unit;
     uint64_t start = straddles ? bit / 8 * 8 : bit / unit * unit;
@@ -34,7 +34,7 @@ CXVisitorResult visit_field(CXCursor cursor, CXClientData data) {
     long long offset = clang_Cursor_getOffsetOfField(cursor);
     if (offset < 0) return CXVisit_Continue;  // of a record that could not be laid out
     uint64_t bit = walk.base_bits + static_cast<uint64_t>(offset);
-    RecordField field{text_of(clang_getCursorSpelling(cursor)), clang_getCursorType(cursor)};
+    FieldPlace field{text_of(clang_getCursorSpelling(cursor)), clang_getCursorType(cursor)};
     if (is_anonymous_record(field.type)) {
         walk_record(field.type, Walk{walk.fields, bit});
         return CXVisit_Continue;
@@ -55,10 +55,10 @@ void walk_record(CXType record, Walk walk) {
 
 }  // namespace
 
-std::vector<RecordField> record_fields(CXType record) {
-    std::vector<RecordField> fields;
+std::vector<FieldPlace> record_fields(CXType record) {
+    std::vector<FieldPlace> fields;
     walk_record(record, Walk{fields, 0});
     return fields;
 }
 
-}  // namespace mlbcc::compiler
+}  // namespace mlbcc::ctypes

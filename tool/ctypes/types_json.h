@@ -15,11 +15,11 @@
 #include <unordered_set>
 #include <vector>
 
-#include "compiler/reply.h"
+#include "text/json.h"
 
-namespace mlbcc::compiler {
+namespace mlbcc::ctypes {
 
-class TypeTable {
+class TypesJson {
 public:
     // `type` as that of a value: its own qualifiers do not count.
     uint32_t add(CXType type);
@@ -36,11 +36,11 @@ private:
     uint32_t reserve(const std::string& spelling);
     uint32_t add_pointer(CXType pointee);
     std::string describe(CXType type, const std::string& spelling);
-    void write_kind(JsonWriter& writer, CXType type);
-    void write_enum(JsonWriter& writer, CXType type);
-    void write_pointer(JsonWriter& writer, CXType pointee);
-    void write_array(JsonWriter& writer, CXType element, long long count);
-    void write_record(JsonWriter& writer, CXType type);
+    void write_kind(json::Writer& writer, CXType type);
+    void write_enum(json::Writer& writer, CXType type);
+    void write_pointer(json::Writer& writer, CXType pointee);
+    void write_array(json::Writer& writer, CXType element, long long count);
+    void write_record(json::Writer& writer, CXType type);
 
     std::vector<std::string> json_;
     std::unordered_map<const void*, uint32_t> by_type_;  // clang's own identity of a type
@@ -49,4 +49,4 @@ private:
     std::unordered_set<const void*> enums_;
 };
 
-}  // namespace mlbcc::compiler
+}  // namespace mlbcc::ctypes

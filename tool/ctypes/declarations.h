@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace mlbcc::compiler {
+namespace mlbcc::ctypes {
 
 struct Declarations {
     std::vector<CXCursor> functions;  // each name once: its last declaration that names parameters
@@ -21,4 +21,4 @@ struct Declarations {
 Declarations declarations_of(CXTranslationUnit unit,
                              const std::optional<std::vector<std::string>>& names);
 
-}  // namespace mlbcc::compiler
+}  // namespace mlbcc::ctypes

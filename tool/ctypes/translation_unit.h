@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 
-namespace mlbcc::compiler {
+namespace mlbcc::ctypes {
 
 struct Headers {
     std::vector<std::string> headers;       // absolute paths, included in this order
@@ -44,4 +44,4 @@ struct CodePlace {
 };
 CodePlace place_of(CXSourceLocation location);
 
-}  // namespace mlbcc::compiler
+}  // namespace mlbcc::ctypes

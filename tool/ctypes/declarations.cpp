@@ -1,11 +1,11 @@
-#include "compiler/declarations.h"
+#include "ctypes/declarations.h"
 
 #include <algorithm>
 
-#include "compiler/clang_text.h"
+#include "ctypes/clang_text.h"
 #include "text/glob.h"
 
-namespace mlbcc::compiler {
+namespace mlbcc::ctypes {
 
 namespace {
 
@@ -73,4 +73,4 @@ Declarations declarations_of(CXTranslationUnit unit,
     return std::move(visit.found);
 }
 
-}  // namespace mlbcc::compiler
+}  // namespace mlbcc::ctypes

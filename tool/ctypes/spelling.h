@@ -9,7 +9,7 @@
 
 #include <string>
 
-namespace mlbcc::compiler {
+namespace mlbcc::ctypes {
 
 std::string type_spelling(CXType type);
 // Without the places that tell unnamed types apart.
@@ -21,4 +21,4 @@ struct TypedefFlags {
 };
 TypedefFlags typedef_flags(CXType type);
 
-}  // namespace mlbcc::compiler
+}  // namespace mlbcc::ctypes

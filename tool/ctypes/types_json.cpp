@@ -1,23 +1,25 @@
-#include "compiler/type_table.h"
+#include "ctypes/types_json.h"
 
-#include "compiler/clang_text.h"
-#include "compiler/record_fields.h"
-#include "compiler/spelling.h"
+#include "ctypes/clang_text.h"
+#include "ctypes/record_fields.h"
+#include "ctypes/spelling.h"
 
-namespace mlbcc::compiler {
+namespace mlbcc::ctypes {
+
+using json::write;
 
 namespace {
 
-void write_kind_name(JsonWriter& writer, const char* name) {
+void write_kind_name(json::Writer& writer, const char* name) {
     write(writer, "kind", name);
 }
 
-void write_flag(JsonWriter& writer, const char* name, bool value) {
+void write_flag(json::Writer& writer, const char* name, bool value) {
     writer.Key(name);
     writer.Bool(value);
 }
 
-void write_size(JsonWriter& writer, CXType type) {
+void write_size(json::Writer& writer, CXType type) {
     long long size = clang_Type_getSizeOf(type);
     write(writer, "size", static_cast<uint64_t>(size < 0 ? 0 : size));
 }
@@ -27,7 +29,7 @@ bool is_signed(CXTypeKind kind) {
     return kind >= CXType_Char_S && kind <= CXType_Int128;
 }
 
-void write_integer(JsonWriter& writer, CXType canonical) {
+void write_integer(json::Writer& writer, CXType canonical) {
     write_kind_name(writer, "int");
     write_size(writer, canonical);
     write_flag(writer, "signed", is_signed(canonical.kind));
@@ -35,13 +37,13 @@ void write_integer(JsonWriter& writer, CXType canonical) {
     if (is_char) write_flag(writer, "char", true);
 }
 
-void write_float(JsonWriter& writer, CXType canonical) {
+void write_float(json::Writer& writer, CXType canonical) {
     write_kind_name(writer, "float");
     write_size(writer, canonical);
 }
 
 struct EnumWriter {
-    JsonWriter& writer;
+    json::Writer& writer;
     bool is_signed;
 };
 
@@ -58,7 +60,7 @@ CXChildVisitResult write_constant(CXCursor cursor, CXCursor, CXClientData data) 
     return CXChildVisit_Continue;
 }
 
-void write_field_place(JsonWriter& writer, const RecordField& field) {
+void write_field_place(json::Writer& writer, const FieldPlace& field) {
     write(writer, "offset", field.offset);
     if (field.bit_width == 0) return;
     write(writer, "bit_offset", field.bit_offset);
@@ -76,7 +78,7 @@ std::string pointer_spelling(CXType pointee) {
     return spelling.insert(bracket, spaced ? "(*)" : " (*)");
 }
 
-void write_flags(JsonWriter& writer, CXType type, CXType canonical) {
+void write_flags(json::Writer& writer, CXType type, CXType canonical) {
     bool integer = canonical.kind >= CXType_Char_U && canonical.kind <= CXType_Int128;
     if (!integer && canonical.kind != CXType_Enum) return;
     TypedefFlags flags = typedef_flags(type);
@@ -86,7 +88,7 @@ void write_flags(JsonWriter& writer, CXType type, CXType canonical) {
 
 }  // namespace
 
-uint32_t TypeTable::add(CXType type) {
+uint32_t TypesJson::add(CXType type) {
     auto known = by_type_.find(type.data[0]);
     if (known != by_type_.end()) return known->second;
     std::string spelling = type_spelling(type);
@@ -101,7 +103,7 @@ uint32_t TypeTable::add(CXType type) {
     return id;
 }
 
-uint32_t TypeTable::add_parameter(CXType type) {
+uint32_t TypesJson::add_parameter(CXType type) {
     CXType canonical = clang_getCanonicalType(type);
     for (CXType array : {type, canonical}) {
         CXType element = clang_getArrayElementType(array);
@@ -112,13 +114,13 @@ uint32_t TypeTable::add_parameter(CXType type) {
     return function ? add_pointer(type) : add(type);
 }
 
-uint32_t TypeTable::add_pointer(CXType pointee) {
+uint32_t TypesJson::add_pointer(CXType pointee) {
     std::string spelling = pointer_spelling(pointee);
     auto known = by_spelling_.find(spelling);
     if (known != by_spelling_.end()) return known->second;
     uint32_t id = reserve(spelling);
     rapidjson::StringBuffer buffer;
-    JsonWriter writer(buffer);
+    json::Writer writer(buffer);
     writer.StartObject();
     write(writer, "spelling", shown_spelling(spelling));
     write_pointer(writer, pointee);
@@ -127,24 +129,24 @@ uint32_t TypeTable::add_pointer(CXType pointee) {
     return id;
 }
 
-void TypeTable::know_definition(CXType record) {
+void TypesJson::know_definition(CXType record) {
     definitions_.emplace(text_of(clang_getTypeSpelling(record)), record);
 }
 
-bool TypeTable::has_enum(CXType type) const {
+bool TypesJson::has_enum(CXType type) const {
     return enums_.contains(clang_getCanonicalType(type).data[0]);
 }
 
-uint32_t TypeTable::reserve(const std::string& spelling) {
+uint32_t TypesJson::reserve(const std::string& spelling) {
     auto id = static_cast<uint32_t>(json_.size());
     json_.emplace_back();
     by_spelling_.emplace(spelling, id);
     return id;
 }
 
-std::string TypeTable::describe(CXType type, const std::string& spelling) {
+std::string TypesJson::describe(CXType type, const std::string& spelling) {
     rapidjson::StringBuffer buffer;
-    JsonWriter writer(buffer);
+    json::Writer writer(buffer);
     writer.StartObject();
     write(writer, "spelling", shown_spelling(spelling));
     CXType canonical = clang_getCanonicalType(type);
@@ -158,7 +160,7 @@ std::string TypeTable::describe(CXType type, const std::string& spelling) {
 }
 
 // libclang has some forty kinds of types, most of them of other languages than C.
-void TypeTable::write_kind(JsonWriter& writer, CXType type) {
+void TypesJson::write_kind(json::Writer& writer, CXType type) {
     if (type.kind == CXType_Void) return write_kind_name(writer, "void");
     if (type.kind == CXType_Bool) return write_kind_name(writer, "bool");
     if (type.kind >= CXType_Char_U && type.kind <= CXType_Int128) {
@@ -179,7 +181,7 @@ void TypeTable::write_kind(JsonWriter& writer, CXType type) {
     write_float(writer, type);
 }
 
-void TypeTable::write_enum(JsonWriter& writer, CXType type) {
+void TypesJson::write_enum(json::Writer& writer, CXType type) {
     CXCursor declaration = clang_getTypeDeclaration(type);
     enums_.insert(type.data[0]);
     CXType integer = clang_getCanonicalType(clang_getEnumDeclIntegerType(declaration));
@@ -193,19 +195,19 @@ void TypeTable::write_enum(JsonWriter& writer, CXType type) {
     writer.EndArray();
 }
 
-void TypeTable::write_pointer(JsonWriter& writer, CXType pointee) {
+void TypesJson::write_pointer(json::Writer& writer, CXType pointee) {
     write_kind_name(writer, "pointer");
     write(writer, "to", add(pointee));
     write_flag(writer, "const", clang_isConstQualifiedType(clang_getCanonicalType(pointee)) != 0);
 }
 
-void TypeTable::write_array(JsonWriter& writer, CXType element, long long count) {
+void TypesJson::write_array(json::Writer& writer, CXType element, long long count) {
     write_kind_name(writer, "array");
     write(writer, "of", add(element));
     write(writer, "count", static_cast<uint64_t>(count < 0 ? 0 : count));
 }
 
-void TypeTable::write_record(JsonWriter& writer, CXType type) {
+void TypesJson::write_record(json::Writer& writer, CXType type) {
     auto definition = definitions_.find(type_spelling(type));
     if (definition != definitions_.end()) type = definition->second;
     bool complete = clang_Type_getSizeOf(type) >= 0;
@@ -216,7 +218,7 @@ void TypeTable::write_record(JsonWriter& writer, CXType type) {
     write_size(writer, type);
     writer.Key("fields");
     writer.StartArray();
-    for (const RecordField& field : complete ? record_fields(type) : std::vector<RecordField>{}) {
+    for (const FieldPlace& field : complete ? record_fields(type) : std::vector<FieldPlace>{}) {
         writer.StartObject();
         write(writer, "name", field.name);
         write(writer, "type", add(field.type));
@@ -226,4 +228,4 @@ void TypeTable::write_record(JsonWriter& writer, CXType type) {
     writer.EndArray();
 }
 
-}  // namespace mlbcc::compiler
+}  // namespace mlbcc::ctypes

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace mlbcc::compiler {
+namespace mlbcc::ctypes {
 
-struct RecordField {
+struct FieldPlace {
     std::string name;
     CXType type;
     uint64_t offset = 0;      // bytes
@@ -17,6 +17,6 @@ struct RecordField {
     uint32_t bit_width = 0;   // 0: not a bit-field
 };
 
-std::vector<RecordField> record_fields(CXType record);
+std::vector<FieldPlace> record_fields(CXType record);
 
-}  // namespace mlbcc::compiler
+}  // namespace mlbcc::ctypes

@@ -1,13 +1,13 @@
-#include "compiler/spelling.h"
+#include "ctypes/spelling.h"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <string_view>
 
-#include "compiler/clang_text.h"
+#include "ctypes/clang_text.h"
 
-namespace mlbcc::compiler {
+namespace mlbcc::ctypes {
 
 namespace {
 
@@ -84,4 +84,4 @@ TypedefFlags typedef_flags(CXType type) {
     }
 }
 
-}  // namespace mlbcc::compiler
+}  // namespace mlbcc::ctypes

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace mlbcc::compiler {
+namespace mlbcc::ctypes {
 
 inline std::string text_of(CXString string) {
     const char* text = clang_getCString(string);
@@ -14,4 +14,4 @@ inline std::string text_of(CXString string) {
     return copy;
 }
 
-}  // namespace mlbcc::compiler
+}  // namespace mlbcc::ctypes

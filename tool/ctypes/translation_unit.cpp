@@ -1,8 +1,8 @@
-#include "compiler/translation_unit.h"
+#include "ctypes/translation_unit.h"
 
-#include "compiler/clang_text.h"
+#include "ctypes/clang_text.h"
 
-namespace mlbcc::compiler {
+namespace mlbcc::ctypes {
 
 namespace {
 
@@ -103,4 +103,4 @@ CodePlace place_of(CXSourceLocation location) {
     return place.file == kPrelude ? CodePlace{} : place;
 }
 
-}  // namespace mlbcc::compiler
+}  // namespace mlbcc::ctypes
