@@ -24,8 +24,8 @@ WIDE = {}
 # Names that types of two folders still share.
 SAME_NAMES = {
     "CallReport", "Capture", "Clause", "Field", "Findings", "FunctionTime", "KernelFunction",
-    "KernelName", "KernelTypes", "Largest", "Loaded", "LoadedProgram", "Lost", "Names", "Origin", "PidNamespace",
-    "Place", "Record", "RuleSet", "Value", "Work", "Worker", "Writer",
+    "KernelName", "KernelTypes", "Largest", "Loaded", "LoadedProgram", "Names", "Origin", "PidNamespace",
+    "Place", "RuleSet", "Work", "Worker", "Writer",
 }
 
 # A folder of tool/ -> the folders that it may include (and, through them, theirs).
@@ -75,7 +75,7 @@ PUBLIC = {
     "ctypes": {"clang_text.h", "declarations.h", "translation_unit.h", "types_json.h"},
     "sink": {"sink.h", "cost_text.h", "layers.h", "frames.h",
              "json_writer.h", "summary_text.h", "json.h", "buffer.h", "format.h", "output_file.h", "folded.h"},
-    "saved": {"saved_trace.h", "saved_summary.h", "happening.h", "input.h", "json_line.h"},
+    "saved": {"saved_trace.h", "saved_summary.h", "event_fields.h", "input.h", "json_line.h"},
     "phases": {"phases.h", "file_group.h", "file_key.h", "gpu_calls.h", "repetitions.h"},
     "profile": {"profile.h", "progress.h"},
     "files": {"disk_space.h", "file_limit.h", "file_systems.h", "install_paths.h", "mounts.h",

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "saved/happening.h"
+#include "saved/event_fields.h"
 
 namespace mlbcc::phases {
 
@@ -26,7 +26,7 @@ struct FileKey {
         return {values[0], values[1], values[2]};
     }
     // Of an event that has("inode").
-    static FileKey of(const saved::Happening& one) {
+    static FileKey of(const saved::EventFields& one) {
         return {one.natural("inode"), one.natural("device"), one.natural("generation")};
     }
 };

@@ -14,7 +14,7 @@ constexpr size_t kNames = 4;  // of a step that are told
 
 constexpr std::string_view kOfGpu = "gpu_";
 
-std::optional<GpuCallKind> kind_of(const saved::Happening& one) {
+std::optional<GpuCallKind> kind_of(const saved::EventFields& one) {
     constexpr std::pair<std::string_view, GpuCallKind> kKinds[] = {
         {"gpu_start", GpuCallKind::start},   {"gpu_load", GpuCallKind::load},
         {"gpu_launch", GpuCallKind::launch}, {"gpu_copy", GpuCallKind::submit},
@@ -30,11 +30,11 @@ std::optional<GpuCallKind> kind_of(const saved::Happening& one) {
 
 }  // namespace
 
-bool GpuCalls::is_one(const saved::Happening& one) {
+bool GpuCalls::is_one(const saved::EventFields& one) {
     return kind_of(one).has_value();
 }
 
-void GpuCalls::add(const saved::Happening& one) {
+void GpuCalls::add(const saved::EventFields& one) {
     const GpuCallKind kind = kind_of(one).value();
     works_ = works_ || kind != GpuCallKind::start;
     if (calls_.size() >= most_) {

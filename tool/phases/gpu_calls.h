@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "phases/gpu_steps.h"
-#include "saved/happening.h"
+#include "saved/event_fields.h"
 
 namespace mlbcc::phases {
 
@@ -19,8 +19,8 @@ class GpuCalls {
 public:
     explicit GpuCalls(size_t most = 1'000'000) : most_(most) {}
 
-    static bool is_one(const saved::Happening& one);
-    void add(const saved::Happening& one);  // that is one
+    static bool is_one(const saved::EventFields& one);
+    void add(const saved::EventFields& one);  // that is one
     // Something was asked of the device: not only whether there is one.
     bool is_work() const { return works_; }
     size_t count() const { return calls_.size(); }

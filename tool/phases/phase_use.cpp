@@ -19,7 +19,7 @@ uint64_t between(uint64_t a, uint64_t b, double part) {
 
 }  // namespace
 
-void LookHistory::add(const saved::Happening& one) {
+void LookHistory::add(const saved::EventFields& one) {
     constexpr std::array<std::string_view, kSums> kNames{
         "cpu_time",     "read_chars",   "written_chars", "cycles",
         "instructions", "cache_misses", "branch_misses"};

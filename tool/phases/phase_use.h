@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "phases/repetitions.h"
-#include "saved/happening.h"
+#include "saved/event_fields.h"
 #include "sink/json_writer.h"
 
 namespace mlbcc::phases {
@@ -34,7 +34,7 @@ class LookHistory {
 public:
     explicit LookHistory(size_t most = 100'000) : most_(most) {}
     // A process.memory.
-    void add(const saved::Happening& one);
+    void add(const saved::EventFields& one);
     // `begin_ns`: of the process; nothing if it was there before the trace.
     std::optional<PhaseUse> used(const TimeRange& time, std::optional<uint64_t> begin_ns) const;
     // Memory that no file is behind.

@@ -123,7 +123,7 @@ bool Phases::File::is_weights() const {
     return is_format || group_of(path) == FileGroup::weights;
 }
 
-void Phases::add(const saved::Happening& one) {
+void Phases::add(const saved::EventFields& one) {
     if (one.type == "file") return add_file(one);
     Process& process = processes_[one.pid];
     if (one.type == "memory") return add_block(process, one);
@@ -138,7 +138,7 @@ void Phases::add(const saved::Happening& one) {
 }
 
 // The arguments are those of a call that may fail; then the next one's take their place.
-void Phases::add_program(Process& process, const saved::Happening& one) {
+void Phases::add_program(Process& process, const saved::EventFields& one) {
     if (one.name == "exec") process.script_ns.reset();
     if (one.name != "command") return;
     process.arguments.clear();
@@ -147,7 +147,7 @@ void Phases::add_program(Process& process, const saved::Happening& one) {
         process.arguments.emplace_back(one.text(name));
 }
 
-void Phases::add_open(Process& process, const saved::Happening& one) {
+void Phases::add_open(Process& process, const saved::EventFields& one) {
     std::string_view path = one.text("path");
     if (path.empty()) return;
     if (group_of(path) == FileGroup::python) process.python_files.push_back(one.time_ns);
@@ -156,7 +156,7 @@ void Phases::add_open(Process& process, const saved::Happening& one) {
         process.script_ns = one.time_ns;
 }
 
-void Phases::add_file(const saved::Happening& one) {
+void Phases::add_file(const saved::EventFields& one) {
     if (!one.has("inode")) return;
     const FileKey id = FileKey::of(one);
     if (one.name == "open") {
@@ -180,7 +180,7 @@ void Phases::add_file(const saved::Happening& one) {
 
 // What was there before the trace cannot be told from code that is unloaded. The memory of devices
 // is mapped, too, with another size.
-void Phases::add_block(Process& process, const saved::Happening& one) {
+void Phases::add_block(Process& process, const saved::EventFields& one) {
     bool taken = one.name == "map";
     if ((!taken && one.name != "unmap") || !one.has("bytes")) return;
     uint64_t address = one.natural("address");
@@ -196,7 +196,7 @@ void Phases::add_block(Process& process, const saved::Happening& one) {
 }
 
 // A line, or what was written of it; the buffer behind that is another's.
-void Phases::add_mark(Process& process, const saved::Happening& one) {
+void Phases::add_mark(Process& process, const saved::EventFields& one) {
     std::string_view text = one.text("text");
     if (one.has("bytes")) text = text.substr(0, one.natural("bytes"));
     text = text.substr(0, text.find('\n'));

@@ -22,7 +22,7 @@
 #include "phases/gpu_calls.h"
 #include "phases/phase_use.h"
 #include "phases/repetitions.h"
-#include "saved/happening.h"
+#include "saved/event_fields.h"
 #include "sink/json_writer.h"
 
 namespace mlbcc::phases {
@@ -68,7 +68,7 @@ struct PhaseReport {
 
 class Phases {
 public:
-    void add(const saved::Happening& one);
+    void add(const saved::EventFields& one);
     // `end_ns`: of the trace. `launches_ns`: nothing was launched on a GPU before, as far as that
     // is known; steps begin later.
     PhaseReport report(uint64_t end_ns, uint64_t launches_ns = 0) const;
@@ -105,11 +105,11 @@ private:
         std::string first, last;  // evidence
     };
 
-    void add_file(const saved::Happening& one);
-    static void add_open(Process& process, const saved::Happening& one);
-    static void add_program(Process& process, const saved::Happening& one);
-    static void add_block(Process& process, const saved::Happening& one);
-    static void add_mark(Process& process, const saved::Happening& one);
+    void add_file(const saved::EventFields& one);
+    static void add_open(Process& process, const saved::EventFields& one);
+    static void add_program(Process& process, const saved::EventFields& one);
+    static void add_block(Process& process, const saved::EventFields& one);
+    static void add_mark(Process& process, const saved::EventFields& one);
     uint64_t weights_read(const Process& process) const;
     std::optional<Loading> loading_of(const Process& process) const;
     std::pair<uint32_t, const Process*> whose() const;

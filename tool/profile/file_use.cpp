@@ -52,7 +52,7 @@ double FileUse::times_read() const {
     return size == 0 ? 0 : static_cast<double>(read_bytes) / static_cast<double>(size);
 }
 
-void FileUses::add(const saved::Happening& one) {
+void FileUses::add(const saved::EventFields& one) {
     if (one.type != "file") return;
     if (one.name == "missing") {
         std::string path(one.text("path"));
@@ -69,7 +69,7 @@ void FileUses::add(const saved::Happening& one) {
     if (one.name == "read") add_read(state, one);
 }
 
-void FileUses::add_open(State& state, const saved::Happening& one) {
+void FileUses::add_open(State& state, const saved::EventFields& one) {
     FileUse& use = state.use;
     if (use.opens++ == 0) {
         use.path = one.text("path");
@@ -82,7 +82,7 @@ void FileUses::add_open(State& state, const saved::Happening& one) {
     use.for_writing = use.for_writing || mode != O_RDONLY;
 }
 
-void FileUses::add_read(State& state, const saved::Happening& one) {
+void FileUses::add_read(State& state, const saved::EventFields& one) {
     uint64_t end_ns = one.time_ns + one.duration_ns, position = one.natural("position");
     if (!state.use.first_read_ns) state.use.first_read_ns = one.time_ns;
     state.use.last_read_ns = std::max(state.use.last_read_ns.value_or(0), end_ns);

@@ -21,7 +21,7 @@
 #include "phases/file_group.h"
 #include "phases/file_key.h"
 #include "profile/section.h"
-#include "saved/happening.h"
+#include "saved/event_fields.h"
 #include "sink/sink.h"
 
 namespace mlbcc::profile {
@@ -70,7 +70,7 @@ struct FileReport {
 
 class FileUses {
 public:
-    void add(const saved::Happening& one);
+    void add(const saved::EventFields& one);
     FileReport report(const sink::MetricSnapshot& metrics) const;
 
 private:
@@ -79,8 +79,8 @@ private:
         std::optional<uint64_t> next_position;
         uint64_t in_order = 0, out_of_order = 0;  // large reads
     };
-    void add_open(State& state, const saved::Happening& one);
-    static void add_read(State& state, const saved::Happening& one);
+    void add_open(State& state, const saved::EventFields& one);
+    static void add_read(State& state, const saved::EventFields& one);
     static void take_sums(std::map<phases::FileKey, State>& states,
                           const sink::MetricSnapshot& metrics);
     static Access access_of(const State& state);

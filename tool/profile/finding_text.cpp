@@ -10,12 +10,12 @@
 namespace mlbcc::profile {
 namespace {
 
-std::string field_text(std::string_view field, const saved::Happening& one) {
+std::string field_text(std::string_view field, const saved::EventFields& one) {
     bool is_hexadecimal = field.ends_with(":x");
     std::string_view name = is_hexadecimal ? field.substr(0, field.size() - 2) : field;
-    auto found = std::ranges::find(one.arguments, name, &saved::Happening::Argument::name);
-    if (found == one.arguments.end()) return fmt::format("{{{}}}", field);
-    return is_hexadecimal ? fmt::format("{:x}", one.number(name)) : value_text(*found);
+    auto found = std::ranges::find(one.arguments, name, &saved::EventFields::Argument::name);
+    if (found == one.arguments.end() || found->value.is_null()) return fmt::format("{{{}}}", field);
+    return is_hexadecimal ? fmt::format("{:x}", one.number(name)) : value_text(found->value);
 }
 
 bool is_below(std::string_view path, std::string_view folder) {
@@ -36,12 +36,25 @@ std::string resolved(std::string_view entry, std::string_view folder, std::strin
 
 }  // namespace
 
-std::string value_text(const saved::Happening::Argument& argument) {
-    if (const auto* number = std::get_if<int64_t>(&argument.value)) return std::to_string(*number);
-    return std::string(std::get<std::string_view>(argument.value));
+std::string value_text(const saved::FieldValue& value) {
+    struct Text {
+        std::string operator()(std::monostate) const { return "null"; }
+        std::string operator()(bool truth) const { return truth ? "1" : "0"; }
+        std::string operator()(int64_t number) const { return std::to_string(number); }
+        std::string operator()(uint64_t number) const { return std::to_string(number); }
+        std::string operator()(double number) const { return fmt::format("{}", number); }
+        std::string operator()(std::string_view text) const { return std::string(text); }
+        std::string operator()(const saved::FieldValues& list) const {
+            std::string text;
+            for (const saved::FieldValue& one : list)
+                text += (text.empty() ? "" : ", ") + value_text(one);
+            return "[" + text + "]";
+        }
+    };
+    return std::visit(Text{}, value);
 }
 
-std::string filled(std::string_view sentence, const saved::Happening& one) {
+std::string filled(std::string_view sentence, const saved::EventFields& one) {
     std::string text;
     while (!sentence.empty()) {
         size_t open = sentence.find('{');

@@ -6,13 +6,13 @@
 #include <string>
 #include <string_view>
 
-#include "saved/happening.h"
+#include "saved/event_fields.h"
 
 namespace mlbcc::profile {
 
 // {name} is the field of that name, {name:x} a number in hexadecimal; what is no field stays.
-std::string filled(std::string_view sentence, const saved::Happening& one);
-std::string value_text(const saved::Happening::Argument& argument);
+std::string filled(std::string_view sentence, const saved::EventFields& one);
+std::string value_text(const saved::FieldValue& value);
 
 // "/a/./b/../c" -> "/a/c"; relative to `folder`. "" where that is not known, but needed.
 std::string absolute(std::string_view path, std::string_view folder);

@@ -23,7 +23,7 @@ bool is_regular_name(std::string_view path) {
 }
 
 // Where the rule has lists of what is one, or is none.
-bool is_meant(const saved::Happening& one) {
+bool is_meant(const saved::EventFields& one) {
     std::string of = filled(one.text("of"), one);
     if (one.has("only") && !matches_one(of, one.text("only"))) return false;
     return !one.has("except") || !matches_one(of, one.text("except"));
@@ -84,7 +84,7 @@ std::optional<Severity> FindingReport::worst() const {
     return findings.front().severity;
 }
 
-void Findings::add(const saved::Happening& one) {
+void Findings::add(const saved::EventFields& one) {
     if (one.type == "finding") return add_finding(one);
     if (one.type == "process") return add_process(one);
     if (one.type != "file" || one.name != "open") return;
@@ -95,7 +95,7 @@ void Findings::add(const saved::Happening& one) {
     }
 }
 
-void Findings::add_process(const saved::Happening& one) {
+void Findings::add_process(const saved::EventFields& one) {
     if (one.name == "folder") {
         auto& folders = processes_[one.pid].folders;
         std::string from = folders.empty() ? "" : folders.back().second;
@@ -108,7 +108,7 @@ void Findings::add_process(const saved::Happening& one) {
 }
 
 // The same of one process, before the next weights are opened, counts as one.
-void Findings::add_finding(const saved::Happening& one) {
+void Findings::add_finding(const saved::EventFields& one) {
     if (!is_meant(one)) return;
     std::string what = filled(one.has("what") ? one.text("what") : one.name, one);
     Key key(one.name, one.pid, what, processes_[one.pid].weights.size());
@@ -134,9 +134,10 @@ void Findings::add_finding(const saved::Happening& one) {
     finding.tid = one.tid;
     finding.thread = one.comm;
     finding.stack.assign(one.stack.begin(), one.stack.end());
-    for (const saved::Happening::Argument& argument : one.arguments) {
+    for (const saved::EventFields::Argument& argument : one.arguments) {
         bool is_own = std::ranges::find(kOwn, argument.name) != std::ranges::end(kOwn);
-        if (!is_own) finding.values.emplace_back(argument.name, value_text(argument));
+        if (!is_own && !argument.value.is_null())
+            finding.values.emplace_back(argument.name, value_text(argument.value));
     }
     made.after_weights = one.text("after_weights");
     made.path = one.text("path");

@@ -17,7 +17,7 @@
 
 #include "profile/process_tree.h"
 #include "profile/section.h"
-#include "saved/happening.h"
+#include "saved/event_fields.h"
 
 namespace mlbcc::profile {
 
@@ -53,7 +53,7 @@ struct Surroundings {
 
 class Findings {
 public:
-    void add(const saved::Happening& one);
+    void add(const saved::EventFields& one);
     FindingReport report(const std::vector<ProcessLife>& lives,
                          const Surroundings& surroundings) const;
 
@@ -71,8 +71,8 @@ private:
     using Lives = std::map<uint32_t, const ProcessLife*>;
     using Key = std::tuple<std::string, uint32_t, std::string, size_t>;
 
-    void add_process(const saved::Happening& one);
-    void add_finding(const saved::Happening& one);
+    void add_process(const saved::EventFields& one);
+    void add_finding(const saved::EventFields& one);
     void complete(const Candidate& candidate, const Lives& lives, Finding& finding) const;
     bool is_allowed(const Candidate& candidate, const Lives& lives,
                     const Surroundings& surroundings) const;

@@ -26,7 +26,7 @@ constexpr size_t kMostSteps = 2000;
 }  // namespace
 
 // What a process held is gone with it, whether it gave it back or not.
-void GpuUse::add(const saved::Happening& one) {
+void GpuUse::add(const saved::EventFields& one) {
     if (one.type != "process") return;
     const bool ends = saved::ends_process(one);
     if (!ends && one.name != "gpu_memory") return;

@@ -14,7 +14,7 @@
 #include "phases/repetitions.h"
 #include "profile/section.h"
 #include "profile/system_calls.h"
-#include "saved/happening.h"
+#include "saved/event_fields.h"
 
 namespace mlbcc::profile {
 
@@ -46,7 +46,7 @@ struct GpuMemoryUse {
 class GpuUse {
 public:
     explicit GpuUse(size_t most_steps = 100'000) : most_(most_steps) {}
-    void add(const saved::Happening& one);
+    void add(const saved::EventFields& one);
     void add(const sink::Sums& gained);  // its times are since the trace began
     // Nothing was launched before; 0 where nothing was at all.
     uint64_t launches_ns() const;

@@ -27,7 +27,7 @@ void add_wait(sink::Rows& rows, const LongWait& wait) {
 
 }  // namespace
 
-void LongWaits::add(const saved::Happening& one) {
+void LongWaits::add(const saved::EventFields& one) {
     if (one.type != "off_cpu" || one.name != "wait") return;
     std::vector<std::string> stack(one.stack.begin(), one.stack.end());
     auto found = by_stack_.find(stack);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "profile/section.h"
-#include "saved/happening.h"
+#include "saved/event_fields.h"
 
 namespace mlbcc::profile {
 
@@ -31,7 +31,7 @@ struct LongWaitReport {
 class LongWaits {
 public:
     explicit LongWaits(size_t most = 5000) : most_(most) {}
-    void add(const saved::Happening& one);
+    void add(const saved::EventFields& one);
     LongWaitReport report() const;
 
 private:

@@ -6,7 +6,7 @@
 
 namespace mlbcc::profile {
 
-void MemoryUse::add(const saved::Happening& one) {
+void MemoryUse::add(const saved::EventFields& one) {
     if (one.type != "process") return;
     if (saved::ends_process(one)) {
         total_ -= std::exchange(resident_[one.pid], 0);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "profile/section.h"
-#include "saved/happening.h"
+#include "saved/event_fields.h"
 
 namespace mlbcc::profile {
 
@@ -32,7 +32,7 @@ struct MemoryReport {
 class MemoryUse {
 public:
     explicit MemoryUse(size_t most_samples = 2000) : most_(most_samples) {}
-    void add(const saved::Happening& one);
+    void add(const saved::EventFields& one);
     MemoryReport report() const;
 
 private:

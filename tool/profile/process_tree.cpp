@@ -28,7 +28,7 @@ uint64_t before(uint64_t time_ns, uint64_t age_ns) {
     return time_ns > age_ns ? time_ns - age_ns : 0;
 }
 
-std::vector<std::string> arguments_of(const saved::Happening& one) {
+std::vector<std::string> arguments_of(const saved::EventFields& one) {
     std::vector<std::string> arguments;
     for (int i = 0; i < kArguments; ++i) {
         std::string name = fmt::format("arg{}", i);
@@ -93,7 +93,7 @@ private:
 
 }  // namespace
 
-ProcessTree::State& ProcessTree::state_of(const saved::Happening& one) {
+ProcessTree::State& ProcessTree::state_of(const saved::EventFields& one) {
     State& state = states_[one.pid];
     state.life.pid = one.pid;
     if (!state.first_seen_ns) state.first_seen_ns = one.time_ns;
@@ -104,7 +104,7 @@ ProcessTree::State& ProcessTree::state_of(const saved::Happening& one) {
     return state;
 }
 
-void ProcessTree::add(const saved::Happening& one) {
+void ProcessTree::add(const saved::EventFields& one) {
     State& state = state_of(one);
     if (one.type != "process") return;
     if (one.name == "command") return add_command(state, one);
@@ -120,13 +120,13 @@ void ProcessTree::add(const saved::Happening& one) {
     child.was_cloned = true;
 }
 
-void ProcessTree::add_command(State& state, const saved::Happening& one) {
+void ProcessTree::add_command(State& state, const saved::EventFields& one) {
     state.asked = {one.time_ns, std::string(one.text("path")), arguments_of(one)};
 }
 
 // A script is given its interpreter's arguments, and shown with those that were asked for. Those
 // may have been in no memory yet (docs/language.md).
-void ProcessTree::add_exec(State& state, const saved::Happening& one) {
+void ProcessTree::add_exec(State& state, const saved::EventFields& one) {
     ProgramRun run = std::exchange(state.asked, {});
     std::vector<std::string> given = arguments_of(one);
     const bool is_same = !run.arguments.empty() && !given.empty() && run.arguments[0] == given[0];
@@ -140,12 +140,12 @@ void ProcessTree::add_exec(State& state, const saved::Happening& one) {
     state.cpu_before = one.natural("cpu_before");
 }
 
-void ProcessTree::add_memory(State& state, const saved::Happening& one) {
+void ProcessTree::add_memory(State& state, const saved::EventFields& one) {
     if (!one.has("peak")) return;
     state.peak_seen = std::max(state.peak_seen.value_or(0), one.natural("peak"));
 }
 
-void ProcessTree::add_exit(State& state, const saved::Happening& one) {
+void ProcessTree::add_exit(State& state, const saved::EventFields& one) {
     ThreadLife thread{one.tid, std::string(one.comm), before(one.time_ns, one.natural("age")),
                       one.time_ns, one.natural("cpu")};
     thread.is_older = one.natural("age") > one.time_ns;

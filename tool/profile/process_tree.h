@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "profile/section.h"
-#include "saved/happening.h"
+#include "saved/event_fields.h"
 
 namespace mlbcc::profile {
 
@@ -52,7 +52,7 @@ struct ProcessLife {
 
 class ProcessTree {
 public:
-    void add(const saved::Happening& one);
+    void add(const saved::EventFields& one);
     // `end_ns`: of the trace. In the order in which they began.
     std::vector<ProcessLife> lives(uint64_t end_ns) const;
 
@@ -66,11 +66,11 @@ private:
         std::optional<uint64_t> peak_seen;  // by looks, of the program that runs
         bool was_cloned = false;
     };
-    State& state_of(const saved::Happening& one);
-    static void add_command(State& state, const saved::Happening& one);
-    static void add_exec(State& state, const saved::Happening& one);
-    static void add_memory(State& state, const saved::Happening& one);
-    static void add_exit(State& state, const saved::Happening& one);
+    State& state_of(const saved::EventFields& one);
+    static void add_command(State& state, const saved::EventFields& one);
+    static void add_exec(State& state, const saved::EventFields& one);
+    static void add_memory(State& state, const saved::EventFields& one);
+    static void add_exit(State& state, const saved::EventFields& one);
     static ProcessLife life_of(const State& state, uint64_t end_ns);
 
     std::map<uint32_t, State> states_;

@@ -41,13 +41,13 @@ private:
     uint64_t start_ns_;
     Surroundings surroundings_;
     std::unique_ptr<ProfileOutput> output_;
-    saved::HappeningReader reader_;
+    saved::FieldsReader reader_;
     ProfileMaker maker_;
 };
 
 }  // namespace
 
-void ProfileMaker::add(const saved::Happening& one) {
+void ProfileMaker::add(const saved::EventFields& one) {
     last_ns_ = std::max(last_ns_, one.time_ns + one.duration_ns);
     processes_.add(one);
     files_.add(one);
@@ -108,7 +108,7 @@ std::unique_ptr<sink::Sink> make_profile(const sink::TraceInfo& info,
 Result<std::optional<SavedProfile>> read_profile(saved::TraceFile& file) {
     std::optional<SavedProfile> saved;
     ProfileMaker maker;
-    saved::HappeningReader reader;
+    saved::FieldsReader reader;
     std::vector<std::string> command, environment;
     std::string start;
     Surroundings surroundings;
@@ -126,7 +126,7 @@ Result<std::optional<SavedProfile>> read_profile(saved::TraceFile& file) {
             saved->has_summary = true;
         } else if (saved::is_sums(line)) {
             maker.add(saved::saved_sums(line));
-        } else if (const saved::Happening* one = reader.read(line)) {
+        } else if (const saved::EventFields* one = reader.read(line)) {
             maker.add(*one);
         }
         return saved.has_value();

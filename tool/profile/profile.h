@@ -21,7 +21,7 @@
 #include "profile/sum_history.h"
 #include "profile/system_calls.h"
 #include "profile/time_shares.h"
-#include "saved/happening.h"
+#include "saved/event_fields.h"
 #include "saved/saved_trace.h"
 #include "sink/sink.h"
 
@@ -52,7 +52,7 @@ std::string profile_json(const Profile& profile);  // one object, with a newline
 // Gets all events in their order, then the end.
 class ProfileMaker {
 public:
-    void add(const saved::Happening& one);
+    void add(const saved::EventFields& one);
     void add(const sink::Sums& gained);  // its times are since the trace began
     // `end.time_ns` is since the trace began.
     Profile make(const sink::TraceEnd& end, const Surroundings& surroundings) const;

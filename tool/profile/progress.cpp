@@ -23,7 +23,7 @@ uint64_t more(uint64_t now, uint64_t before) {
 
 }  // namespace
 
-void Progress::add(const saved::Happening& one) {
+void Progress::add(const saved::EventFields& one) {
     if (one.type == "file") return add_file(one);
     if (one.type == "process") return add_process(one);
     if (phases::GpuCalls::is_one(one)) return add_gpu(one);
@@ -34,7 +34,7 @@ void Progress::add(const saved::Happening& one) {
     if (!text.empty()) mark_ = sink::shortened(on_terminal(text), kLongestMark);
 }
 
-void Progress::add_file(const saved::Happening& one) {
+void Progress::add_file(const saved::EventFields& one) {
     if (!one.has("inode")) return;
     const phases::FileKey id = phases::FileKey::of(one);
     if (one.name == "open" && phases::group_of(one.text("path")) == phases::FileGroup::weights)
@@ -44,14 +44,14 @@ void Progress::add_file(const saved::Happening& one) {
     }
 }
 
-void Progress::add_gpu(const saved::Happening& one) {
+void Progress::add_gpu(const saved::EventFields& one) {
     if (!gpu_ns_) gpu_ns_ = one.time_ns;
     uint64_t end_ns = one.time_ns + one.duration_ns;
     if (one.type == "gpu_load") gpu_load_ns_ = end_ns;
     if (one.type != "gpu_load" && one.type != "gpu_start") gpu_work_ns_ = end_ns;
 }
 
-void Progress::add_process(const saved::Happening& one) {
+void Progress::add_process(const saved::EventFields& one) {
     if (saved::ends_process(one)) processes_.erase(one.pid);
     if (one.name != "memory") return;
     Process& process = processes_[one.pid];

@@ -12,13 +12,13 @@
 #include <string>
 
 #include "phases/file_key.h"
-#include "saved/happening.h"
+#include "saved/event_fields.h"
 
 namespace mlbcc::profile {
 
 class Progress {
 public:
-    void add(const saved::Happening& one);
+    void add(const saved::EventFields& one);
     // `now_ns`: since the trace began. Rates are of the last second or more.
     std::string text(uint64_t now_ns);
     // The same without the time.
@@ -33,9 +33,9 @@ private:
         uint64_t read = 0, written = 0;  // bytes up to then
         double reads = 0, writes = 0;    // bytes a second before it
     };
-    void add_file(const saved::Happening& one);
-    void add_gpu(const saved::Happening& one);
-    void add_process(const saved::Happening& one);
+    void add_file(const saved::EventFields& one);
+    void add_gpu(const saved::EventFields& one);
+    void add_process(const saved::EventFields& one);
     std::string phase(uint64_t now_ns) const;
 
     std::string mark_;

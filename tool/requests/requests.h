@@ -31,7 +31,7 @@ public:
     Requests(const Requests&) = delete;
     Requests& operator=(const Requests&) = delete;
 
-    void add(const saved::Happening& one);
+    void add(const saved::EventFields& one);
     void finish();  // no more comes
 
     const Endpoints& endpoints() const { return endpoints_; }

@@ -13,11 +13,11 @@ constexpr std::pair<std::string_view, Kind> kKinds[] = {
     {"tls", Kind::tls},         {"begin", Kind::begin}, {"end", Kind::end},   {"mark", Kind::mark},
 };
 
-uint32_t id(const saved::Happening& one, std::string_view argument) {
+uint32_t id(const saved::EventFields& one, std::string_view argument) {
     return static_cast<uint32_t>(one.natural(argument));
 }
 
-void read_wait(const saved::Happening& one, ServeEvent& made) {
+void read_wait(const saved::EventFields& one, ServeEvent& made) {
     made.queued_ns = std::min(one.natural("queued"), one.duration_ns);
     made.other_tid = id(one, "waker");
     made.other_pid = id(one, "waker_process");
@@ -29,7 +29,7 @@ void read_wait(const saved::Happening& one, ServeEvent& made) {
 
 }  // namespace
 
-std::optional<ServeEvent> serve_event(const saved::Happening& one) {
+std::optional<ServeEvent> serve_event(const saved::EventFields& one) {
     if (one.type != "serve") return {};
     const auto* found =
         std::ranges::find(kKinds, one.name, &std::pair<std::string_view, Kind>::first);

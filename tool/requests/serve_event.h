@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "saved/happening.h"
+#include "saved/event_fields.h"
 
 namespace mlbcc::requests {
 
@@ -44,7 +44,7 @@ struct ServeEvent {
     std::vector<std::string> stack = {};  // wait: where, innermost first, if the rules say so
 };
 // Nothing if it is another rule's event.
-std::optional<ServeEvent> serve_event(const saved::Happening& one);
+std::optional<ServeEvent> serve_event(const saved::EventFields& one);
 
 class EndOrder {
 public:

@@ -11,35 +11,35 @@ constexpr const char* kUsualLayer = "userspace";  // of calls that have no span
 }  // namespace
 
 void EventTally::add(const Json& line) {
-    std::string_view phase = text_of(line, "phase");
-    bool is_lost = phase.empty() && text_of(line, "type") == "lost";
-    if (phase.empty() && !is_lost) return;
-    ++lines_;
-    last_ = unsigned_of(line, "event_id");
-    end_ns_ = std::max(end_ns_, nanoseconds_of(line, "ts", 1e9));
-    if (is_lost) {
-        lost_ += unsigned_of(line, "count");
-    } else {
-        add_event(line, phase);
+    if (const EventFields* one = reader_.read(line)) {
+        add_line(one->id, one->time_ns);
+        add_event(*one);
+    } else if (const std::optional<LostEvents> lost = read_lost(line)) {
+        add_line(lost->id, lost->time_ns);
+        lost_ += lost->count;
     }
 }
 
-void EventTally::add_event(const Json& line, std::string_view phase) {
-    auto pid = static_cast<uint32_t>(unsigned_of(line, "pid"));
-    processes_.insert(pid);
-    threads_.emplace(pid, static_cast<uint32_t>(unsigned_of(line, "tid")));
-    if (phase != "E" && phase != "X") return;
+void EventTally::add_line(uint64_t id, uint64_t time_ns) {
+    ++lines_;
+    last_ = id;
+    end_ns_ = std::max(end_ns_, time_ns);
+}
+
+void EventTally::add_event(const EventFields& one) {
+    processes_.insert(one.pid);
+    threads_.emplace(one.pid, one.tid);
+    if (one.phase != event::Phase::end && one.phase != event::Phase::complete) return;
     // An event says whose it is; a span is named after its function.
-    bool is_span = !has(line, "function");
-    std::string type(text_of(line, "type")), name(text_of(line, "name"));
-    std::string function(is_span ? name : text_of(line, "function"));
-    std::string symbol(has(line, "symbol") ? text_of(line, "symbol") : function);
+    const bool is_span = one.function.empty();
+    const std::string type(one.type), name(one.name);
+    const std::string function(is_span ? one.name : one.function);
+    const std::string symbol(one.symbol.empty() ? std::string_view(function) : one.symbol);
     if (is_span && known_types_.insert(type).second) span_types_.push_back(type);
-    uint64_t duration_ns = nanoseconds_of(line, "duration_us", 1e3);
     Times& times = times_[{function, symbol, type, name, is_span}];
     ++times.calls;
-    times.total_ns += duration_ns;
-    times.max_ns = std::max(times.max_ns, duration_ns);
+    times.total_ns += one.duration_ns;
+    times.max_ns = std::max(times.max_ns, one.duration_ns);
 }
 
 // The clauses of one function see the same calls: the one that saw the most stands for all.

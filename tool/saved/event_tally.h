@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "saved/json_line.h"
+#include "saved/event_fields.h"
 #include "sink/summary_text.h"
 
 namespace mlbcc::saved {
@@ -42,9 +42,11 @@ private:
         std::string layer;
         Times times;
     };
-    void add_event(const Json& line, std::string_view phase);
+    void add_line(uint64_t id, uint64_t time_ns);
+    void add_event(const EventFields& one);
     std::map<std::pair<std::string, std::string>, Form> forms() const;
 
+    FieldsReader reader_;
     uint64_t end_ns_ = 0, lines_ = 0, lost_ = 0;
     std::optional<uint64_t> last_;
     std::set<uint32_t> processes_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "saved/event_fields.h"
 #include "saved/event_tally.h"
 #include "saved/lines.h"
 #include "saved/saved_summary.h"
@@ -64,44 +65,29 @@ class LineEvent {
 public:
     // Null where the line is no event.
     const event::Event* of(const Json& line) {
-        event_ = {};
-        if (!read_phase(text_of(line, "phase"))) return nullptr;
-        event_.id = unsigned_of(line, "event_id");
-        event_.time_ns = nanoseconds_of(line, "ts", 1e9);
-        event_.duration_ns = nanoseconds_of(line, "duration_us", 1e3);
-        if (has(line, "begin")) event_.begin = unsigned_of(line, "begin");
-        if (has(line, "parent")) event_.parent = unsigned_of(line, "parent");
-        event_.pid = static_cast<uint32_t>(unsigned_of(line, "pid"));
-        event_.tid = static_cast<uint32_t>(unsigned_of(line, "tid"));
-        event_.cpu = static_cast<uint32_t>(unsigned_of(line, "cpu"));
-        event_.comm = text_of(line, "comm");
-        read_names(line);
-        read_stack(line);
+        const EventFields* fields = reader_.read(line);
+        if (fields == nullptr) return nullptr;
+        // A span is named after its function; `symbol` stands only where it is another name.
+        probe_.function = fields->function.empty() ? fields->name : fields->function;
+        probe_.symbol = fields->symbol.empty() ? probe_.function : fields->symbol;
+        event_ = {.id = fields->id,
+                  .phase = fields->phase,
+                  .probe = &probe_,
+                  .time_ns = fields->time_ns,
+                  .duration_ns = fields->duration_ns,
+                  .begin = fields->begin,
+                  .parent = fields->parent,
+                  .pid = fields->pid,
+                  .tid = fields->tid,
+                  .cpu = fields->cpu,
+                  .comm = fields->comm,
+                  .stack = fields->stack};
         return &event_;
     }
 
 private:
-    bool read_phase(std::string_view phase) {
-        size_t at = std::string_view("BEXi").find(phase);
-        event_.phase = static_cast<event::Phase>(at);
-        return phase.size() == 1 && at != std::string_view::npos;
-    }
-    // A span is named after its function; `symbol` stands only where it is another name.
-    void read_names(const Json& line) {
-        probe_.function = text_of(line, has(line, "function") ? "function" : "name");
-        probe_.symbol = has(line, "symbol") ? text_of(line, "symbol") : probe_.function;
-        event_.probe = &probe_;
-    }
-    void read_stack(const Json& line) {
-        stack_.clear();
-        if (const Json* frames = list_of(line, "stack")) {
-            for (const Json& frame : frames->GetArray()) stack_.push_back(as_text(frame));
-        }
-        event_.stack = stack_;
-    }
-
+    FieldsReader reader_;
     plan::ProbePlan probe_;
-    std::vector<std::string_view> stack_;
     event::Event event_;
 };
 

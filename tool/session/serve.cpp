@@ -54,7 +54,7 @@ private:
     }
 
     requests::Requests requests_;
-    saved::HappeningReader reader_;
+    saved::FieldsReader reader_;
     ReportFile json_;
     bool is_quiet_;
     uint64_t start_ns_, shown_ns_, interval_ns_;

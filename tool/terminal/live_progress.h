@@ -32,7 +32,7 @@ private:
 
     std::unique_ptr<StatusLine> line_;  // null under a live view
     uint64_t start_ns_, every_ns_, next_ns_;
-    saved::HappeningReader reader_;
+    saved::FieldsReader reader_;
     profile::Progress progress_;
 };
 

@@ -32,7 +32,7 @@ struct Slow {
     }
 };
 
-std::string json_of(const Value& value) {
+std::string json_of(const saved::FieldValue& value) {
     sink::Buffer out{256};
     write_json(out, value);
     return std::string(out.view());
@@ -54,14 +54,14 @@ public:
         table_.time(id, slice.end_ns - slice.begin_ns);
         if (!again) keep_if_slow(slice);
     }
-    void instant(const Record& record) override {
+    void instant(const DrawnEvent& record) override {
         if (record.same == nullptr) ++all_;
         look_for_gaps(record, record.time_ns, record.time_ns);
         if (!is_wanted(record, record.time_ns)) return;
         table_.count(table_.id_of(record.type, record.name));
         if (!chosen_calls_.has(record)) ++chosen_;
     }
-    void lost(const Lost&) override {}
+    void lost(const saved::LostEvents&) override {}
     bool failed() const override { return false; }
     Result<void> finish(const Ending& ending) override {
         ending_ = ending;
@@ -75,12 +75,12 @@ public:
     std::string json() const override;
 
 private:
-    bool is_wanted(const Record& record, uint64_t begin_ns) const {
+    bool is_wanted(const DrawnEvent& record, uint64_t begin_ns) const {
         if (begin_ns < wanted_.from_ns || begin_ns >= wanted_.to_ns) return false;
         return is_chosen(wanted_, record);
     }
     // Also those that began before.
-    void look_for_gaps(const Record& record, uint64_t begin_ns, uint64_t end_ns) {
+    void look_for_gaps(const DrawnEvent& record, uint64_t begin_ns, uint64_t end_ns) {
         if (begin_ns >= wanted_.to_ns || end_ns < wanted_.from_ns) return;
         if (!is_chosen(wanted_, record)) return;
         gaps_.add(std::max(begin_ns, wanted_.from_ns), std::min(end_ns, wanted_.to_ns));
@@ -103,7 +103,7 @@ private:
 };
 
 void Report::keep_if_slow(const Slice& slice) {
-    const Record& call = *slice.call;
+    const DrawnEvent& call = *slice.call;
     uint64_t duration = slice.end_ns - slice.begin_ns;
     Slow one{duration, slice.begin_ns, call.id, call.pid, call.tid};
     if (slow_.size() == wanted_.top) {
@@ -114,14 +114,14 @@ void Report::keep_if_slow(const Slice& slice) {
     one.comm = call.comm;
     one.type = call.type;
     one.name = call.name;
-    each_argument(slice, [&](const Record::Argument& argument) {
+    each_argument(slice, [&](const DrawnEvent::Argument& argument) {
         sink::Buffer name{64};
         sink::write_text(name, argument.name);
         one.arguments += one.arguments.empty() ? "{" : ",";
         one.arguments += std::string(name.view()) + ":" + json_of(argument.value);
     });
     if (!one.arguments.empty()) one.arguments += '}';
-    if (const std::optional<Value>& ret = return_of(slice)) one.ret = json_of(*ret);
+    if (const std::optional<saved::FieldValue>& ret = return_of(slice)) one.ret = json_of(*ret);
     for (std::string_view frame : stack_of(slice)) one.stack.emplace_back(frame);
     slow_.push_back(std::move(one));
     std::push_heap(slow_.begin(), slow_.end());
@@ -278,14 +278,14 @@ std::string Report::json() const {
 
 }  // namespace
 
-bool is_chosen(const CallSelection& wanted, const Record& record) {
+bool is_chosen(const CallSelection& wanted, const DrawnEvent& record) {
     auto is_its = [&](const std::string& type) { return glob_match(type, record.type); };
     if (!wanted.types.empty() && std::ranges::none_of(wanted.types, is_its)) return false;
     return wanted.name.empty() || glob_match(wanted.name, record.name) ||
            glob_match(wanted.name, record.function);
 }
 
-bool ChosenCalls::has(const Record& record) {
+bool ChosenCalls::has(const DrawnEvent& record) {
     if (record.same == nullptr) return false;
     if (is_chosen(wanted_, *record.same)) return true;
     const bool is_last =

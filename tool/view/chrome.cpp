@@ -25,8 +25,8 @@ public:
     }
 
     void slice(const Slice& slice) override;
-    void instant(const Record& record) override;
-    void lost(const Lost& lost) override;
+    void instant(const DrawnEvent& record) override;
+    void lost(const saved::LostEvents& lost) override;
     bool failed() const override { return output_.failed(); }
     Result<void> finish(const Ending& ending) override;
 
@@ -35,10 +35,10 @@ private:
 
     void begin(const char* phase, uint32_t pid, uint32_t tid);
     void time(const char* name, uint64_t ns);
-    void names(const Record& record);
+    void names(const DrawnEvent& record);
     void argument(std::string_view name);
     void arguments(const Slice& slice);
-    void shared(const Record& record);
+    void shared(const DrawnEvent& record);
     void end() {
         text_.append("}\n");
         output_.whole();
@@ -47,9 +47,9 @@ private:
         text_.append(has_argument_ ? "}" : ",\"args\":{}");
         end();
     }
-    void name_thread(const Record& record);
+    void name_thread(const DrawnEvent& record);
     void name(const char* what, uint32_t pid, uint32_t tid, std::string_view name);
-    void counter(const Record& record);
+    void counter(const DrawnEvent& record);
     void flow(const char* phase, const Flow& flow, uint32_t pid, uint32_t tid, uint64_t time_ns);
 
     Output output_;
@@ -83,7 +83,7 @@ void Chrome::time(const char* name, uint64_t ns) {
     text_.fraction(ns % 1000, 3);
 }
 
-void Chrome::names(const Record& record) {
+void Chrome::names(const DrawnEvent& record) {
     text_.append(",\"cat\":");
     sink::write_text(text_, record.type);
     text_.append(",\"name\":");
@@ -98,7 +98,7 @@ void Chrome::argument(std::string_view name) {
 }
 
 // What each event has; the names cannot be arguments', which are C's.
-void Chrome::shared(const Record& record) {
+void Chrome::shared(const DrawnEvent& record) {
     if (!record.function.empty()) {
         argument("[function]");
         sink::write_text(text_, record.function);
@@ -114,11 +114,11 @@ void Chrome::shared(const Record& record) {
 }
 
 void Chrome::arguments(const Slice& slice) {
-    each_argument(slice, [&](const Record::Argument& one) {
+    each_argument(slice, [&](const DrawnEvent::Argument& one) {
         argument(one.name);
         write_json(text_, one.value);
     });
-    if (const std::optional<Value>& ret = return_of(slice)) {
+    if (const std::optional<saved::FieldValue>& ret = return_of(slice)) {
         argument("[returned]");
         write_json(text_, *ret);
     }
@@ -131,7 +131,7 @@ void Chrome::arguments(const Slice& slice) {
 
 // A call that had not ended is a begin without an end: viewers draw it so.
 void Chrome::slice(const Slice& slice) {
-    const Record& call = *slice.call;
+    const DrawnEvent& call = *slice.call;
     name_thread(call);
     begin(slice.missing == Missing::still_open ? "B" : "X", call.pid, call.tid);
     time("ts", slice.begin_ns);
@@ -161,9 +161,9 @@ void Chrome::flow(const char* phase, const Flow& flow, uint32_t pid, uint32_t ti
     end_arguments();
 }
 
-void Chrome::instant(const Record& record) {
+void Chrome::instant(const DrawnEvent& record) {
     name_thread(record);
-    if (const Record* one = counters_.of(record)) return counter(*one);
+    if (const DrawnEvent* one = counters_.of(record)) return counter(*one);
     begin("i", record.pid, record.tid);
     time("ts", record.time_ns);
     text_.append(",\"s\":\"t\"");
@@ -172,11 +172,11 @@ void Chrome::instant(const Record& record) {
     end_arguments();
 }
 
-void Chrome::counter(const Record& record) {
+void Chrome::counter(const DrawnEvent& record) {
     begin("C", record.pid, record.tid);
     time("ts", record.time_ns);
     names(record);
-    for (const Record::Argument& one : record.arguments) {
+    for (const DrawnEvent::Argument& one : record.arguments) {
         bool is_number = std::holds_alternative<int64_t>(one.value) ||
                          std::holds_alternative<uint64_t>(one.value);
         if (!is_number) continue;
@@ -186,7 +186,7 @@ void Chrome::counter(const Record& record) {
     end_arguments();
 }
 
-void Chrome::lost(const Lost& lost) {
+void Chrome::lost(const saved::LostEvents& lost) {
     begin("i", 0, 0);
     time("ts", lost.time_ns);
     text_.append(R"(,"s":"g","cat":"lost","name":"events were lost")");
@@ -210,7 +210,7 @@ void Chrome::name(const char* what, uint32_t pid, uint32_t tid, std::string_view
 }
 
 // Again when it changes. A process has its main thread's name; without that, of the first seen.
-void Chrome::name_thread(const Record& record) {
+void Chrome::name_thread(const DrawnEvent& record) {
     std::string& known = threads_[uint64_t{record.pid} << 32 | record.tid];
     auto [process, is_new] = processes_.try_emplace(record.pid);
     bool names_process = is_new || (record.pid == record.tid && process->second != record.comm);

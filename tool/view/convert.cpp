@@ -27,7 +27,7 @@ public:
 
     // False when nothing more can be written.
     bool take(const Json& line) {
-        if (Record* record = reader_.read(line)) {
+        if (DrawnEvent* record = reader_.read(line)) {
             record->same = spans_.same_call(*record);
             uint64_t end_ns = record->time_ns;
             if (record->phase == event::Phase::complete) end_ns += record->duration_ns;
@@ -35,7 +35,7 @@ public:
             ++ending_.events;
             if (processes_.insert(record->pid).second && !ending_.has_summary) ++ending_.processes;
             record->phase == event::Phase::instant ? writer_.instant(*record) : spans_.add(*record);
-        } else if (std::optional<Lost> lost = read_lost(line)) {
+        } else if (std::optional<saved::LostEvents> lost = saved::read_lost(line)) {
             ending_.time_ns = std::max(ending_.time_ns, lost->time_ns);
             ending_.lost += lost->count;
             writer_.lost(*lost);
@@ -57,7 +57,7 @@ public:
 
 private:
     Writer& writer_;
-    RecordReader reader_;
+    EventReader reader_;
     Spans spans_{[this](const Slice& slice) { writer_.slice(slice); }};
     Ending ending_;
     std::unordered_set<uint32_t> processes_;
@@ -65,7 +65,7 @@ private:
 
 }  // namespace
 
-bool is_counter(const Record& record) {
+bool is_counter(const DrawnEvent& record) {
     return record.type == "counter";
 }
 

@@ -24,7 +24,7 @@ constexpr std::array kLooks{Looks{"memory", "process", "memory", kMemory},
 
 }  // namespace
 
-const Record* Counters::of(const Record& record) {
+const DrawnEvent* Counters::of(const DrawnEvent& record) {
     if (is_counter(record)) return &record;
     auto looks = std::ranges::find_if(kLooks, [&](const Looks& one) {
         return record.type == one.type && record.name == one.name;
@@ -33,7 +33,7 @@ const Record* Counters::of(const Record& record) {
     sample_ = record;
     sample_.type = "counter";
     sample_.name = looks->counter;
-    std::erase_if(sample_.arguments, [&](const Record::Argument& argument) {
+    std::erase_if(sample_.arguments, [&](const DrawnEvent::Argument& argument) {
         return std::ranges::find(looks->lines, argument.name) == looks->lines.end();
     });
     return &sample_;

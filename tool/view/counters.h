@@ -2,7 +2,7 @@
 // at each look at the memory of a process.
 #pragma once
 
-#include "view/record.h"
+#include "view/drawn_event.h"
 
 namespace mlbcc::view {
 
@@ -10,10 +10,10 @@ class Counters {
 public:
     // Its arguments that are numbers are the lines. Null: it is no counter. Valid until the next
     // call, and as long as `record`.
-    const Record* of(const Record& record);
+    const DrawnEvent* of(const DrawnEvent& record);
 
 private:
-    Record sample_;
+    DrawnEvent sample_;
 };
 
 }  // namespace mlbcc::view

@@ -19,17 +19,17 @@ public:
     void slice(const Slice& slice) override {
         row(slice.call->same == nullptr ? "call" : "event", slice);
     }
-    void instant(const Record& record) override {
+    void instant(const DrawnEvent& record) override {
         row(is_counter(record) ? "counter" : "instant", moment_of(record));
     }
-    void lost(const Lost& lost) override;
+    void lost(const saved::LostEvents& lost) override;
     bool failed() const override { return output_.failed(); }
     Result<void> finish(const Ending&) override { return output_.finish(); }
 
 private:
     void row(std::string_view kind, const Slice& slice);
     void time(uint64_t ns, uint64_t unit_ns, int digits);
-    void thread(const Record& record);
+    void thread(const DrawnEvent& record);
     void cell(std::string_view text);
     void text_cell(std::string_view text);
     void arguments(const Slice& slice);
@@ -77,7 +77,7 @@ void Csv::time(uint64_t ns, uint64_t unit_ns, int digits) {
     text_.fraction(ns % unit_ns, digits);
 }
 
-void Csv::thread(const Record& record) {
+void Csv::thread(const DrawnEvent& record) {
     text_.append(',');
     text_.number(record.pid);
     text_.append(',');
@@ -89,7 +89,7 @@ void Csv::thread(const Record& record) {
 
 void Csv::arguments(const Slice& slice) {
     std::string_view before = "{";
-    each_argument(slice, [&](const Record::Argument& one) {
+    each_argument(slice, [&](const DrawnEvent::Argument& one) {
         json_.append(before);
         sink::write_text(json_, one.name);
         json_.append(':');
@@ -102,8 +102,8 @@ void Csv::arguments(const Slice& slice) {
 
 // Texts stand for themselves, everything else as in JSON.
 void Csv::row(std::string_view kind, const Slice& slice) {
-    const Record& call = *slice.call;
-    const Record& last = slice.end != nullptr ? *slice.end : call;
+    const DrawnEvent& call = *slice.call;
+    const DrawnEvent& last = slice.end != nullptr ? *slice.end : call;
     const bool ended = slice.missing != Missing::still_open || last.goes_on;
     const bool has_duration = (kind == "call" || kind == "event") && ended && last.has_duration;
     text_.append(kind);
@@ -112,7 +112,7 @@ void Csv::row(std::string_view kind, const Slice& slice) {
     thread(call);
     for (std::string_view text : {call.type, call.name, call.function, call.symbol})
         text_cell(text);
-    const std::optional<Value>& ret = return_of(slice);
+    const std::optional<saved::FieldValue>& ret = return_of(slice);
     const auto* text = ret ? std::get_if<std::string_view>(&*ret) : nullptr;
     if (text != nullptr) {
         text_cell(*text);
@@ -135,7 +135,7 @@ void Csv::row(std::string_view kind, const Slice& slice) {
 }
 
 // Where there is no thread: the CPU, how many, of which rules.
-void Csv::lost(const Lost& lost) {
+void Csv::lost(const saved::LostEvents& lost) {
     text_.append("lost");
     time(lost.time_ns, 1'000'000'000, 9);
     text_.append(",,,,,");

@@ -15,11 +15,11 @@ bool is_one_of(std::string_view name, std::initializer_list<const char*> globs) 
 }
 
 // A call has one span; what else rules record of it is no launch of its own.
-bool is_launch(const Record& call) {
+bool is_launch(const DrawnEvent& call) {
     return call.phase == event::Phase::begin &&
            is_one_of(call.name, {"cuLaunch*", "cuGraphLaunch*", "hip*Launch*"});
 }
-bool is_wait(const Record& call) {
+bool is_wait(const DrawnEvent& call) {
     return call.phase == event::Phase::begin &&
            is_one_of(call.name, {"cuCtxSynchronize*", "cuStreamSynchronize*",
                                  "hipDeviceSynchronize", "hipStreamSynchronize*"});
@@ -27,7 +27,7 @@ bool is_wait(const Record& call) {
 
 std::string stream_of(const Slice& slice) {
     sink::Buffer text{64};
-    each_argument(slice, [&](const Record::Argument& one) {
+    each_argument(slice, [&](const DrawnEvent::Argument& one) {
         if (text.size() == 0 && (one.name == "hStream" || one.name == "stream"))
             write_json(text, one.value);
     });
@@ -37,7 +37,7 @@ std::string stream_of(const Slice& slice) {
 }  // namespace
 
 uint64_t Flows::begun_by(const Slice& slice) {
-    const Record& call = *slice.call;
+    const DrawnEvent& call = *slice.call;
     if (!is_launch(call)) return 0;
     std::deque<Flow>& waiting = waiting_[call.pid];
     if (waiting.size() == kMost) waiting.pop_front();

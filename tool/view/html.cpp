@@ -55,8 +55,8 @@ public:
         : output_(std::move(file)), origin_(origin), reports_(std::move(reports)) {}
 
     void slice(const Slice& slice) override;
-    void instant(const Record& record) override;
-    void lost(const Lost& lost) override { marks_.lost(lost.time_ns, lost.count); }
+    void instant(const DrawnEvent& record) override;
+    void lost(const saved::LostEvents& lost) override { marks_.lost(lost.time_ns, lost.count); }
     bool failed() const override { return false; }  // nothing is written before the end
     Result<void> finish(const Ending& ending) override;
 
@@ -100,9 +100,9 @@ void Html::slice(const Slice& slice) {
     add(slice, static_cast<uint32_t>(slice.missing), call);
 }
 
-void Html::instant(const Record& record) {
+void Html::instant(const DrawnEvent& record) {
     if (record.same == nullptr) ++instants_;
-    if (const Record* one = counters_.of(record)) return series_.add(*one);
+    if (const DrawnEvent* one = counters_.of(record)) return series_.add(*one);
     add(moment_of(record), Marks::kInstant, table_.id_of(record.type, record.name));
 }
 

@@ -10,13 +10,13 @@ namespace {
 
 constexpr size_t kMostLosses = 4096;
 
-uint64_t thread_of(const Record& record) {
+uint64_t thread_of(const DrawnEvent& record) {
     return uint64_t{record.pid} << 32 | record.tid;
 }
 
 }  // namespace
 
-std::optional<uint32_t> Marks::lane_of(const Record& record) {
+std::optional<uint32_t> Marks::lane_of(const DrawnEvent& record) {
     std::string& comm = comms_[thread_of(record)];
     if (comm != record.comm) comm = record.comm;
     auto key = std::make_tuple(record.pid, record.tid, std::string(record.type));
@@ -30,14 +30,14 @@ std::optional<uint32_t> Marks::lane_of(const Record& record) {
 // {"size":4096,"[returned]":"CUDA_SUCCESS"}
 uint32_t Marks::detail_of(const Slice& slice) {
     text_.clear();
-    auto member = [&](std::string_view name, const Value& value) {
+    auto member = [&](std::string_view name, const saved::FieldValue& value) {
         text_.append(text_.size() == 0 ? '{' : ',');
         sink::write_text(text_, name);
         text_.append(':');
         write_json(text_, value);
     };
-    each_argument(slice, [&](const Record::Argument& one) { member(one.name, one.value); });
-    if (const std::optional<Value>& ret = return_of(slice)) member("[returned]", *ret);
+    each_argument(slice, [&](const DrawnEvent::Argument& one) { member(one.name, one.value); });
+    if (const std::optional<saved::FieldValue>& ret = return_of(slice)) member("[returned]", *ret);
     if (text_.size() == 0 || texts_.bytes() + text_.size() > kMostText) return 0;
     if (details_ > 0 && details_ % kPiece == 0) texts_.end_piece();
     text_.append("}\n");

@@ -55,7 +55,7 @@ private:
         uint64_t time_ns, count;
     };
 
-    std::optional<uint32_t> lane_of(const Record& record);
+    std::optional<uint32_t> lane_of(const DrawnEvent& record);
     uint32_t detail_of(const Slice& slice);
     void thin();
     void find_rows();

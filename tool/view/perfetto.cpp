@@ -35,8 +35,8 @@ public:
         : packets_(std::move(file), max_size) {}
 
     void slice(const Slice& slice) override;
-    void instant(const Record& record) override;
-    void lost(const Lost& lost) override;
+    void instant(const DrawnEvent& record) override;
+    void lost(const saved::LostEvents& lost) override;
     bool failed() const override { return packets_.failed(); }
     Result<void> finish(const Ending& ending) override;
 
@@ -47,13 +47,13 @@ private:
     void arguments(TrackEvent& event, const Slice& slice);
     DebugAnnotation& argument(TrackEvent& event, std::string_view name);
     void text_argument(TrackEvent& event, std::string_view name, std::string_view text);
-    void set(DebugAnnotation& one, const Value& value);
+    void set(DebugAnnotation& one, const saved::FieldValue& value);
     void set_text(DebugAnnotation& one, std::string_view text);
 
-    uint64_t track_of(const Record& record);
-    uint64_t process_track(const Record& record);
-    uint64_t counter_track(const Record& record, std::string_view name);
-    void counter(const Record& record);
+    uint64_t track_of(const DrawnEvent& record);
+    uint64_t process_track(const DrawnEvent& record);
+    uint64_t counter_track(const DrawnEvent& record, std::string_view name);
+    void counter(const DrawnEvent& record);
     uint64_t loss_track();
     TrackDescriptor& describe(uint64_t track);
 
@@ -113,7 +113,7 @@ void Perfetto::set_text(DebugAnnotation& one, std::string_view text) {
     }));
 }
 
-void Perfetto::set(DebugAnnotation& one, const Value& value) {
+void Perfetto::set(DebugAnnotation& one, const saved::FieldValue& value) {
     struct Set {
         Perfetto& self;
         DebugAnnotation& one;
@@ -123,8 +123,9 @@ void Perfetto::set(DebugAnnotation& one, const Value& value) {
         void operator()(uint64_t number) const { one.set_uint_value(number); }
         void operator()(std::string_view text) const { self.set_text(one, text); }
         void operator()(double number) const { one.set_double_value(number); }
-        void operator()(const List& list) const {
-            for (const Value& element : list) self.set(*one.add_array_values(), element);
+        void operator()(const saved::FieldValues& list) const {
+            for (const saved::FieldValue& element : list)
+                self.set(*one.add_array_values(), element);
         }
     };
     std::visit(Set{*this, one}, value);
@@ -135,10 +136,10 @@ void Perfetto::text_argument(TrackEvent& event, std::string_view name, std::stri
 }
 
 void Perfetto::arguments(TrackEvent& event, const Slice& slice) {
-    each_argument(slice,
-                  [&](const Record::Argument& one) { set(argument(event, one.name), one.value); });
-    const Record& call = *slice.call;
-    if (const std::optional<Value>& ret = return_of(slice)) {
+    each_argument(
+        slice, [&](const DrawnEvent::Argument& one) { set(argument(event, one.name), one.value); });
+    const DrawnEvent& call = *slice.call;
+    if (const std::optional<saved::FieldValue>& ret = return_of(slice)) {
         set(argument(event, "[returned]"), *ret);
     }
     text_argument(event, "[function]", call.function);
@@ -153,7 +154,7 @@ void Perfetto::arguments(TrackEvent& event, const Slice& slice) {
 
 // A call that had not ended has no end here either: viewers draw it so.
 void Perfetto::slice(const Slice& slice) {
-    const Record& call = *slice.call;
+    const DrawnEvent& call = *slice.call;
     uint64_t track = track_of(call);
     TrackEvent& event = begin(slice.begin_ns, TrackEvent::TYPE_SLICE_BEGIN, track);
     name(event, call.type, call.name);
@@ -168,16 +169,16 @@ void Perfetto::slice(const Slice& slice) {
     packets_.whole();
 }
 
-void Perfetto::instant(const Record& record) {
-    if (const Record* one = counters_.of(record)) return counter(*one);
+void Perfetto::instant(const DrawnEvent& record) {
+    if (const DrawnEvent* one = counters_.of(record)) return counter(*one);
     TrackEvent& event = begin(record.time_ns, TrackEvent::TYPE_INSTANT, track_of(record));
     name(event, record.type, record.name);
     arguments(event, moment_of(record));
     end();
 }
 
-void Perfetto::counter(const Record& record) {
-    for (const Record::Argument& one : record.arguments) {
+void Perfetto::counter(const DrawnEvent& record) {
+    for (const DrawnEvent::Argument& one : record.arguments) {
         const auto* number = std::get_if<int64_t>(&one.value);
         if (number == nullptr) continue;
         std::string called = std::string(record.name) + "." + std::string(one.name);
@@ -187,7 +188,7 @@ void Perfetto::counter(const Record& record) {
     }
 }
 
-void Perfetto::lost(const Lost& lost) {
+void Perfetto::lost(const saved::LostEvents& lost) {
     TrackEvent& event = begin(lost.time_ns, TrackEvent::TYPE_INSTANT, loss_track());
     name(event, "lost", "events were lost");
     argument(event, "count").set_uint_value(lost.count);
@@ -207,7 +208,7 @@ TrackDescriptor& Perfetto::describe(uint64_t track) {
 }
 
 // A process has its main thread's name; without that, of the first seen.
-uint64_t Perfetto::process_track(const Record& record) {
+uint64_t Perfetto::process_track(const DrawnEvent& record) {
     uint64_t track = kProcesses | record.pid;
     std::string_view name = processes_.name_of(track);
     if (name.empty() || record.pid == record.tid) name = record.comm;
@@ -219,7 +220,7 @@ uint64_t Perfetto::process_track(const Record& record) {
     return track;
 }
 
-uint64_t Perfetto::track_of(const Record& record) {
+uint64_t Perfetto::track_of(const DrawnEvent& record) {
     uint64_t parent = process_track(record);
     uint64_t track = kThreads | uint64_t{record.pid} << 32 | record.tid;
     if (!threads_.is_new(track, record.comm, packets_.piece())) return track;
@@ -233,7 +234,7 @@ uint64_t Perfetto::track_of(const Record& record) {
     return track;
 }
 
-uint64_t Perfetto::counter_track(const Record& record, std::string_view name) {
+uint64_t Perfetto::counter_track(const DrawnEvent& record, std::string_view name) {
     uint64_t parent = process_track(record);
     std::string key = std::to_string(record.pid) + ":" + std::string(name);
     uint64_t track = kCounters | counter_ids_.try_emplace(key, counter_ids_.size()).first->second;

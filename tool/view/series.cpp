@@ -21,8 +21,8 @@ void Series::add_point(Line& line, uint64_t time_ns, double value) {
     line.values.push_back(value);
 }
 
-void Series::add(const Record& counter) {
-    for (const Record::Argument& one : counter.arguments) {
+void Series::add(const DrawnEvent& counter) {
+    for (const DrawnEvent::Argument& one : counter.arguments) {
         const auto* is_signed = std::get_if<int64_t>(&one.value);
         const auto* is_unsigned = std::get_if<uint64_t>(&one.value);
         if (is_signed == nullptr && is_unsigned == nullptr) continue;

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "sink/buffer.h"
-#include "view/record.h"
+#include "view/drawn_event.h"
 
 namespace mlbcc::view {
 
 class Series {
 public:
-    void add(const Record& counter);
+    void add(const DrawnEvent& counter);
     void write(sink::Buffer& out) const;  // [{"name":...,"pid":...,"times":[...],"values":[...]}]
 
 private:

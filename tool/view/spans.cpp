@@ -4,7 +4,7 @@
 
 namespace mlbcc::view {
 
-Spans::Lane& Spans::lane_of(const Record& record) {
+Spans::Lane& Spans::lane_of(const DrawnEvent& record) {
     uint64_t key = uint64_t{record.pid} << 32 | record.tid;
     auto found = lanes_.find(key);
     if (found != lanes_.end()) return found->second;
@@ -18,14 +18,14 @@ Spans::Lane& Spans::lane_of(const Record& record) {
 // Innermost first: they are over.
 void Spans::close_above(Lane& lane, size_t depth, uint64_t end_ns) {
     while (lane.depth > depth) {
-        const Record& call = lane.open[--lane.depth].get();
+        const DrawnEvent& call = lane.open[--lane.depth].get();
         take_({&call, nullptr, call.time_ns, std::max(end_ns, call.time_ns), Missing::end,
                lane.around[lane.depth]});
     }
 }
 
 // It is in the call that it names; those further in are over, and without a name all are.
-void Spans::begin(const Record& record) {
+void Spans::begin(const DrawnEvent& record) {
     Lane& lane = lane_of(record);
     size_t around = 0;
     if (record.parent) {
@@ -50,12 +50,12 @@ size_t Spans::around_of(const Lane& lane, std::string_view type) {
     return 0;
 }
 
-Missing Spans::missing_of(const Record& end) {
+Missing Spans::missing_of(const DrawnEvent& end) {
     if (end.goes_on) return Missing::still_open;
     return end.has_duration ? Missing::nothing : Missing::begin;
 }
 
-void Spans::end(const Record& record) {
+void Spans::end(const DrawnEvent& record) {
     Lane& lane = lane_of(record);
     size_t at = lane.depth;
     while (record.begin && at > 0 && lane.open[at - 1].get().id != *record.begin) --at;
@@ -64,34 +64,35 @@ void Spans::end(const Record& record) {
         return take_({&record, nullptr, began, record.time_ns, Missing::begin, 0});
     }
     close_above(lane, at, record.time_ns);
-    const Record& call = lane.open[at - 1].get();
+    const DrawnEvent& call = lane.open[at - 1].get();
     lane.depth = at - 1;
     take_({&call, &record, call.time_ns, std::max(record.time_ns, call.time_ns), missing_of(record),
            lane.around[at - 1]});
     lane.remember(call, record.duration_ns);
 }
 
-void Spans::Lane::remember(const Record& record, uint64_t duration_ns) {
+void Spans::Lane::remember(const DrawnEvent& record, uint64_t duration_ns) {
     type = record.type;
     name = record.name;
     function = record.traced();
     is_moment = record.phase == event::Phase::instant;
-    last = {.time_ns = record.time_ns,
-            .duration_ns = duration_ns,
-            .type = type,
-            .name = name,
-            .function = function};
+    last = {};
+    last.time_ns = record.time_ns;
+    last.duration_ns = duration_ns;
+    last.type = type;
+    last.name = name;
+    last.function = function;
 }
 
-const Record* Spans::same_call(const Record& record) {
+const DrawnEvent* Spans::same_call(const DrawnEvent& record) {
     if (record.phase == event::Phase::end || record.tid == 0) return nullptr;
     Lane& lane = lane_of(record);
-    auto is_same = [&](const Record& other) {
+    auto is_same = [&](const DrawnEvent& other) {
         return other.time_ns == record.time_ns && other.traced() == record.traced();
     };
-    const Record* found = nullptr;
+    const DrawnEvent* found = nullptr;
     for (size_t at = lane.depth; record.parent && at > 0 && found == nullptr; --at) {
-        const Record& span = lane.open[at - 1].get();
+        const DrawnEvent& span = lane.open[at - 1].get();
         if (span.id == *record.parent) found = &span;
     }
     if (found != nullptr && !is_same(*found)) found = nullptr;
@@ -104,7 +105,7 @@ const Record* Spans::same_call(const Record& record) {
     return found;
 }
 
-void Spans::add(const Record& record) {
+void Spans::add(const DrawnEvent& record) {
     switch (record.phase) {
     case event::Phase::begin: return begin(record);
     case event::Phase::end: return end(record);
@@ -125,7 +126,7 @@ void Spans::finish(uint64_t end_ns) {
     for (uint64_t key : keys) {
         const Lane& lane = lanes_[key];
         for (size_t i = 0; i < lane.depth; ++i) {
-            const Record& call = lane.open[i].get();
+            const DrawnEvent& call = lane.open[i].get();
             take_({&call, nullptr, call.time_ns, std::max(end_ns, call.time_ns),
                    Missing::still_open, lane.around[i]});
         }

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "view/record.h"
+#include "view/drawn_event.h"
 
 namespace mlbcc::view {
 
@@ -21,15 +21,15 @@ namespace mlbcc::view {
 enum class Missing : uint8_t { nothing, begin, end, still_open };
 
 struct Slice {
-    const Record* call = nullptr;  // its B, or its X; without a B its E
-    const Record* end = nullptr;   // its E, where it has both
+    const DrawnEvent* call = nullptr;  // its B, or its X; without a B its E
+    const DrawnEvent* end = nullptr;   // its E, where it has both
     uint64_t begin_ns = 0, end_ns = 0;
     Missing missing{};
     size_t depth = 0;  // calls of its type around it; 0 where that is not known
 };
 
 // An instant as a call that takes no time: what it has is read as a call's is.
-inline Slice moment_of(const Record& instant) {
+inline Slice moment_of(const DrawnEvent& instant) {
     return {&instant, nullptr, instant.time_ns, instant.time_ns, Missing::nothing, 0};
 }
 
@@ -40,31 +40,31 @@ public:
 
     explicit Spans(Take take) : take_(std::move(take)) {}
 
-    void add(const Record& record);  // B, E or X
+    void add(const DrawnEvent& record);  // B, E or X
     // What was told before of the call that a record is of, as long as the next of its thread has
     // not come: null where that is nothing.
-    const Record* same_call(const Record& record);
+    const DrawnEvent* same_call(const DrawnEvent& record);
     // What is open still is given, the outer ones of a thread first.
     void finish(uint64_t end_ns);
 
 private:
     struct Lane {
-        std::deque<KeptRecord> open;  // outermost first; behind `depth` for use again
-        std::vector<size_t> around;   // of each: calls of its type that it is in
+        std::deque<KeptEvent> open;  // outermost first; behind `depth` for use again
+        std::vector<size_t> around;  // of each: calls of its type that it is in
         size_t depth = 0;
         // The last moment, or call that is over, without what it holds.
-        Record last;
+        DrawnEvent last;
         bool is_moment = false;
         std::string type, name, function;
-        void remember(const Record& record, uint64_t duration_ns);
+        void remember(const DrawnEvent& record, uint64_t duration_ns);
     };
     static constexpr size_t kLanes = 4096;  // of more, those of idle threads are forgotten
 
-    void begin(const Record& record);
-    static Missing missing_of(const Record& end);
+    void begin(const DrawnEvent& record);
+    static Missing missing_of(const DrawnEvent& end);
     static size_t around_of(const Lane& lane, std::string_view type);
-    void end(const Record& record);
-    Lane& lane_of(const Record& record);
+    void end(const DrawnEvent& record);
+    Lane& lane_of(const DrawnEvent& record);
     void close_above(Lane& lane, size_t depth, uint64_t end_ns);
 
     Take take_;

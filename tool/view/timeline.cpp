@@ -32,7 +32,7 @@ public:
     explicit Drawing(const CallSelection& wanted) : data_(wanted) {}
 
     void slice(const Slice& slice) override {
-        const Record& call = *slice.call;
+        const DrawnEvent& call = *slice.call;
         if (!is_chosen(data_.wanted, call)) return;
         const uint64_t begin_ns = std::max(slice.begin_ns, data_.wanted.from_ns);
         const uint64_t end_ns = std::min(slice.end_ns, data_.wanted.to_ns);
@@ -48,7 +48,7 @@ public:
         row->add_call(data_.columns, begin_ns, end_ns, ++last_call_, name);
         if (is_launch(call.name) && !again) ++row->at(data_.columns, begin_ns).launches;
     }
-    void instant(const Record& record) override {
+    void instant(const DrawnEvent& record) override {
         if (is_counter(record) || !is_chosen(data_.wanted, record)) return;
         if (!reach(record.time_ns, record.time_ns)) return;
         data_.table.count(data_.table.id_of(record.type, record.name));
@@ -57,7 +57,7 @@ public:
         if (TimeRow* row = row_of(moment_of(record)))
             ++row->at(data_.columns, record.time_ns).moments;
     }
-    void lost(const Lost& lost) override {
+    void lost(const saved::LostEvents& lost) override {
         if (reach(lost.time_ns, lost.time_ns))
             ++data_.losses.at(data_.columns, lost.time_ns).moments;
     }
@@ -98,7 +98,7 @@ size_t level_of(const Slice& slice, TimelineLane& lane) {
 }
 
 void take_note(TimelineThread& thread, const Slice& slice) {
-    const Record& call = *slice.call;
+    const DrawnEvent& call = *slice.call;
     ++thread.calls;
     thread.began_ns = std::min(thread.began_ns, slice.begin_ns);
     thread.ended_ns = std::max(thread.ended_ns, slice.end_ns);
@@ -112,7 +112,7 @@ void take_note(TimelineThread& thread, const Slice& slice) {
 }
 
 TimeRow* Drawing::row_of(const Slice& slice) {
-    const Record& call = *slice.call;
+    const DrawnEvent& call = *slice.call;
     TimelineThread& thread = data_.threads[{call.pid, call.tid}];
     take_note(thread, slice);
     thread.comm = call.comm;

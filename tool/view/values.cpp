@@ -8,9 +8,9 @@
 
 namespace mlbcc::view {
 
-bool has_mark(const Record& record) {
+bool has_mark(const DrawnEvent& record) {
     if (record.type != "finding") return true;
-    return std::ranges::none_of(record.arguments, [](const Record::Argument& one) {
+    return std::ranges::none_of(record.arguments, [](const DrawnEvent::Argument& one) {
         const auto* text = std::get_if<std::string_view>(&one.value);
         return one.name == "severity" && text != nullptr && *text == "info";
     });
@@ -30,7 +30,7 @@ void write_list(sink::Buffer& out, std::span<const std::string_view> texts) {
     sink::write_array(out, texts, sink::write_text);
 }
 
-void write_json(sink::Buffer& out, const Value& value) {
+void write_json(sink::Buffer& out, const saved::FieldValue& value) {
     struct Write {
         sink::Buffer& out;
         void operator()(std::monostate) const { out.append("null"); }
@@ -39,7 +39,9 @@ void write_json(sink::Buffer& out, const Value& value) {
         void operator()(uint64_t number) const { sink::write_unsigned(out, number); }
         void operator()(std::string_view text) const { sink::write_text(out, text); }
         void operator()(double number) const { out.append(fmt::format("{}", number)); }
-        void operator()(const List& list) const { sink::write_array(out, list, write_json); }
+        void operator()(const saved::FieldValues& list) const {
+            sink::write_array(out, list, write_json);
+        }
     };
     std::visit(Write{out}, value);
 }

@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "saved/saved_trace.h"
-#include "view/record.h"
+#include "view/drawn_event.h"
 #include "view/spans.h"
 
 namespace mlbcc::view {
@@ -33,9 +33,9 @@ struct Origin {  // the `meta` line
 class Writer {
 public:
     virtual ~Writer() = default;
-    virtual void slice(const Slice&) = 0;     // a call, when it is over
-    virtual void instant(const Record&) = 0;  // also one whose type is `counter`
-    virtual void lost(const Lost&) = 0;
+    virtual void slice(const Slice&) = 0;         // a call, when it is over
+    virtual void instant(const DrawnEvent&) = 0;  // also one whose type is `counter`
+    virtual void lost(const saved::LostEvents&) = 0;
     virtual bool failed() const = 0;                 // nothing more is written
     virtual Result<void> finish(const Ending&) = 0;  // errors: cannot be written
 };
@@ -62,13 +62,13 @@ struct CallSelection {
     uint64_t from_ns = 0, to_ns = UINT64_MAX;  // that began then, since the trace began
     size_t top = 10;                           // names, and longest calls, that the text shows
 };
-bool is_chosen(const CallSelection& wanted, const Record& record);  // by type and name
+bool is_chosen(const CallSelection& wanted, const DrawnEvent& record);  // by type and name
 
 // Of records that are chosen, one by one: whether the call has another one that is.
 class ChosenCalls {
 public:
     explicit ChosenCalls(const CallSelection& wanted) : wanted_(wanted) {}
-    bool has(const Record& record);
+    bool has(const DrawnEvent& record);
 
 private:
     const CallSelection& wanted_;
@@ -102,7 +102,7 @@ std::unique_ptr<Timeline> draw_timeline(const CallSelection& wanted);
 
 // An event of the type `counter` is the value of one: its arguments that are numbers are drawn as
 // lines over time.
-bool is_counter(const Record& record);
+bool is_counter(const DrawnEvent& record);
 
 // Gives all that is in the trace to the writer that `open` makes, and finishes it. Returns what was
 // left out of the trace. Errors: of both files.

@@ -12,20 +12,21 @@ using namespace mlbcc::test;
 
 constexpr uint64_t kMs = 1'000'000;
 
-saved::Happening gpu(std::string_view type, std::string_view call, uint64_t time,
-                     uint64_t duration = 1, uint32_t pid = 1) {
-    return happening(type, call, time, pid, pid, {}, duration);
+saved::EventFields gpu(std::string_view type, std::string_view call, uint64_t time,
+                       uint64_t duration = 1, uint32_t pid = 1) {
+    return event_fields(type, call, time, pid, pid, {}, duration);
 }
 
-saved::Happening open(uint64_t time, std::string_view path) {
-    return happening("file", "open", time, 1, 1,
-                     {{"path", path}, {"inode", int64_t{7}}, {"device", int64_t{1}}});
+saved::EventFields open(uint64_t time, std::string_view path) {
+    return event_fields("file", "open", time, 1, 1,
+                        {{"path", path}, {"inode", int64_t{7}}, {"device", int64_t{1}}});
 }
 
 void add_start(Phases& phases) {
-    phases.add(happening("process", "command", 4, 1, 1,
-                         {{"path", "/usr/bin/python3"}, {"arg0", "python3"}, {"arg1", "job.py"}}));
-    phases.add(happening("process", "exec", 5, 1, 1, {{"path", "/usr/bin/python3"}}));
+    phases.add(
+        event_fields("process", "command", 4, 1, 1,
+                     {{"path", "/usr/bin/python3"}, {"arg0", "python3"}, {"arg1", "job.py"}}));
+    phases.add(event_fields("process", "exec", 5, 1, 1, {{"path", "/usr/bin/python3"}}));
     phases.add(open(10, "/usr/lib/python3.11/site.pyc"));
     phases.add(open(20, "job.py"));
     phases.add(open(30, "/usr/lib/python3.11/enum.pyc"));
@@ -57,7 +58,7 @@ TEST(GpuPhases, imports_first_run_steps_end) {
     phases.add(gpu("gpu_load", "cuModuleLoadData", 200, 50));
     phases.add(gpu("gpu_load", "cuModuleLoadData", 300, 70));
     add_steps(phases, 1000);
-    phases.add(happening("process", "exit", 400 * kMs, 1, 1));
+    phases.add(event_fields("process", "exit", 400 * kMs, 1, 1));
     PhaseReport report = phases.report(500 * kMs);
     EXPECT_EQ(begins(report), (Begins{{"start_up", 5},
                                       {"import", 20},
@@ -82,7 +83,7 @@ TEST(GpuPhases, imports_first_run_steps_end) {
 
 TEST(GpuPhases, without_repetitions_the_first_run_ends_with_the_first_loads) {
     Phases phases;
-    phases.add(happening("process", "exec", 5, 1, 1, {{"path", "/opt/prog"}}));
+    phases.add(event_fields("process", "exec", 5, 1, 1, {{"path", "/opt/prog"}}));
     phases.add(gpu("gpu_start", "cuInit", 100));
     phases.add(gpu("gpu_load", "cuModuleLoadData", 200 * kMs, 50));
     phases.add(gpu("gpu_load", "cuModuleLoadData", 900 * kMs, 50));
@@ -110,7 +111,7 @@ TEST(GpuPhases, of_a_process_that_was_there_before_the_trace) {
 
 TEST(GpuPhases, of_several_processes_each_has_its_steps) {
     Phases phases;
-    phases.add(happening("process", "exec", 5, 3, 3, {{"path", "/bin/sh"}}));
+    phases.add(event_fields("process", "exec", 5, 3, 3, {{"path", "/bin/sh"}}));
     add_steps(phases, 1000, 1);
     add_steps(phases, 2000, 2);
     phases.add(gpu("gpu_wait", "cuCtxSynchronize", 395 * kMs, 1, 2));
@@ -124,9 +125,9 @@ TEST(GpuPhases, of_several_processes_each_has_its_steps) {
 
 TEST(GpuPhases, steps_on_the_gpu_are_the_repetitions_of_inference) {
     Phases phases;
-    phases.add(happening("process", "exec", 5, 1, 1, {{"path", "/opt/prog"}}));
+    phases.add(event_fields("process", "exec", 5, 1, 1, {{"path", "/opt/prog"}}));
     phases.add(open(100, "model.safetensors"));
-    phases.add(happening(
+    phases.add(event_fields(
         "file", "read", 110, 1, 1,
         {{"inode", int64_t{7}}, {"device", int64_t{1}}, {"bytes", int64_t{1 << 20}}}, 10));
     add_steps(phases, 1000);

@@ -11,37 +11,37 @@ using namespace mlbcc::test;
 
 constexpr int64_t kMiB = 1 << 20;
 
-saved::Happening file(std::string_view name, uint64_t time, int64_t inode, Arguments more,
-                      uint64_t duration = 0, uint32_t pid = 1) {
+saved::EventFields file(std::string_view name, uint64_t time, int64_t inode, Arguments more,
+                        uint64_t duration = 0, uint32_t pid = 1) {
     Arguments arguments = std::move(more);
     arguments.push_back({"inode", inode});
     arguments.push_back({"device", int64_t{1}});
-    return happening("file", name, time, pid, pid, std::move(arguments), duration);
+    return event_fields("file", name, time, pid, pid, std::move(arguments), duration);
 }
 
-saved::Happening open(uint64_t time, int64_t inode, std::string_view path, uint32_t pid = 1) {
+saved::EventFields open(uint64_t time, int64_t inode, std::string_view path, uint32_t pid = 1) {
     return file("open", time, inode, {{"path", path}, {"size", 64 * kMiB}}, 0, pid);
 }
 
-saved::Happening read(uint64_t time, int64_t inode, uint64_t duration, uint32_t pid = 1) {
+saved::EventFields read(uint64_t time, int64_t inode, uint64_t duration, uint32_t pid = 1) {
     return file("read", time, inode, {{"bytes", 32 * kMiB}}, duration, pid);
 }
 
-saved::Happening block(std::string_view name, uint64_t time, int64_t address, int64_t size) {
-    return happening("memory", name, time, 1, 1, {{"address", address}, {"bytes", size}});
+saved::EventFields block(std::string_view name, uint64_t time, int64_t address, int64_t size) {
+    return event_fields("memory", name, time, 1, 1, {{"address", address}, {"bytes", size}});
 }
 
-saved::Happening mark(uint64_t time, std::string_view text) {
-    return happening("phase", "mark", time, 1, 1,
-                     {{"text", text}, {"bytes", static_cast<int64_t>(text.find('\n') + 1)}});
+saved::EventFields mark(uint64_t time, std::string_view text) {
+    return event_fields("phase", "mark", time, 1, 1,
+                        {{"text", text}, {"bytes", static_cast<int64_t>(text.find('\n') + 1)}});
 }
 
-saved::Happening exec(uint64_t time, uint32_t pid = 1) {
-    return happening("process", "exec", time, pid, pid);
+saved::EventFields exec(uint64_t time, uint32_t pid = 1) {
+    return event_fields("process", "exec", time, pid, pid);
 }
 
-saved::Happening exit_of(uint64_t time, uint32_t pid = 1) {
-    return happening("process", "exit", time, pid, pid);
+saved::EventFields exit_of(uint64_t time, uint32_t pid = 1) {
+    return event_fields("process", "exit", time, pid, pid);
 }
 
 std::vector<std::pair<std::string, uint64_t>> begins(const PhaseReport& report) {

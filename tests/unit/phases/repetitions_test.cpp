@@ -114,13 +114,13 @@ TEST(MovesCut, what_a_repetition_gives_back_is_no_cleanup) {
     EXPECT_FALSE(cut_moves(moves, 100).cleanup_ns);
 }
 
-saved::Happening look(uint64_t time, int64_t resident, int64_t cpu, int64_t read) {
-    return happening("process", "memory", time, 1, 1,
-                     {{"resident", resident},
-                      {"anonymous", resident / 2},
-                      {"cpu_time", cpu},
-                      {"read_chars", read},
-                      {"written_chars", int64_t{0}}});
+saved::EventFields look(uint64_t time, int64_t resident, int64_t cpu, int64_t read) {
+    return event_fields("process", "memory", time, 1, 1,
+                        {{"resident", resident},
+                         {"anonymous", resident / 2},
+                         {"cpu_time", cpu},
+                         {"read_chars", read},
+                         {"written_chars", int64_t{0}}});
 }
 
 TEST(LookHistory, sums_are_cut_between_looks_and_memory_is_that_of_looks) {
@@ -144,7 +144,7 @@ TEST(LookHistory, sums_are_cut_between_looks_and_memory_is_that_of_looks) {
 TEST(LookHistory, counters_are_those_that_looks_have) {
     LookHistory looks;
     for (int64_t i = 1; i <= 3; ++i) {
-        saved::Happening one = look(static_cast<uint64_t>(100 * i), 1000, 0, 0);
+        saved::EventFields one = look(static_cast<uint64_t>(100 * i), 1000, 0, 0);
         one.arguments.push_back({"cycles", 50 * i});
         one.arguments.push_back({"instructions", 100 * i});
         looks.add(one);

@@ -11,18 +11,18 @@ namespace {
 
 using namespace mlbcc::test;
 
-saved::Happening open_of(std::string_view path, int64_t inode, int64_t flags = O_RDONLY,
-                         int64_t size = 1000, int64_t generation = 0) {
-    return happening("file", "open", 50, 1, 1,
-                     {{"path", path},
-                      {"flags", flags},
-                      {"inode", inode},
-                      {"device", int64_t{8}},
-                      {"generation", generation},
-                      {"size", size}});
+saved::EventFields open_of(std::string_view path, int64_t inode, int64_t flags = O_RDONLY,
+                           int64_t size = 1000, int64_t generation = 0) {
+    return event_fields("file", "open", 50, 1, 1,
+                        {{"path", path},
+                         {"flags", flags},
+                         {"inode", inode},
+                         {"device", int64_t{8}},
+                         {"generation", generation},
+                         {"size", size}});
 }
-saved::Happening read_of(int64_t inode, int64_t position, int64_t bytes, uint64_t time) {
-    return happening(
+saved::EventFields read_of(int64_t inode, int64_t position, int64_t bytes, uint64_t time) {
+    return event_fields(
         "file", "read", time, 1, 1,
         {{"inode", inode}, {"device", int64_t{8}}, {"position", position}, {"bytes", bytes}}, 5);
 }
@@ -35,8 +35,9 @@ TEST(FileUses, sums_find_their_files_and_groups) {
     files.add(open_of("/models/a.safetensors", 5));
     files.add(open_of("/models/a.safetensors", 5, O_RDWR, 2000));
     files.add(open_of("/usr/lib/libc.so.6", 6));
-    files.add(happening("file", "map", 60, 1, 1,
-                        {{"inode", int64_t{6}}, {"device", int64_t{8}}, {"bytes", int64_t{700}}}));
+    files.add(
+        event_fields("file", "map", 60, 1, 1,
+                     {{"inode", int64_t{6}}, {"device", int64_t{8}}, {"bytes", int64_t{700}}}));
     sink::MetricSnapshot metrics;
     metrics.stats = {
         stat("read from file", key("5"), 4000, 3), stat("read from file", key("9"), 11, 1),
@@ -78,7 +79,7 @@ TEST(FileUses, an_inode_that_is_used_again_is_another_files) {
 
 TEST(FileUses, who_has_an_io_uring_is_named_once) {
     FileUses files;
-    for (uint64_t time : {50, 60}) files.add(happening("file", "ring", time, 7, 7, {}));
+    for (uint64_t time : {50, 60}) files.add(event_fields("file", "ring", time, 7, 7, {}));
     const FileReport report = files.report({});
     ASSERT_EQ(report.rings.size(), 1u);
     EXPECT_EQ(report.rings[0].pid, 7u);
@@ -119,7 +120,7 @@ TEST(FileUses, large_reads_have_times) {
 TEST(FileUses, searches_in_vain_are_counted_by_path) {
     FileUses files;
     for (const char* path : {"/a", "/b", "/b"}) {
-        files.add(happening("file", "missing", 1, 1, 1, {{"path", path}}, 4));
+        files.add(event_fields("file", "missing", 1, 1, 1, {{"path", path}}, 4));
     }
     FileReport::Missing missing = files.report({}).missing;
     EXPECT_EQ(missing.searches, 3u);

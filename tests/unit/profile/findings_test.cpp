@@ -20,8 +20,8 @@ ProcessLife life(uint32_t pid, uint32_t parent, uint64_t begin_ns) {
     return made;
 }
 
-saved::Happening write_of(std::string_view path, uint64_t time_ns = 50) {
-    return happening(
+saved::EventFields write_of(std::string_view path, uint64_t time_ns = 50) {
+    return event_fields(
         "finding", "write", time_ns, 10, 10,
         {{"severity", "medium"}, {"what", "wrote {path}"}, {"path", path}, {"not_in", ".:~/.c"}});
 }
@@ -36,12 +36,12 @@ std::vector<std::string> found(const Findings& findings, const Surroundings& whe
 
 TEST(Findings, a_rule_says_what_it_is) {
     Findings findings;
-    saved::Happening one = happening("finding", "odd", 30, 10, 11,
-                                     {{"severity", "high"},
-                                      {"what", "did {what_it_did} to {port:x} and {nothing}"},
-                                      {"why", "Because."},
-                                      {"what_it_did", "this"},
-                                      {"port", int64_t{255}}});
+    saved::EventFields one = event_fields("finding", "odd", 30, 10, 11,
+                                          {{"severity", "high"},
+                                           {"what", "did {what_it_did} to {port:x} and {nothing}"},
+                                           {"why", "Because."},
+                                           {"what_it_did", "this"},
+                                           {"port", int64_t{255}}});
     one.stack = {"a.py:f", "a.py:<module>"};
     findings.add(one);
     findings.add(one);
@@ -65,15 +65,16 @@ TEST(Findings, a_rule_says_what_it_is) {
 TEST(Findings, what_was_opened_before_decides_also_in_a_child) {
     Findings findings;
     auto program = [](uint64_t time, uint32_t pid) {
-        return happening("finding", "program", time, pid, pid,
-                         {{"severity", "low"}, {"after_weights", "high"}});
+        return event_fields("finding", "program", time, pid, pid,
+                            {{"severity", "low"}, {"after_weights", "high"}});
     };
-    saved::Happening clone = happening("process", "clone", 60, 10, 10, {{"child", int64_t{20}}});
+    saved::EventFields clone =
+        event_fields("process", "clone", 60, 10, 10, {{"child", int64_t{20}}});
     clone.stack = {"a.py:load"};
     findings.add(program(40, 10));
     findings.add(program(55, 20));  // before its maker has returned
-    findings.add(happening("file", "open", 50, 10, 10,
-                           {{"path", "/m/evil.pkl"}, {"flags", int64_t{O_RDONLY}}}));
+    findings.add(event_fields("file", "open", 50, 10, 10,
+                              {{"path", "/m/evil.pkl"}, {"flags", int64_t{O_RDONLY}}}));
     findings.add(clone);
     findings.add(program(60, 30));
     FindingReport report =
@@ -92,8 +93,8 @@ TEST(Findings, what_was_opened_before_decides_also_in_a_child) {
 
 TEST(Findings, that_the_command_begins_is_none) {
     Findings findings;
-    findings.add(happening("finding", "program", 5, 10, 10));
-    findings.add(happening("finding", "program", 6, 10, 10));
+    findings.add(event_fields("finding", "program", 5, 10, 10));
+    findings.add(event_fields("finding", "program", 6, 10, 10));
     EXPECT_EQ(findings.report({life(10, 1, 5)}, {}).findings.size(), 0u);
     EXPECT_EQ(findings.report({life(10, 1, 4)}, {}).findings.size(), 1u);
 }
@@ -112,11 +113,11 @@ TEST(Findings, places_where_it_may_be_are_none) {
 TEST(Findings, relative_paths_begin_where_the_process_went) {
     Findings findings;
     findings.add(write_of("a", 20));
-    findings.add(happening("process", "folder", 30, 10, 10, {{"path", "/etc"}}));
+    findings.add(event_fields("process", "folder", 30, 10, 10, {{"path", "/etc"}}));
     findings.add(write_of("b", 40));
-    findings.add(happening("process", "folder", 50, 10, 10, {{"path", "../work/x"}}));
+    findings.add(event_fields("process", "folder", 50, 10, 10, {{"path", "../work/x"}}));
     findings.add(write_of("c", 60));
-    saved::Happening beside = write_of("d", 70);
+    saved::EventFields beside = write_of("d", 70);
     beside.arguments.push_back({"relative_to", int64_t{7}});
     findings.add(beside);
     beside = write_of("e", 80);
@@ -128,12 +129,12 @@ TEST(Findings, relative_paths_begin_where_the_process_went) {
 TEST(Findings, lists_of_a_rule) {
     Findings findings;
     auto add = [&](const char* list, const char* module) {
-        findings.add(happening("finding", "pickle", 50, 10, 10,
-                               {{"what", "{list} {module}"},
-                                {"list", list},
-                                {"of", "{module}.f"},
-                                {list, "os.*:builtins.f"},
-                                {"module", module}}));
+        findings.add(event_fields("finding", "pickle", 50, 10, 10,
+                                  {{"what", "{list} {module}"},
+                                   {"list", list},
+                                   {"of", "{module}.f"},
+                                   {list, "os.*:builtins.f"},
+                                   {"module", module}}));
     };
     for (const char* module : {"os", "builtins", "collections"}) {
         add("only", module);
@@ -147,8 +148,8 @@ TEST(Findings, the_worst_are_first_and_too_many_are_counted) {
     Findings findings;
     for (int64_t i = 0; i < 2005; ++i) {
         findings.add(
-            happening("finding", "a", 50, 10, 10,
-                      {{"severity", i == 3 ? "medium" : "low"}, {"what", "{i}"}, {"i", i}}));
+            event_fields("finding", "a", 50, 10, 10,
+                         {{"severity", i == 3 ? "medium" : "low"}, {"what", "{i}"}, {"i", i}}));
     }
     FindingReport report = findings.report({life(10, 1, 5)}, {});
     EXPECT_EQ(report.findings.size(), 2000u);

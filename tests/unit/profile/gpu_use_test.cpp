@@ -9,8 +9,8 @@ namespace {
 
 using namespace mlbcc::test;
 
-saved::Happening held(uint64_t time_ns, uint32_t pid, int64_t bytes) {
-    return happening("process", "gpu_memory", time_ns, pid, pid, {{"held", bytes}});
+saved::EventFields held(uint64_t time_ns, uint32_t pid, int64_t bytes) {
+    return event_fields("process", "gpu_memory", time_ns, pid, pid, {{"held", bytes}});
 }
 
 sink::Gauge ledger(uint32_t pid, const char* device, int64_t value, int64_t peak,
@@ -44,8 +44,8 @@ TEST(GpuUse, MemoryOfAllProcessesTogether) {
     use.add(held(100, 1, 500));
     use.add(held(150, 2, 300));
     use.add(held(200, 1, 400));
-    use.add(happening("process", "exit", 250, 2, 3));  // a thread of it
-    use.add(happening("process", "exit", 300, 2, 2));
+    use.add(event_fields("process", "exit", 250, 2, 3));  // a thread of it
+    use.add(event_fields("process", "exit", 300, 2, 2));
     sink::MetricSnapshot metrics;
     metrics.gauges = {ledger(2, "1", 300, 350, 160), ledger(1, "0", 400, 900, 210),
                       ledger(3, "0", 0, 0, 0)};

@@ -9,9 +9,9 @@ namespace {
 
 using namespace mlbcc::test;
 
-saved::Happening wait(uint64_t end_ns, uint32_t tid, uint64_t waited,
-                      std::vector<std::string_view> stack) {
-    saved::Happening one = happening("off_cpu", "wait", end_ns - waited, 1, tid, {}, waited);
+saved::EventFields wait(uint64_t end_ns, uint32_t tid, uint64_t waited,
+                        std::vector<std::string_view> stack) {
+    saved::EventFields one = event_fields("off_cpu", "wait", end_ns - waited, 1, tid, {}, waited);
     one.stack = std::move(stack);
     return one;
 }
@@ -23,7 +23,7 @@ TEST(LongWaits, AreAddedUpByStack) {
     waits.add(wait(300, 1, 20, {"read", "app.py:load"}));
     waits.add(wait(400, 1, 70, {"read"}));
     waits.add(wait(500, 3, 10, {}));
-    waits.add(happening("off_cpu", "other", 1, 1, 1));
+    waits.add(event_fields("off_cpu", "other", 1, 1, 1));
     LongWaitReport report = waits.report();
     ASSERT_EQ(report.waits.size(), 3u);
     const LongWait& first = report.waits[0];

@@ -9,22 +9,22 @@ namespace {
 
 using namespace mlbcc::test;
 
-saved::Happening look(uint64_t time, uint32_t pid, int64_t resident, int64_t faults = 0) {
-    return happening("process", "memory", time, pid, pid,
-                     {{"resident", resident},
-                      {"anonymous", resident - 1},
-                      {"file_mapped", int64_t{1}},
-                      {"minor_faults", faults},
-                      {"major_faults", int64_t{2}}});
+saved::EventFields look(uint64_t time, uint32_t pid, int64_t resident, int64_t faults = 0) {
+    return event_fields("process", "memory", time, pid, pid,
+                        {{"resident", resident},
+                         {"anonymous", resident - 1},
+                         {"file_mapped", int64_t{1}},
+                         {"minor_faults", faults},
+                         {"major_faults", int64_t{2}}});
 }
 
 TEST(MemoryUse, the_peak_is_of_all_processes_that_live) {
     MemoryUse use;
     use.add(look(10, 1, 100, 5));
     use.add(look(11, 2, 300, 7));
-    use.add(happening("process", "exit", 15, 2, 3));  // a thread
+    use.add(event_fields("process", "exit", 15, 2, 3));  // a thread
     use.add(look(20, 1, 150, 6));
-    use.add(happening("process", "exit", 25, 2, 2));
+    use.add(event_fields("process", "exit", 25, 2, 2));
     use.add(look(30, 1, 200, 6));
     MemoryReport report = use.report();
     EXPECT_EQ(report.peak_resident, 450u);

@@ -12,14 +12,15 @@ using namespace mlbcc::test;
 constexpr uint64_t kSecond = 1'000'000'000;
 constexpr int64_t kMiB = 1 << 20;
 
-saved::Happening look(uint64_t time, uint32_t pid, int64_t resident, int64_t read,
-                      int64_t written) {
-    return happening("process", "memory", time, pid, pid,
-                     {{"resident", resident}, {"read_chars", read}, {"written_chars", written}});
+saved::EventFields look(uint64_t time, uint32_t pid, int64_t resident, int64_t read,
+                        int64_t written) {
+    return event_fields("process", "memory", time, pid, pid,
+                        {{"resident", resident}, {"read_chars", read}, {"written_chars", written}});
 }
-saved::Happening file(std::string_view name, uint64_t time, std::string_view path, int64_t inode) {
-    return happening("file", name, time, 1, 1,
-                     {{"path", path}, {"inode", inode}, {"device", int64_t{1}}});
+saved::EventFields file(std::string_view name, uint64_t time, std::string_view path,
+                        int64_t inode) {
+    return event_fields("file", name, time, 1, 1,
+                        {{"path", path}, {"inode", inode}, {"device", int64_t{1}}});
 }
 
 TEST(Progress, memory_is_of_those_that_run_and_rates_of_all) {
@@ -30,8 +31,8 @@ TEST(Progress, memory_is_of_those_that_run_and_rates_of_all) {
     EXPECT_EQ(progress.text(2 * kSecond),
               "2 s  no weights yet  holds 96.0 MiB  reads 20.0 MiB/s  writes 1.00 MiB/s");
     progress.add(look(2 * kSecond, 1, 64 * kMiB, 40 * kMiB, 0));
-    progress.add(happening("process", "exit", 2 * kSecond, 2, 3));  // a thread
-    progress.add(happening("process", "exit", 2 * kSecond, 2, 2));
+    progress.add(event_fields("process", "exit", 2 * kSecond, 2, 3));  // a thread
+    progress.add(event_fields("process", "exit", 2 * kSecond, 2, 2));
     EXPECT_EQ(progress.text(2 * kSecond + kSecond / 2),  // too soon for new rates
               "2 s  no weights yet  holds 64.0 MiB  reads 20.0 MiB/s  writes 1.00 MiB/s");
     EXPECT_EQ(progress.text(3 * kSecond),
@@ -51,15 +52,15 @@ TEST(Progress, weights_that_are_read_are_loading) {
     progress.add(file("map", 2 * kSecond, "", 7));
     EXPECT_EQ(phase(2 * kSecond), "loading");
     EXPECT_EQ(phase(3 * kSecond), "inference");
-    progress.add(happening("phase", "mark", 3 * kSecond, 1, 1,
-                           {{"text", "epoch\x1b[2J 1\nof old"}, {"bytes", int64_t{14}}}));
+    progress.add(event_fields("phase", "mark", 3 * kSecond, 1, 1,
+                              {{"text", "epoch\x1b[2J 1\nof old"}, {"bytes", int64_t{14}}}));
     EXPECT_EQ(phase(3 * kSecond), "epoch\\x1b[2J 1");
 }
 
 TEST(Progress, a_gpu_without_weights) {
     Progress progress;
     auto phase_with = [&](std::string_view type, uint64_t time) {
-        progress.add(happening(type, "cuCall", time, 1, 1));
+        progress.add(event_fields(type, "cuCall", time, 1, 1));
         return progress.facts(time).substr(0, progress.facts(time).find("  "));
     };
     EXPECT_EQ(phase_with("gpu_start", kSecond), "first run on the GPU");

@@ -5,17 +5,17 @@
 #include <utility>
 #include <vector>
 
-#include "saved/happening.h"
+#include "saved/event_fields.h"
 #include "sink/sink.h"
 
 namespace mlbcc::test {
 
-using Arguments = std::vector<saved::Happening::Argument>;
+using Arguments = std::vector<saved::EventFields::Argument>;
 
-inline saved::Happening happening(std::string_view type, std::string_view name, uint64_t time_ns,
-                                  uint32_t pid, uint32_t tid, Arguments arguments = {},
-                                  uint64_t duration_ns = 0) {
-    saved::Happening one;
+inline saved::EventFields event_fields(std::string_view type, std::string_view name,
+                                       uint64_t time_ns, uint32_t pid, uint32_t tid,
+                                       Arguments arguments = {}, uint64_t duration_ns = 0) {
+    saved::EventFields one;
     one.type = type;
     one.name = name;
     one.comm = "python3";

@@ -17,12 +17,12 @@ public:
 
     void call(std::string_view type, std::string_view name, uint64_t from, uint64_t to,
               size_t depth = 0, uint32_t tid = 70) {
-        Record& record = next(type, name, from, tid);
+        DrawnEvent& record = next(type, name, from, tid);
         record.phase = event::Phase::begin;
         drawing_->slice({&record, nullptr, from * kMs, to * kMs, Missing::nothing, depth});
     }
     void whole(std::string_view type, std::string_view name, uint64_t from, uint64_t to) {
-        Record& record = next(type, name, from, 70);
+        DrawnEvent& record = next(type, name, from, 70);
         record.phase = event::Phase::complete;
         drawing_->slice({&record, nullptr, from * kMs, to * kMs, Missing::nothing, 0});
     }
@@ -38,8 +38,8 @@ public:
     bool is_empty() const { return drawing_->is_empty(); }
 
 private:
-    Record& next(std::string_view type, std::string_view name, uint64_t at, uint32_t tid) {
-        Record& record = records_.emplace_back();
+    DrawnEvent& next(std::string_view type, std::string_view name, uint64_t at, uint32_t tid) {
+        DrawnEvent& record = records_.emplace_back();
         record.pid = 70;
         record.tid = tid;
         record.comm = "python3";
@@ -49,7 +49,7 @@ private:
         return record;
     }
     std::unique_ptr<Timeline> drawing_;
-    std::deque<Record> records_;
+    std::deque<DrawnEvent> records_;
 };
 
 // Of 80 characters, 12 are the label and two the edges: 66 columns.

@@ -150,8 +150,8 @@ public:
                 "-" + std::to_string(slice.end_ns / 1000000) +
                 kMissing[static_cast<size_t>(slice.missing)] + "\n";
     }
-    void instant(const Record&) override {}
-    void lost(const Lost&) override {}
+    void instant(const DrawnEvent&) override {}
+    void lost(const saved::LostEvents&) override {}
     bool failed() const override { return false; }
     Result<void> finish(const Ending&) override { return {}; }
     std::string text;
@@ -160,7 +160,7 @@ public:
 std::string slices_of(const std::string& lines) {
     Told told;
     Spans spans([&](const Slice& slice) { told.slice(slice); });
-    RecordReader reader;
+    EventReader reader;
     saved::LineParser parser;
     std::istringstream in(lines);
     for (std::string one; std::getline(in, one);) spans.add(*reader.read(*parser.parse(one)));

@@ -1,6 +1,6 @@
 // An event is the same to the findings whether it is live or read from the line that was written of
 // it.
-#include "saved/happening.h"
+#include "saved/event_fields.h"
 
 #include <gtest/gtest.h>
 
@@ -11,15 +11,15 @@ namespace {
 
 using namespace mlbcc::test;
 
-TEST(Happening, of_a_line) {
+TEST(EventFields, of_a_line) {
     LineParser parser;
     const Json* line = parser.parse(
         R"({"event_id":1,"ts":1.000000005,"type":"file","name":"open","function":"openat","phase":"X",)"
         R"("pid":7,"tid":8,"comm":"sh","cpu":1,"duration_us":2.500,"ret":3,"args":{"path":"5","size":12,)"
         R"("large":"18446744073709551615","below":-3,"address":"0x7f00","unread":null}})");
     ASSERT_NE(line, nullptr);
-    HappeningReader reader;
-    const Happening* one = reader.read(*line);
+    FieldsReader reader;
+    const EventFields* one = reader.read(*line);
     ASSERT_NE(one, nullptr);
     EXPECT_EQ(one->type, "file");
     EXPECT_EQ(one->name, "open");
@@ -38,7 +38,7 @@ TEST(Happening, of_a_line) {
     EXPECT_EQ(one->text("none"), "");
 }
 
-TEST(Happening, of_an_event) {
+TEST(EventFields, of_an_event) {
     TestPlan plan;
     plan.event(plan.probe("openat"), End::ret, "file", "open");
     std::vector<event::Clause> clauses = event::clauses(plan.plan);
@@ -57,8 +57,8 @@ TEST(Happening, of_an_event) {
     values[1] = {"path", {.type = &text, .text = "/a"}};
     values[2] = {"unread", {.type = &number, .unread = true}};
     event.values = values;
-    HappeningReader reader;
-    const Happening& one = reader.read(event, 1000);
+    FieldsReader reader;
+    const EventFields& one = reader.read(event, 1000);
     EXPECT_EQ(one.type, "file");
     EXPECT_EQ(one.name, "open");
     EXPECT_EQ(one.time_ns, 5u);
