@@ -10,7 +10,7 @@
 set -euo pipefail
 
 build=(g++ cmake ninja-build pkg-config python3
-       libbpfcc-dev libbpf-dev libclang-14-dev llvm-14-dev libelf-dev libdw-dev
+       libbpfcc-dev libbpf-dev libclang-14-dev llvm-14-dev libelf-dev libdw-dev libiberty-dev
        libncurses-dev libzstd-dev liblzma-dev zlib1g-dev libprotobuf-dev protobuf-compiler libcli11-dev libxxhash-dev rapidjson-dev prometheus-cpp-dev libcivetweb-dev libfmt-dev libgtest-dev libgmock-dev)
 tests=(ccache mold clang libclang-rt-14-dev clang-format clang-tidy git jq sqlite3 strace time
        bpftool bpftrace gdb mount procps util-linux python3-clang-14 python3-numba

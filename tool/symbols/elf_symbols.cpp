@@ -157,7 +157,7 @@ std::optional<ElfSymbols::Hit> ElfSymbols::find(uint64_t address) const {
 }
 
 std::string demangled(std::string_view name) {
-    if (auto rust = any_rust_name(name)) return *rust;
+    if (auto rust = rust_name(name)) return *rust;
     return demangled_cxx(name).value_or(std::string(name));
 }
 

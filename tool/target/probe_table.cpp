@@ -89,7 +89,7 @@ const rules::Signature* ProbeTable::signature_of(const LibraryFile& file, GroupI
 // cuMemAlloc_v2 -> cuMemAlloc, _ZN3Net3runEi -> Net::run
 std::string ProbeTable::shown_name(const std::string& symbol, const Variants& variants) const {
     std::optional<std::string> written;
-    if (!keep_mangled_) written = any_rust_name(symbol);
+    if (!keep_mangled_) written = rust_name(symbol);
     if (!keep_mangled_ && !written) written = cxx_function_name(symbol);
     return written ? *written : base_name(symbol, variants);
 }

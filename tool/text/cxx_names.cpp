@@ -279,7 +279,7 @@ bool CxxPattern::matches_rust(std::string_view name) const {
 }
 
 bool CxxPattern::matches(std::string_view symbol) const {
-    if (const auto rust = any_rust_name(symbol)) return matches_rust(*rust);
+    if (const auto rust = rust_name(symbol)) return matches_rust(*rust);
     if (!symbol.starts_with("_Z")) {
         return is_one(symbol) && matches_name(without_global(symbol));
     }

@@ -10,11 +10,8 @@
 
 namespace mlbcc {
 
-// The older form, which looks like C++: its last part is a hash. Nullopt if `name` is not of it.
-std::optional<std::string> legacy_rust_name(std::string_view name);
-// RFC 2603. Nullopt if `name` is not of it, or is absurdly long or deep.
-std::optional<std::string> rust_name(std::string_view name);
-// Either.
-std::optional<std::string> any_rust_name(std::string_view name);
+// Of RFC 2603, or of the older form, which looks like C++: its last part is a hash, which is left
+// out. Nullopt if `symbol` is of neither, or stands for an absurdly long name.
+std::optional<std::string> rust_name(std::string_view symbol);
 
 }  // namespace mlbcc
