@@ -1,12 +1,10 @@
 #include "bpf/abilities.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <sys/ioctl.h>
 
 #include <cstdlib>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,11 +33,9 @@ Attempt failed(int code) {
     return {false, code};
 }
 
-int load(bpf_prog_type type, const std::vector<bpf_insn>& code, uint32_t attach_type = 0,
-         uint32_t btf_id = 0) {
+int load(bpf_prog_type type, const std::vector<bpf_insn>& code, uint32_t attach_type = 0) {
     LIBBPF_OPTS(bpf_prog_load_opts, options);
     options.expected_attach_type = static_cast<bpf_attach_type>(attach_type);
-    options.attach_btf_id = btf_id;
     const int fd = bpf_prog_load(type, "mlbcc_try", "GPL", code.data(), code.size(), &options);
     if (fd < 0) errno = -fd;
     return fd;
@@ -110,30 +106,14 @@ Attempt try_kprobes(uint32_t attach_type) {
     return attempt(static_cast<int>(sys::bpf(sys::kLinkCreate, &link, sizeof link)));
 }
 
-Attempt try_raw_tracepoint(int program, const char* name) {
-    sys::RawTracepoint open{};
-    open.name = reinterpret_cast<uint64_t>(name);
-    open.program = static_cast<uint32_t>(program);
-    return attempt(static_cast<int>(
-        sys::bpf(sys::kRawTracepointOpen, &open, offsetof(sys::RawTracepoint, cookie))));
-}
-
 Attempt try_raw_tracepoint() {
     UniqueFd program(load(BPF_PROG_TYPE_RAW_TRACEPOINT, nothing()));
     if (!program) return failed(errno);
-    return try_raw_tracepoint(program.get(), "sched_process_exec");
-}
-
-// Says which function it is for when it is loaded, by its BTF.
-Attempt try_fentry() {
-    std::unique_ptr<btf, decltype(&btf__free)> types(btf__load_vmlinux_btf(), btf__free);
-    if (!types) return failed(ENOENT);
-    const int id = btf__find_by_name_kind(types.get(), kKernelFunction, BTF_KIND_FUNC);
-    if (id <= 0) return failed(ENOENT);
-    UniqueFd program(
-        load(BPF_PROG_TYPE_TRACING, nothing(), BPF_TRACE_FENTRY, static_cast<uint32_t>(id)));
-    if (!program) return failed(errno);
-    return try_raw_tracepoint(program.get(), nullptr);
+    sys::RawTracepoint open{};
+    open.name = reinterpret_cast<uint64_t>("sched_process_exec");
+    open.program = static_cast<uint32_t>(program.get());
+    return attempt(static_cast<int>(
+        sys::bpf(sys::kRawTracepointOpen, &open, offsetof(sys::RawTracepoint, cookie))));
 }
 
 // As MappingStream asks for.
@@ -167,12 +147,10 @@ Abilities try_abilities() {
     found.map = try_map(BPF_MAP_TYPE_ARRAY, 4, 4, 1);
     found.program = attempt(load(BPF_PROG_TYPE_KPROBE, nothing()));
     found.ring_buffer = try_map(BPF_MAP_TYPE_RINGBUF, 0, 0, page);
-    found.stack_map = try_map(BPF_MAP_TYPE_STACK_TRACE, 4, 8 * 16, 16);
     found.kernel_memory = attempt(load(BPF_PROG_TYPE_KPROBE, reading_kernel()));
     found.registers = attempt(load(BPF_PROG_TYPE_KPROBE, setting_a_register()));
     found.perf_events = try_perf_events();
     found.raw_tracepoint = try_raw_tracepoint();
-    found.fentry = try_fentry();
     try_functions(found);
     libbpf_set_print(said);
     return found;

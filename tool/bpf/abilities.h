@@ -18,8 +18,7 @@ struct Abilities {
     Attempt uprobe, uprobe_multi, uprobe_session;  // a function of our own program
     Attempt cookies;                               // programs are told which probe was hit
     Attempt kprobe, kprobe_multi, kprobe_session;  // a function of the kernel
-    Attempt fentry, raw_tracepoint;
-    Attempt ring_buffer, stack_map;
+    Attempt raw_tracepoint, ring_buffer;
     Attempt perf_events;    // of what all processes of a CPU map
     Attempt kernel_memory;  // programs may read it
     Attempt registers;      // programs may set those of what runs into a probe

@@ -63,9 +63,8 @@ struct CodeEnds {
 };
 
 struct EntryChoice {
-    uint64_t offset = 0;  // bytes from the function's beginning
-    std::string why;      // "+10 `je 12`: emulated; +0 `cmpl ...` would be single-stepped"
-    std::string first_instruction;  // "" where the bytes are none
+    uint64_t offset = 0;   // bytes from the function's beginning
+    std::string why;       // "+10 `je 12`: emulated; +0 `cmpl ...` would be single-stepped"
     bool refused = false;  // the kernel refuses a probe there (ENOTSUPP for the whole link)
     CodeEnds ends;         // where asked for
     bool stepped = false;  // the kernel single-steps the instruction

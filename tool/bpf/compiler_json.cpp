@@ -301,10 +301,9 @@ Result<std::vector<EntryChoice>> read_entries(std::string_view json) {
     if (!json::flag_of(reply, "ok")) return failure_of(reply);
     std::vector<EntryChoice> choices;
     for (const Value* value : json::list_of(reply, "entries")) {
-        choices.push_back(EntryChoice{json::number_of(*value, "offset"),
-                                      json::text_of(*value, "why"), json::text_of(*value, "first"),
-                                      json::flag_of(*value, "refused"), ends_of(*value),
-                                      json::flag_of(*value, "stepped")});
+        choices.push_back(EntryChoice{
+            json::number_of(*value, "offset"), json::text_of(*value, "why"),
+            json::flag_of(*value, "refused"), ends_of(*value), json::flag_of(*value, "stepped")});
     }
     return choices;
 }

@@ -318,8 +318,7 @@ inline constexpr Role kChecksStack{31};
 uint64_t cookie(const plan::ProbePlan& probe, Role role);
 inline constexpr unsigned kWordsShift = 22, kTextShift = 27, kEntryShapeShift = 32,
                           kReturnShapeShift = 48;
-inline constexpr uint32_t kMaxProbes = 1u << 22, kMaxShapes = (1u << 16) - 1;
 inline constexpr uint32_t kMaxSyscalls = 1024;
-inline constexpr uint32_t kNoShape = kMaxShapes;  // of an end that has nothing to do
+inline constexpr uint32_t kNoShape = (1u << 16) - 1;  // of an end that has nothing to do
 
 }  // namespace mlbcc::codegen

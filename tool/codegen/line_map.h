@@ -50,7 +50,6 @@ public:
     const std::string& text() const { return text_; }
     const LineMap& lines() const { return map_; }
     void insert(size_t at, std::string_view more);  // whole lines, where a line begins
-    uint32_t line_count() const { return lines_; }
 
 private:
     std::string text_;

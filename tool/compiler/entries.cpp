@@ -72,7 +72,6 @@ void write_entry(JsonWriter& writer, const Entry& entry, const Ends* ends) {
     writer.StartObject();
     write(writer, "offset", entry.offset);
     write(writer, "why", entry.why);
-    write(writer, "first", entry.first);
     writer.Key("refused");
     writer.Bool(entry.refused);
     writer.Key("stepped");

@@ -68,7 +68,7 @@ Entry first_entry(const Disassembler& disassembler, const Instruction& first,
     why += refused ? ": the kernel puts no probe on it" : ": single-stepped";
     if (!objection.empty()) why += "; not " + objection;
     if (objection.empty() && !refused) why += ", no cheaper place";
-    return Entry{0, why, disassembler.text(first), refused, !refused};
+    return Entry{0, why, refused, !refused};
 }
 
 }  // namespace
@@ -77,17 +77,16 @@ Entry choose_entry(const Disassembler& disassembler, Bytes code, uint64_t size,
                    KernelAbilities kernel) {
     if (size != 0 && code.size() > size) code = code.first(size);
     auto first = disassembler.decode(code, 0);
-    if (!first) return Entry{0, "+0: unknown instruction", "", false};
+    if (!first) return Entry{0, "+0: unknown instruction"};
     auto place = first_emulated(disassembler, code, kernel);
     if (!place) return first_entry(disassembler, *first, "");
     std::string at_place = disassembler.quoted(*place);
-    if (place->offset == 0)
-        return Entry{0, at_place + ": emulated", disassembler.text(*first), false};
+    if (place->offset == 0) return Entry{0, at_place + ": emulated"};
     std::string no = objection(disassembler, code, size, *first, place->offset);
     if (!no.empty()) return first_entry(disassembler, *first, at_place + ": " + no);
     std::string why =
         at_place + ": emulated; " + disassembler.quoted(*first) + " would be single-stepped";
-    return Entry{place->offset, why, disassembler.text(*first), false};
+    return Entry{place->offset, why};
 }
 
 }  // namespace mlbcc::compiler

@@ -6,8 +6,8 @@
 //
 //   {"request":"entries","arch":"x86_64","functions":[{"code":"<base64>","size":30}, ...]}
 //   ->
-//   {"ok":true,"entries":[{"offset":10,"why":"+10 `je 12`: emulated; ...","first":"cmpl ...",
-//                          "refused":false,"stepped":false}]}
+//   {"ok":true,"entries":[{"offset":10,"why":"+10 `je 12`: emulated; ...","refused":false,
+//                          "stepped":false}]}
 //
 // "size" is the function's; "code" may be only its beginning. "long_nops" (true, false; absent:
 // what the running kernel can) is for tests. "ends" asks for ends.h, too.
@@ -25,7 +25,6 @@ namespace mlbcc::compiler {
 struct Entry {
     uint64_t offset = 0;   // bytes from the function's beginning
     std::string why;       // for a person
-    std::string first;     // the function's first instruction, "" if it is none
     bool refused = false;  // the kernel puts no probe there, and there is no other place
     bool stepped = false;  // the kernel single-steps the instruction
 };

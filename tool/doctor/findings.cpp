@@ -73,7 +73,6 @@ Findings examine_machine(const std::vector<int>& pids, const std::string& output
     if (auto btf = kernel::KernelBtf::open(); !btf) found.btf = btf.error();
     found.headers = kernel_headers(found.release);
     found.tracefs = files::tracefs_state();
-    found.debugfs = files::debugfs_state();
     found.tracefs_readable = ::access((found.tracefs.folder + "/events").c_str(), R_OK | X_OK) == 0;
     const auto own = process::own_pid_namespace();
     found.initial_pid_namespace = !own || own->is_initial;

@@ -58,7 +58,7 @@ struct Findings {
     bpf::Abilities abilities;
     std::optional<Error> btf;  // why there is none
     std::string headers;       // where the kernel's are; "": nowhere
-    files::MountState tracefs, debugfs;
+    files::MountState tracefs;
     bool tracefs_readable = false;
     bool initial_pid_namespace = true;
     int cgroup = 0;

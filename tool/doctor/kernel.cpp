@@ -100,10 +100,6 @@ Verdicts ring_buffer(const Findings& found) {
                   "boot Linux 5.15 or later"});
 }
 
-Verdicts stack_map(const Findings& found) {
-    return tried(found, found.abilities.stack_map, {Need::none, "mlbcc unwinds stacks itself"});
-}
-
 Verdicts kernel_memory(const Findings& found) {
     return tried(found, found.abilities.kernel_memory,
                  {found.rules.works ? Need::none : Need::needed, "these rules do not need it",
@@ -181,10 +177,6 @@ Verdicts kprobe_session(const Findings& found) {
                  {Need::none, found.rules.kernel_functions
                                   ? "calls are paired with their returns in a map"
                                   : kNoKernelFunctions});
-}
-
-Verdicts fentry(const Findings& found) {
-    return tried(found, found.abilities.fentry, {Need::none, "mlbcc does not use it"});
 }
 
 Verdicts raw_tracepoint(const Findings& found) {

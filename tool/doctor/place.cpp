@@ -77,13 +77,6 @@ Verdicts tracefs(const Findings& found) {
          mounted_into(found, kTracefs, fmt::format("sudo mount -t tracefs tracefs {}", kTracefs))}};
 }
 
-Verdicts debugfs(const Findings& found) {
-    if (!found.debugfs.folder.empty()) return {ok(found.debugfs.folder)};
-    if (found.debugfs.code == 0) return {ok("not mounted, but can be; mlbcc does not need it")};
-    return {ok(fmt::format("not mounted, and mounting it is refused: {}; mlbcc does not need it",
-                           std::strerror(found.debugfs.code)))};
-}
-
 Verdicts container(const Findings& found) {
     return {ok(std::string(process::container_name(found.container)))};
 }

@@ -18,7 +18,6 @@ namespace {
 
 constexpr const char* kTracefs = "/sys/kernel/tracing";
 constexpr const char* kBelowDebugfs = "/sys/kernel/debug/tracing";
-constexpr const char* kDebugfs = "/sys/kernel/debug";
 constexpr unsigned long kMountFlags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
 constexpr size_t kMaxIdBytes = 64;
 
@@ -28,13 +27,13 @@ bool is_tracefs(const char* folder) {
 }
 
 // In a child: its mount namespace goes with it.
-int try_mount(const char* kind, const char* folder) {
+int try_mount_tracefs() {
     const pid_t child = fork();
     if (child < 0) return errno;
     if (child == 0) {
         const bool done = unshare(CLONE_NEWNS) == 0 &&
                           mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-                          mount(kind, folder, kind, kMountFlags, nullptr) == 0;
+                          mount("tracefs", kTracefs, "tracefs", kMountFlags, nullptr) == 0;
         _exit(done ? 0 : errno);
     }
     int status = 0;
@@ -63,13 +62,7 @@ MountState tracefs_state() {
     for (const char* folder : {kTracefs, kBelowDebugfs}) {
         if (is_tracefs(folder)) return {folder, 0};
     }
-    return {"", try_mount("tracefs", kTracefs)};
-}
-
-MountState debugfs_state() {
-    struct statfs status;
-    if (statfs(kDebugfs, &status) == 0 && status.f_type == DEBUGFS_MAGIC) return {kDebugfs, 0};
-    return {"", try_mount("debugfs", kDebugfs)};
+    return {"", try_mount_tracefs()};
 }
 
 Result<uint64_t> tracepoint_id(const std::string& tracefs, std::string_view category,

@@ -19,7 +19,6 @@ struct MountState {
     int code = 0;  // errno of an attempt to mount it, in a mount namespace of its own; 0: it can
 };
 MountState tracefs_state();
-MountState debugfs_state();
 
 // What perf_event_open() takes as the config of a tracepoint, e.g. of `sched`,
 // `sched_process_fork`.

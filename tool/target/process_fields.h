@@ -69,9 +69,6 @@ inline constexpr auto kProcessFields = std::to_array<ProcessField>({
 inline constexpr uint32_t kProcessFieldCount = kProcessFields.size();
 inline constexpr uint32_t kProcessValueCount = 2 * kProcessFieldCount - 1;
 static_assert(kProcessValueCount < 64, "a set of them is the bits of a number");
-inline constexpr uint32_t change_of(uint32_t field) {
-    return kProcessFieldCount + field - 1;
-}
 // The field that parameter `value` is, or is the change of.
 inline constexpr uint32_t field_of(uint32_t value) {
     return value < kProcessFieldCount ? value : value - kProcessFieldCount + 1;

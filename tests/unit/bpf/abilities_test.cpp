@@ -23,7 +23,6 @@ TEST(Abilities, AgreeWithTheFeaturesThatTheTracerFinds) {
     if (!found.map.works) GTEST_SKIP() << "the kernel refuses BPF";
     EXPECT_TRUE(found.program.works);
     EXPECT_TRUE(found.ring_buffer.works);
-    EXPECT_TRUE(found.stack_map.works);
     EXPECT_TRUE(found.raw_tracepoint.works);
 }
 

@@ -23,8 +23,8 @@ Findings good_machine() {
     found.settings.perf_event_paranoid = 2;
     found.settings.unprivileged_bpf_disabled = 2;
     const bpf::Attempt works{true, 0};
-    found.abilities = {works, works, works, works, works, works, works, works,
-                       works, works, works, works, works, works, works, works};
+    found.abilities = {works, works, works, works, works, works, works,
+                       works, works, works, works, works, works, works};
     found.tracefs.folder = "/sys/kernel/tracing";
     found.tracefs_readable = true;
     found.cgroup = 2;
@@ -55,7 +55,7 @@ using Lines = std::vector<std::string>;
 
 void refuse_bpf(Findings& found, int code) {
     const bpf::Attempt no{false, code};
-    found.abilities = {no, no, no, no, no, no, no, no, no, no, no, no, no, no, {true, 0}};
+    found.abilities = {no, no, no, no, no, no, no, no, no, no, no, no, {true, 0}};
     found.abilities.perf_events = {true, 0};
     found.cost = Error{"cannot make a ring buffer", code};
     found.rules.works = false;

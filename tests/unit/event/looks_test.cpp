@@ -24,7 +24,7 @@ struct Process {
         values[kResident] = 64 << 20;
         values[kVirtual] = 1 << 30;
         values[kThreads] = 4;
-        values[target::change_of(kResident)] = -1000;
+        values[target::kProcessFieldCount + kResident - 1] = -1000;
     }
     Look look() const { return {plan::ProbeId{0}, 5000, 70, 69, 3, comm, values, unread}; }
     std::array<int64_t, target::kProcessValueCount> values{};
