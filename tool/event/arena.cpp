@@ -21,15 +21,15 @@ void RecordArena::ChunkDeleter::operator()(Chunk* chunk) const {
     ::operator delete (chunk, std::align_val_t{kChunkBytes});
 }
 
-StoredRecord* RecordArena::store(uint32_t cpu, std::span<const std::byte> record, uint64_t tag,
-                                 uint8_t uses) {
+StoredRecord* RecordArena::store(uint32_t cpu, std::span<const std::byte> record,
+                                 const RecordNotes& notes, uint8_t uses) {
     MLBCC_CHECK(record.size() <= kMaxRecord && uses > 0);
     size_t needed = sizeof(StoredRecord) + aligned(record.size());
     if (!current_ || current_->used + needed > kChunkBytes) next_chunk();
     std::byte* at = reinterpret_cast<std::byte*>(current_.get()) + current_->used;
     current_->used += needed;
     ++current_->live;
-    auto* stored = new (at) StoredRecord{tag, static_cast<uint32_t>(record.size()),
+    auto* stored = new (at) StoredRecord{notes, static_cast<uint32_t>(record.size()),
                                          static_cast<uint16_t>(cpu), uses, uses};
     std::memcpy(at + sizeof(StoredRecord), record.data(), record.size());
     return stored;

@@ -9,18 +9,27 @@
 #include <span>
 #include <vector>
 
+namespace mlbcc::symbols {
+struct Stack;
+}
+
 namespace mlbcc::event {
+
+// What is known of a record beside its bytes, which nobody changes.
+struct RecordNotes {
+    symbols::Stack* stack = nullptr;  // retained; null: none
+    uint32_t hits = 0;                // clauses that it is for still, as Record::hits()
+};
 
 // Stands in front of a record's bytes.
 struct StoredRecord {
-    uint64_t tag = 0;  // the owner's
+    RecordNotes notes;
     uint32_t size = 0;
     uint16_t cpu = 0;
     uint8_t uses = 0, uses_left = 0;  // how often it will be released
     std::span<const std::byte> bytes() const {
         return {reinterpret_cast<const std::byte*>(this + 1), size};
     }
-    std::byte* data() { return reinterpret_cast<std::byte*>(this + 1); }
 };
 
 class RecordArena {
@@ -33,7 +42,7 @@ public:
     static constexpr size_t kMaxRecord = kChunkBytes / 4;  // bytes; larger ones are not taken
 
     // A copy that lives until it was released `uses` times.
-    StoredRecord* store(uint32_t cpu, std::span<const std::byte> record, uint64_t tag,
+    StoredRecord* store(uint32_t cpu, std::span<const std::byte> record, const RecordNotes& notes,
                         uint8_t uses);
     void release(StoredRecord* record);
     size_t chunks() const { return (current_ ? 1 : 0) + full_.size() + free_.size(); }

@@ -6,8 +6,8 @@
 namespace mlbcc::event {
 
 void Merger::add(uint32_t cpu, std::span<const std::byte> record, std::span<const Key> keys,
-                 uint64_t tag) {
-    StoredRecord* stored = arena_.store(cpu, record, tag, static_cast<uint8_t>(keys.size()));
+                 const RecordNotes& notes) {
+    StoredRecord* stored = arena_.store(cpu, record, notes, static_cast<uint8_t>(keys.size()));
     for (const Key& key : keys) {
         uint64_t rank = static_cast<uint64_t>(key.part) << kPartShift | arrived_++;
         fresh_.push_back({key.time_ns, rank, stored});

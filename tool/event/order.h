@@ -33,8 +33,7 @@ public:
         Part part{};
         uint32_t cpu = 0;
         std::span<const std::byte> record;
-        uint64_t tag = 0;
-        StoredRecord* stored = nullptr;
+        RecordNotes* notes = nullptr;      // the record's: all its items have the same
         bool first = false, last = false;  // of the items of this record
         bool late = false;
     };
@@ -42,7 +41,7 @@ public:
     // Copies `record` once and puts an item for each of `keys` (1 or 2). At most
     // RecordArena::kMaxRecord bytes.
     void add(uint32_t cpu, std::span<const std::byte> record, std::span<const Key> keys,
-             uint64_t tag = 0);
+             const RecordNotes& notes = {});
 
     // Gives `emit(const Item&)` all items before `until_ns`, in order, and forgets them.
     template <class Emit> void drain(uint64_t until_ns, Emit&& emit) {
@@ -56,7 +55,6 @@ public:
         forget_drained();
     }
 
-    size_t pending() const { return sorted_.size() - head_ + fresh_.size(); }
     // All has been drained: what comes next is late only after what comes next.
     void begin_anew() { drained_ns_ = 0; }
     uint64_t late() const { return late_; }
@@ -84,7 +82,7 @@ private:
         if (late) ++late_;
         if (!late) drained_ns_ = entry.time_ns;
         emit(Item{entry.time_ns, static_cast<Part>(entry.rank >> kPartShift), stored->cpu,
-                  stored->bytes(), stored->tag, stored, stored->uses_left == stored->uses,
+                  stored->bytes(), &stored->notes, stored->uses_left == stored->uses,
                   stored->uses_left == 1, late});
         arena_.release(stored);
     }

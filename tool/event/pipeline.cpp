@@ -69,8 +69,8 @@ void Pipeline::add(uint32_t cpu, std::span<const std::byte> bytes) {
         keys[count++] = {Part::at_start, std::min(record.start_ns(), time)};
     }
     if (count == 0) return;
-    auto tag = reinterpret_cast<uint64_t>(stack_of(record, *meaning));
-    merger_.add(cpu, bytes.first(meaning->bytes), std::span(keys, count), tag);
+    merger_.add(cpu, bytes.first(meaning->bytes), std::span(keys, count),
+                {stack_of(record, *meaning), record.hits()});
 }
 
 void Pipeline::add_look(const Look& look) {

@@ -2,8 +2,6 @@
 #include "event/pipeline.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstring>
 
 namespace mlbcc::event {
 
@@ -25,14 +23,14 @@ void Pipeline::item(const Merger::Item& item) {
     if (item.part == Part::process) return process_item(record);
     const plan::RecordHeader& header = record.header;
     const RecordMeaning& meaning = *rules_->decoder.meaning(record);
-    Current current{item,
-                    record,
-                    meaning,
-                    tracker_.thread(header.pid, header.tid),
-                    reinterpret_cast<symbols::Stack*>(item.tag),
-                    record.hits(),
-                    {item.record, meaning.probe, header.pid, tables_, names_, &gauges_,
-                     reinterpret_cast<symbols::Stack*>(item.tag)}};
+    Current current{
+        item,
+        record,
+        meaning,
+        tracker_.thread(header.pid, header.tid),
+        item.notes->stack,
+        item.notes->hits,
+        {item.record, meaning.probe, header.pid, tables_, names_, &gauges_, item.notes->stack}};
     if (item.first && !meaning.conditions.empty()) decide(current);
     // The call's own names are known to its own event, though they were learnt at its end.
     if (item.first && !meaning.learns.empty()) learn(current);
@@ -81,15 +79,11 @@ void Pipeline::process_item(const Record& record) {
 // Takes out the hits of rules that do not want this call after all; for the record's other item,
 // too, when more may have been learnt.
 void Pipeline::decide(Current& current) {
-    uint32_t before = current.hits;
     for (const ConditionMeaning& one : current.meaning.conditions) {
         if ((one.mask & current.hits) == 0) continue;
         if (!one.holds.holds(current.context)) current.hits &= ~one.mask;
     }
-    if (current.hits == before) return;
-    uint32_t what = (current.record.header.what & 0xff) | current.hits << 8;
-    std::memcpy(current.item.stored->data() + offsetof(plan::RecordHeader, what), &what,
-                sizeof what);
+    current.item.notes->hits = current.hits;
 }
 
 void Pipeline::learn(const Current& current) {
