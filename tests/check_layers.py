@@ -18,16 +18,6 @@ MAX_FILE, MAX_FUNCTION = 400, 60  # lines
 MAX_TEXT = 100  # characters of a line of text
 MAX_FOLDER = 40  # sources in a folder of tool/
 
-# Folders that are larger still, with their sizes. A row shrinks with its folder, and goes with the rest.
-WIDE = {}
-
-# Names that types of two folders still share.
-SAME_NAMES = {
-    "CallReport", "Capture", "Clause", "Field", "Findings", "FunctionTime", "KernelFunction",
-    "KernelName", "KernelTypes", "Largest", "Loaded", "LoadedProgram", "Names", "Origin", "PidNamespace",
-    "Place", "RuleSet", "Work", "Worker", "Writer",
-}
-
 # A folder of tool/ -> the folders that it may include (and, through them, theirs).
 NEEDS = {
     "base": [],
@@ -254,22 +244,18 @@ def sources(root):
                 yield path, (inside[0] if inside else "") if top == "tool" else None
 
 
-def check_folders(paths, wide=WIDE):
+def check_folders(paths):
     """Folders with too many sources, of the paths of all below tool/."""
     found = collections.Counter(path.parts[1] for path in paths if len(path.parts) > 2)
     for folder, count in sorted(found.items()):
-        most = wide.get(folder, MAX_FOLDER)
-        if count > most:
-            yield f"tool/{folder}:1: {count} sources; at most {most}: split it by subject"
-        elif folder in wide and count < most:
-            repair = f"set its row to {count}" if count > MAX_FOLDER else "remove its row"
-            yield f"tool/{folder}:1: {count} sources, no longer {most}: {repair} in WIDE (tests/check_layers.py)"
+        if count > MAX_FOLDER:
+            yield f"tool/{folder}:1: {count} sources; at most {MAX_FOLDER}: split it by subject"
 
 
 TYPE = re.compile(r"^(?:class|struct|enum class)\s+(\w+)\b[^;]*$", re.MULTILINE)
 
 
-def check_type_names(headers, same=SAME_NAMES):
+def check_type_names(headers):
     """Types of one name in headers of two folders: (path, code) of each."""
     folders, places = collections.defaultdict(set), {}
     for path, code in headers:
@@ -277,11 +263,9 @@ def check_type_names(headers, same=SAME_NAMES):
             name = match.group(1)
             folders[name].add(path.parent.name)
             places[name] = f"{path}:{code.count(chr(10), 0, match.start()) + 1}"
-    for name in sorted(folders.keys() | same):
-        if len(folders[name]) > 1 and name not in same:
+    for name in sorted(folders):
+        if len(folders[name]) > 1:
             yield f"{places[name]}: {' and '.join(sorted(folders[name]))} each have a type `{name}`: rename one"
-        elif len(folders[name]) < 2 and name in same:
-            yield f"tests/check_layers.py:1: only one type is called `{name}` now: remove it from SAME_NAMES"
 
 
 def check_text(path, text):

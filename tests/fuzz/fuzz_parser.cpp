@@ -11,10 +11,10 @@ namespace {
 
 // The text is every file: one that imports anything but itself is read once more under that name.
 rules::LoadFile load_from(const std::string& text) {
-    return [&text](std::string_view name, std::string_view) -> Result<rules::Loaded> {
+    return [&text](std::string_view name, std::string_view) -> Result<rules::LoadedFile> {
         std::string path(name);
         if (path.size() > 8) return Error{"cannot open " + path, ENOENT};
-        return rules::Loaded{path, path, "", text};
+        return rules::LoadedFile{path, path, "", text};
     };
 }
 

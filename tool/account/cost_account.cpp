@@ -29,10 +29,10 @@ std::string question(codegen::AttachMode mode) {
                        kernel.machine, process::cpu_model(), static_cast<int>(mode));
 }
 
-codegen::Work sum_of(const std::vector<std::byte>& parts) {
-    codegen::Work all{};
+codegen::ProbeWork sum_of(const std::vector<std::byte>& parts) {
+    codegen::ProbeWork all{};
     for (size_t at = 0; at + sizeof all <= parts.size(); at += sizeof all) {
-        codegen::Work one{};
+        codegen::ProbeWork one{};
         std::memcpy(&one, parts.data() + at, sizeof one);
         all.hits += one.hits;
         all.let_go += one.let_go;

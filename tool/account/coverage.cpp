@@ -18,7 +18,7 @@ struct Function {
     bool called = false;
 };
 
-bool is_function_name(const plan::Field& field) {
+bool is_function_name(const plan::RecordSlot& field) {
     using Kind = plan::ValueType::Kind;
     return field.type.kind == Kind::function || field.type.kind == Kind::symbol;
 }

@@ -148,9 +148,9 @@ void Metrics::show(const plan::Aggregate& aggregate, std::vector<Group> groups,
 }
 
 // To each rule what its sets have: of them all but one are told as shared.
-static void share_out(const plan::Plan& plan, const std::vector<codegen::RuleSet>& sets,
+static void share_out(const plan::Plan& plan, const std::vector<codegen::AccountedRules>& sets,
                       std::vector<codegen::Account>& accounts) {
-    for (const codegen::RuleSet& set : sets) {
+    for (const codegen::AccountedRules& set : sets) {
         const codegen::Account together = accounts[set.account];
         const uint64_t more = set.rules.size() - 1;
         codegen::Account& shared = accounts[plan.rules.size()];
@@ -164,7 +164,7 @@ static void share_out(const plan::Plan& plan, const std::vector<codegen::RuleSet
 }
 
 // Accounts are read several times a second.
-const std::vector<codegen::RuleSet>& Metrics::rule_sets() const {
+const std::vector<codegen::AccountedRules>& Metrics::rule_sets() const {
     if (rule_sets_of_ != plan_.probes.size()) {
         rule_sets_ = codegen::rule_sets(plan_);
         rule_sets_of_ = plan_.probes.size();

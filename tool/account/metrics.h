@@ -58,11 +58,12 @@ private:
         std::vector<codegen::Total> totals;  // by AggregateId
     };
     std::vector<CpuAccounts> accounts() const;
-    const std::vector<codegen::RuleSet>& rule_sets() const;
+    const std::vector<codegen::AccountedRules>& rule_sets() const;
 
     const plan::Plan& plan_;
     bpf::LoadedProgram& loaded_;
-    mutable std::vector<codegen::RuleSet> rule_sets_;  // as of so many probes: the plan may grow
+    mutable std::vector<codegen::AccountedRules>
+        rule_sets_;  // as of so many probes: the plan may grow
     mutable size_t rule_sets_of_ = 0;
     struct Told {  // lost, so far
         std::vector<uint64_t> rules;

@@ -49,14 +49,14 @@ double trap_ns(const WorkOf& one, const bpf::TrapCost& function, const bpf::HitC
 class RecordTimes {
 public:
     RecordTimes(std::span<const WorkOf> all, double measured) : usual_(measured) {
-        codegen::Work sum{};
+        codegen::ProbeWork sum{};
         for (const WorkOf& one : all) {
             sum.timed += one.work.timed;
             sum.timed_ns += one.work.timed_ns;
         }
         usual_ = of(sum);
     }
-    double of(const codegen::Work& work) const {
+    double of(const codegen::ProbeWork& work) const {
         return (static_cast<double>(work.timed_ns) + kFew * usual_) /
                (static_cast<double>(work.timed) + kFew);
     }

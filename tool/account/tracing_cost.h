@@ -21,7 +21,7 @@ namespace mlbcc::account {
 
 struct WorkOf {
     const plan::ProbePlan* probe = nullptr;
-    codegen::Work work{};
+    codegen::ProbeWork work{};
     bool in_session = false;                         // codegen::AttachMode::session
     bool steps_entry = false, steps_return = false;  // the kernel single-steps the instruction
 };

@@ -27,12 +27,12 @@ template <class Work> auto on_a_thread(Work work) {
 
 // One thread for one piece of work after the other. Processes that are started there live with it:
 // the kernel ends them with the thread (PR_SET_PDEATHSIG).
-class Worker {
+class TaskThread {
 public:
-    Worker() = default;
-    Worker(const Worker&) = delete;
-    Worker& operator=(const Worker&) = delete;
-    ~Worker() {
+    TaskThread() = default;
+    TaskThread(const TaskThread&) = delete;
+    TaskThread& operator=(const TaskThread&) = delete;
+    ~TaskThread() {
         if (thread_.joinable()) give(nullptr);
         if (thread_.joinable()) thread_.join();
     }

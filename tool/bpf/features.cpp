@@ -61,7 +61,7 @@ bool knows_kernel_link(uint32_t attach_type) {
 
 }  // namespace
 
-Features find_features(const KernelTypes& types) {
+Features find_features(const TypePlaces& types) {
     Features found{types};
     const bool has_kfuncs = types.session_cookie != 0 && types.session_is_return != 0;
     found.multi = knows_link(sys::kUprobeMulti);

@@ -24,7 +24,7 @@ namespace mlbcc::bpf {
 
 // ---- what this kernel can do, found by trying
 
-struct KernelTypes {  // what the kernel's BTF says
+struct TypePlaces {  // what the kernel's BTF says
     // BTF ids of bpf_session_cookie and bpf_session_is_return; 0: there is none.
     uint32_t session_cookie = 0, session_is_return = 0;
     // Bytes, of `pid`, `stack` and `thread.fsbase` in struct task_struct.
@@ -44,7 +44,7 @@ struct KernelTypes {  // what the kernel's BTF says
     // the CPU, or bytes in struct task_struct. Neither: the kernel never preempts its own work.
     std::optional<uint32_t> preempt_count, task_preempt_offset;
 };
-struct Features : KernelTypes {
+struct Features : TypePlaces {
     bool session = false;  // uprobe session links, and the kfuncs that go with them
     bool multi = false;    // uprobe_multi links
     bool kernel_session = false, kernel_multi = false;  // likewise of the kernel's functions
@@ -53,7 +53,7 @@ struct Features : KernelTypes {
     bool preempts_points = false;
     uint32_t cpus = 1;  // that the machine may have
 };
-Features find_features(const KernelTypes& types);
+Features find_features(const TypePlaces& types);
 
 // A link of a uprobe that nothing runs into; none where that is impossible. The kernel lets the
 // registration of a uprobe wait for all CPUs (an RCU grace period, 10 to 20 ms) unless another was

@@ -16,7 +16,7 @@ constexpr int32_t kReasons = 0xff;             // linux/preempt.h: PREEMPT_MASK
 constexpr uint64_t kPreempted = 1, kHeld = 2;  // what the program says
 
 // *(u32 *)(fp - 8) = the count
-std::vector<bpf_insn> read_count(const KernelTypes& types) {
+std::vector<bpf_insn> read_count(const TypePlaces& types) {
     if (types.preempt_count) {
         return {instruction(BPF_LD | BPF_DW, BPF_REG_1, BPF_PSEUDO_BTF_ID, 0,
                             static_cast<int32_t>(*types.preempt_count)),
@@ -35,7 +35,7 @@ std::vector<bpf_insn> read_count(const KernelTypes& types) {
 }
 
 // answer[0] = the count's reasons == 0 ? kPreempted : kHeld
-std::vector<bpf_insn> saying(const KernelTypes& types, int answer) {
+std::vector<bpf_insn> saying(const TypePlaces& types, int answer) {
     std::vector<bpf_insn> code = read_count(types);
     append(code, {instruction(BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_6, BPF_REG_10, kCount, 0),
                   compute(BPF_AND, BPF_REG_6, kReasons),
@@ -54,7 +54,7 @@ std::vector<bpf_insn> saying(const KernelTypes& types, int answer) {
 
 }  // namespace
 
-bool preempts_raw_tracepoints(const KernelTypes& types) {
+bool preempts_raw_tracepoints(const TypePlaces& types) {
     if (!types.preempt_count && !types.task_preempt_offset) return false;
     Map answer(UniqueFd(bpf_map_create(BPF_MAP_TYPE_ARRAY, "mlbcc_try", 4, 8, 1, nullptr)), 4, 8);
     if (answer.fd() < 0) return false;

@@ -38,7 +38,7 @@ template <class T> struct BySide : std::array<T, kSides.size()> {
 // Templates by file name: "record.h", "call.bpf.c", ...
 using Templates = std::map<std::string, std::string, std::less<>>;
 
-struct PidNamespace {
+struct NamespaceId {
     uint64_t device = 0, inode = 0;  // of /proc/self/ns/pid, as the kernel compares them
 };
 
@@ -73,7 +73,7 @@ struct Options {
     AttachMode mode = AttachMode::session;         // of programs' functions
     AttachMode kernel_mode = AttachMode::session;  // of the kernel's
     bool everyone = false;                         // --all: no filter by process
-    std::optional<PidNamespace> namespace_;        // set where the tracer is not in the initial one
+    std::optional<NamespaceId> namespace_;         // set where the tracer is not in the initial one
     // Where `pid` is in the kernel's task_struct: with it, forks are followed by raw tracepoints.
     std::optional<uint32_t> task_pid_offset;
     // Where the kernel preempts programs of raw tracepoints, those of tracepoints in the middle of
@@ -230,17 +230,17 @@ struct Account {
 size_t accounts(const plan::Plan& plan);  // a power of two, by which programs stay within them
 // Rules that share a record: where all of them ask for it, it is accounted to their set. A plan
 // that grows appends sets; those that were there keep their places.
-struct RuleSet {
+struct AccountedRules {
     std::vector<plan::RuleId> rules;
     uint32_t account = 0;  // its place
 };
-std::vector<RuleSet> rule_sets(const plan::Plan& plan);
+std::vector<AccountedRules> rule_sets(const plan::Plan& plan);
 struct Total {
     uint64_t count, sum;
 };
 // What a probe made of its threads' time: of traced processes alone. A value of `work` has several,
 // for CPUs to use in turn.
-struct Work {
+struct ProbeWork {
     uint64_t hits, let_go;     // let_go: calls whose end a session was told not to await
     uint64_t records;          // of both ends, lost ones too
     uint64_t timed, timed_ns;  // some of them: from the probe's beginning until they were made
@@ -262,7 +262,7 @@ static_assert(sizeof(Waiter) == 128);
 // The rules that a record is accounted to, as `struct record_rules` has them: so many words.
 size_t record_rules_words(const plan::Plan& plan);
 std::vector<uint64_t> record_rules(const plan::RecordPlan& record, size_t words,
-                                   const std::vector<RuleSet>& sets);
+                                   const std::vector<AccountedRules>& sets);
 inline constexpr uint32_t record_index(plan::ProbeId probe, bool at_return) {
     return 2 * static_cast<uint32_t>(probe) + (at_return ? 1 : 0);
 }

@@ -82,7 +82,7 @@ std::string converted(const std::string& expr, const Typed& value, const plan::P
 }
 
 struct NumberVisitor {
-    Writer& w;
+    CodeWriter& w;
     const Typed& value;
 
     std::string operator()(const rules::ParamLeaf& n) {
@@ -166,7 +166,7 @@ struct NumberVisitor {
     }
 };
 
-std::string Writer::number(const Typed& value) {
+std::string CodeWriter::number(const Typed& value) {
     std::string text = rules::to_text(value);
     if (auto found = known_.find(text); found != known_.end()) return found->second;
     if (const plan::Saved* kept = saved(value)) return known_[text] = saved_number(*kept);
@@ -181,28 +181,28 @@ std::string Writer::number(const Typed& value) {
     return known_[text] = expr;
 }
 
-std::string Writer::raw(const Typed& value) {
+std::string CodeWriter::raw(const Typed& value) {
     const auto* leaf = std::get_if<rules::ParamLeaf>(&value.node);
     return leaf == nullptr ? number(value) : argument(leaf->index, 0);
 }
 
-std::string Writer::condition(const Typed& value) {
+std::string CodeWriter::condition(const Typed& value) {
     return fmt::format("({})", number(value));
 }
 
-std::string Writer::return_value() const {
+std::string CodeWriter::return_value() const {
     return probe_.kind == plan::ProbeKind::syscall ? "mlbcc_syscall_result(at)"
                                                    : "MLBCC_RETURN_VALUE(ctx)";
 }
 
 // Of a system call that a filter answered it is not known how long it took.
-bool Writer::is_unsure_duration(const Typed& value) const {
+bool CodeWriter::is_unsure_duration(const Typed& value) const {
     const auto* leaf = std::get_if<rules::BuiltinLeaf>(&value.node);
     return leaf != nullptr && leaf->which == rules::Builtin::duration &&
            probe_.kind == plan::ProbeKind::syscall;
 }
 
-std::string Writer::failed(const Typed& value) const {
+std::string CodeWriter::failed(const Typed& value) const {
     if (const plan::Saved* kept = saved(value)) {
         bool checked = !std::holds_alternative<rules::TextNode>(kept->value->node);
         return checked ? fmt::format("(frame->unread >> {} & 1)", unread_bit(*kept)) : "";
@@ -220,7 +220,7 @@ std::string Writer::failed(const Typed& value) const {
 }
 
 // Text == "abc" up to and with the terminating zero; starts_with(text, "abc") without.
-std::string Writer::text_equals(const rules::BinaryNode& node) {
+std::string CodeWriter::text_equals(const rules::BinaryNode& node) {
     const std::string& literal = std::get<rules::TextLeaf>(node.right->node).text;
     const uint32_t size = compared_bytes(node);
     if (node.op == BinaryOp::ends_with) return text_ends(*node.left, size, literal);
@@ -239,7 +239,7 @@ std::string Writer::text_equals(const rules::BinaryNode& node) {
 }
 
 // False where the text is cut off: its end is not known then.
-std::string Writer::text_ends(const Typed& text, uint32_t size, const std::string& literal) {
+std::string CodeWriter::text_ends(const Typed& text, uint32_t size, const std::string& literal) {
     if (literal.empty()) return "(s64)1";
     if (literal.size() + 2 > size) return "(s64)0";
     const std::string name = text_in_room(text, size), at = temporary();
@@ -256,7 +256,7 @@ std::string Writer::text_ends(const Typed& text, uint32_t size, const std::strin
     return result;
 }
 
-std::string Writer::room() {
+std::string CodeWriter::room() {
     if (has_thread_) return fmt::format("(void *)thread->rooms[{}]", room_of(plan_, probe_));
     const std::string thread = temporary();
     line(fmt::format("struct thread_state *{} = mlbcc_find_thread(&call) ? call.thread : 0;",
@@ -264,7 +264,7 @@ std::string Writer::room() {
     return fmt::format("({0} ? (void *){0}->rooms[{1}] : 0)", thread, room_of(plan_, probe_));
 }
 
-std::string Writer::text_in_room(const Typed& value, uint32_t size) {
+std::string CodeWriter::text_in_room(const Typed& value, uint32_t size) {
     const std::string at = room();
     std::string name = temporary();
     line(fmt::format("char *{} = {};", name, at));
@@ -275,7 +275,7 @@ std::string Writer::text_in_room(const Typed& value, uint32_t size) {
 }
 
 // Read once, however many texts it is compared with.
-std::string Writer::compared_text(const Typed& value, uint32_t size) {
+std::string CodeWriter::compared_text(const Typed& value, uint32_t size) {
     const std::string key = fmt::format("text {} {}", size, rules::to_text(value));
     if (auto found = known_.find(key); found != known_.end()) return found->second;
     std::string name = temporary();
@@ -284,7 +284,7 @@ std::string Writer::compared_text(const Typed& value, uint32_t size) {
     return known_[key] = name;
 }
 
-void Writer::text_to(const std::string& to, uint32_t size, const Typed& value) {
+void CodeWriter::text_to(const std::string& to, uint32_t size, const Typed& value) {
     uint32_t written = 0;
     if (const plan::Saved* kept = saved(value)) {
         written = std::min(size, kept->size);
@@ -307,7 +307,7 @@ void Writer::text_to(const std::string& to, uint32_t size, const Typed& value) {
     }
 }
 
-void Writer::store(const std::string& to, uint32_t size, const Typed& value, bool as_raw) {
+void CodeWriter::store(const std::string& to, uint32_t size, const Typed& value, bool as_raw) {
     place(value.span);
     bool text = value.show == Show::text || value.show == Show::comm;
     if (text && !std::holds_alternative<rules::LearntNode>(value.node)) {
@@ -317,7 +317,7 @@ void Writer::store(const std::string& to, uint32_t size, const Typed& value, boo
     }
 }
 
-const plan::Saved* Writer::saved(const Typed& value) const {
+const plan::Saved* CodeWriter::saved(const Typed& value) const {
     if (stage_ == rules::Stage::entry) return nullptr;
     std::string text = rules::to_text(value);
     for (const plan::Saved& one : probe_.saved) {
@@ -326,25 +326,25 @@ const plan::Saved* Writer::saved(const Typed& value) const {
     return nullptr;
 }
 
-uint32_t Writer::unread_bit(const plan::Saved& kept) const {
+uint32_t CodeWriter::unread_bit(const plan::Saved& kept) const {
     return static_cast<uint32_t>(&kept - probe_.saved.data()) & 63;
 }
 
-std::string Writer::saved_number(const plan::Saved& kept) {
+std::string CodeWriter::saved_number(const plan::Saved& kept) {
     std::string slot = fmt::format("MLBCC_SAVED(u64, {})", kept.offset);
     return converted(slot, *kept.value, plan_);
 }
 
-void Writer::line(std::string_view text) {
+void CodeWriter::line(std::string_view text) {
     body_.append(fmt::format("{:{}}{}\n", "", 4 + 4 * outside_.size(), text));
 }
 
-void Writer::open_block(std::string_view head) {
+void CodeWriter::open_block(std::string_view head) {
     line(head);
     outside_.push_back({known_, together_, body_.origin()});
 }
 
-void Writer::close_block() {
+void CodeWriter::close_block() {
     known_ = std::move(outside_.back().known);
     together_ = std::move(outside_.back().together);
     body_.from(std::move(outside_.back().origin), false);
@@ -352,14 +352,14 @@ void Writer::close_block() {
     line("}");
 }
 
-void Writer::place(const Span& span) {
+void CodeWriter::place(const Span& span) {
     if (span.file == nullptr) return;
     part({span});
     body_.append(
         fmt::format("#line {} \"{}\"\n", span.file->position(span.begin).line, span.file->path()));
 }
 
-void Writer::part(std::vector<Span> rules, bool is_begin) {
+void CodeWriter::part(std::vector<Span> rules, bool is_begin) {
     body_.from({std::move(rules), {}, 0}, is_begin);
 }
 

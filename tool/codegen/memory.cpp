@@ -14,7 +14,7 @@ using rules::Show;
 using rules::Typed;
 
 // Text is an address, any other field its value.
-std::string Writer::trace_field(const target::TraceField& field) {
+std::string CodeWriter::trace_field(const target::TraceField& field) {
     std::string place = fmt::format("(u8 *)ctx + {}", field.offset);
     if (field.type.starts_with("__data_loc")) {
         return fmt::format("((u64)((u8 *)ctx + (*(u32 *)({}) & 0xffff)))", place);
@@ -27,7 +27,7 @@ std::string Writer::trace_field(const target::TraceField& field) {
                        field.is_signed ? 's' : 'u', field.size * 8, place);
 }
 
-std::string Writer::defined_field(uint32_t param) const {
+std::string CodeWriter::defined_field(uint32_t param) const {
     if (param >= probe_.signature->params.size()) return "0ULL";
     return fmt::format("((u64)fields->{})", probe_.signature->params[param].name);
 }
@@ -48,9 +48,9 @@ std::string usdt_register(plan::Arch arch, const std::string& name) {
 }  // namespace
 
 // An argument of a probe that a program brings along, where its note says that it is.
-std::string Writer::usdt_argument(uint32_t param) {
+std::string CodeWriter::usdt_argument(uint32_t param) {
     struct Visitor {
-        Writer& w;
+        CodeWriter& w;
         const target::UsdtArgument& argument;
         uint32_t param;
         std::string operator()(const target::UsdtUnknown&) { return "0ULL"; }
@@ -80,7 +80,7 @@ std::string Writer::usdt_argument(uint32_t param) {
     return std::visit(Visitor{*this, all[param], param}, all[param].place);
 }
 
-std::string Writer::argument(uint32_t param, uint32_t word) {
+std::string CodeWriter::argument(uint32_t param, uint32_t word) {
     if (const auto* point = std::get_if<target::Tracepoint>(&probe_.probe->at)) {
         return param < point->fields.size() ? trace_field(point->fields[param]) : "0ULL";
     }
@@ -113,12 +113,13 @@ std::string Writer::argument(uint32_t param, uint32_t word) {
     return "";
 }
 
-std::string Writer::stack_word(uint32_t index) {
+std::string CodeWriter::stack_word(uint32_t index) {
     return read_word({plan::ArgSlot::Kind::stack, index}, 0,
                      fmt::format("MLBCC_STACK_ARG(ctx, {})", index));
 }
 
-std::string Writer::read_word(const plan::ArgSlot& slot, uint32_t word, const std::string& from) {
+std::string CodeWriter::read_word(const plan::ArgSlot& slot, uint32_t word,
+                                  const std::string& from) {
     std::string key = fmt::format("word {} {}", plan::to_text(slot), word);
     if (auto found = known_.find(key); found != known_.end()) return found->second;
     std::string name = temporary();
@@ -127,12 +128,12 @@ std::string Writer::read_word(const plan::ArgSlot& slot, uint32_t word, const st
 }
 
 // Arguments on the stack, and copies of structs that a caller in the same address space has made.
-const char* Writer::stack_reader() const {
+const char* CodeWriter::stack_reader() const {
     return probe_.kind == plan::ProbeKind::kernel ? "bpf_probe_read_kernel" : "bpf_probe_read_user";
 }
 
 // One read for all of a call's arguments on the stack.
-void Writer::read_stack_arguments(const std::vector<rules::TypedPtr>& values) {
+void CodeWriter::read_stack_arguments(const std::vector<rules::TypedPtr>& values) {
     if (stage_ != rules::Stage::entry) return;
     std::set<uint32_t> words;
     const auto collect = [&](const Typed& part) {
@@ -158,23 +159,23 @@ void Writer::read_stack_arguments(const std::vector<rules::TypedPtr>& values) {
     }
 }
 
-std::string Writer::address(const rules::TypedPtr& pointer, const rules::TypedPtr& index,
-                            uint32_t scale, uint32_t offset) {
+std::string CodeWriter::address(const rules::TypedPtr& pointer, const rules::TypedPtr& index,
+                                uint32_t scale, uint32_t offset) {
     std::string out = number(*pointer);
     if (offset != 0) out += fmt::format(" + {}", offset);
     if (index) out += fmt::format(" + (u64)({}) * {}", number(*index), scale);
     return fmt::format("((u64)({}))", out);
 }
 
-std::string Writer::read(const std::string& to, uint32_t size, const std::string& from,
-                         bool of_task) const {
+std::string CodeWriter::read(const std::string& to, uint32_t size, const std::string& from,
+                             bool of_task) const {
     return !reads_program() || of_task
                ? fmt::format("mlbcc_read({}, {}, {})", to, size, from)
                : fmt::format("bpf_probe_read_user({}, {}, (void *){})", to, size, from);
 }
 
 // Whether pointers are the program's for sure.
-bool Writer::reads_program() const {
+bool CodeWriter::reads_program() const {
     switch (probe_.kind) {
     case plan::ProbeKind::function:
     case plan::ProbeKind::syscall:
@@ -188,7 +189,7 @@ bool Writer::reads_program() const {
 }
 
 // Text that is in a tracepoint's record itself is the kernel's for sure.
-std::string Writer::read_text(const rules::TextNode& text) const {
+std::string CodeWriter::read_text(const rules::TextNode& text) const {
     if (text.of_file) return "mlbcc_read_file_name";
     if (rules::is_of_task(*text.pointer)) return "mlbcc_read_any_text";
     if (reads_program()) return "mlbcc_read_text";
@@ -209,7 +210,7 @@ std::string Writer::read_text(const rules::TextNode& text) const {
                : "mlbcc_read_any_text";
 }
 
-std::string Writer::known_stack_word(uint32_t index) const {
+std::string CodeWriter::known_stack_word(uint32_t index) const {
     auto found =
         known_.find(fmt::format("word {} 0", plan::to_text({plan::ArgSlot::Kind::stack, index})));
     return found == known_.end() ? "" : found->second;
@@ -218,12 +219,12 @@ std::string Writer::known_stack_word(uint32_t index) const {
 // ---- several reads at one pointer
 
 // Of the program's memory, and where a word has it whole.
-bool Writer::can_be_together(const rules::LoadNode& node) const {
+bool CodeWriter::can_be_together(const rules::LoadNode& node) const {
     return reads_program() && !node.index && !rules::is_of_task(*node.pointer) &&
            node.offset % node.size == 0;
 }
 
-void Writer::find_together(
+void CodeWriter::find_together(
     const Typed& value, uint32_t most,
     std::map<std::string, std::pair<rules::TypedPtr, Together>>& found) const {
     if (saved(value) != nullptr || known_.contains(rules::to_text(value))) return;
@@ -244,7 +245,7 @@ void Writer::find_together(
     if (std::ranges::find(all.parts, part) == all.parts.end()) all.parts.push_back(part);
 }
 
-void Writer::read_together(const std::vector<rules::TypedPtr>& values, uint32_t most) {
+void CodeWriter::read_together(const std::vector<rules::TypedPtr>& values, uint32_t most) {
     std::map<std::string, std::pair<rules::TypedPtr, Together>> found;
     for (const rules::TypedPtr& value : values) find_together(*value, most, found);
     for (auto& [pointer, one] : found) {
@@ -257,7 +258,7 @@ void Writer::read_together(const std::vector<rules::TypedPtr>& values, uint32_t 
 }
 
 // Each by itself where they cannot be read at once: what is in memory of them is read.
-void Writer::read_parts(const rules::TypedPtr& pointer, const Together& all) {
+void CodeWriter::read_parts(const rules::TypedPtr& pointer, const Together& all) {
     const auto from = [&](uint32_t offset) { return address(pointer, nullptr, 0, offset); };
     line(fmt::format("u64 {0}[{1}] = {{}}, {0}_failed = 0;", all.words, (all.bytes + 7) / 8));
     open_block(fmt::format("if ({}) {{", read(all.words, all.bytes, from(all.offset), false)));
@@ -273,7 +274,7 @@ void Writer::read_parts(const rules::TypedPtr& pointer, const Together& all) {
 }
 
 // Empty where it is none of them.
-std::string Writer::part_of(const rules::LoadNode& node, const Typed& value) {
+std::string CodeWriter::part_of(const rules::LoadNode& node, const Typed& value) {
     if (!can_be_together(node)) return {};
     auto found = together_.find(rules::to_text(*node.pointer));
     if (found == together_.end() || node.offset < found->second.offset) return {};
@@ -287,7 +288,7 @@ std::string Writer::part_of(const rules::LoadNode& node, const Typed& value) {
                        part.offset % 8 * 8);
 }
 
-void Writer::look_for_memory(const Typed& value) {
+void CodeWriter::look_for_memory(const Typed& value) {
     rules::for_each_operand(value, [&](const rules::TypedPtr& part) { look_for_memory(*part); });
     const auto look = [&](const char* kind, const std::string& from, uint32_t bytes) {
         if (!known_.emplace(fmt::format("sought {}", from), "").second) return;
@@ -300,7 +301,7 @@ void Writer::look_for_memory(const Typed& value) {
         look("", address(node->pointer, node->index, node->scale, node->offset), node->size);
 }
 
-std::string Writer::load(const rules::LoadNode& node, const Typed& value) {
+std::string CodeWriter::load(const rules::LoadNode& node, const Typed& value) {
     if (std::string part = part_of(node, value); !part.empty()) return loaded(node, value, part);
     std::string from = address(node.pointer, node.index, node.scale, node.offset);
     std::string name = temporary();
@@ -313,8 +314,8 @@ std::string Writer::load(const rules::LoadNode& node, const Typed& value) {
     return loaded(node, value, name);
 }
 
-std::string Writer::loaded(const rules::LoadNode& node, const Typed& value,
-                           const std::string& name) const {
+std::string CodeWriter::loaded(const rules::LoadNode& node, const Typed& value,
+                               const std::string& name) const {
     if (node.bit_width == 0) return converted(name, value, plan_);
     uint64_t mask = node.bit_width >= 64 ? ~0ull : (1ull << node.bit_width) - 1;
     std::string bits = fmt::format("(((u64){} >> {}) & {}ULL)", name, node.bit_offset, mask);

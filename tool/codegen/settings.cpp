@@ -20,7 +20,7 @@ constexpr size_t kWorkBytes = size_t{4} << 20;  // of `work`, at most, where one
 
 // How many CPUs have a part of their own; a power of two.
 size_t work_parts(size_t probes, uint32_t cpus) {
-    const size_t fit = std::max<size_t>(1, kWorkBytes / (probes * sizeof(Work)));
+    const size_t fit = std::max<size_t>(1, kWorkBytes / (probes * sizeof(ProbeWork)));
     return std::min(std::bit_floor(fit), std::bit_ceil(size_t{std::max(1u, cpus)}));
 }
 
@@ -252,7 +252,7 @@ std::string aggregate_map(const plan::Plan& plan, const plan::Aggregate& aggrega
     }
     out += fmt::format("struct {}_key {{\n", map);
     for (size_t i = 0; i < aggregate.by.size(); ++i) {
-        const plan::Field& field = aggregate.by[i].field;
+        const plan::RecordSlot& field = aggregate.by[i].field;
         bool text = field.size != 8 || field.type.kind == plan::ValueType::Kind::text;
         out += text ? fmt::format("    char k{}[{}];\n", i, field.size)
                     : fmt::format("    u64 k{};\n", i);

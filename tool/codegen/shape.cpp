@@ -75,7 +75,7 @@ Source ShapeWriter::body() {
 
 // A system call whose beginning wants memory that is not there yet waits for the kernel to bring it
 // in.
-void ShapeWriter::hold(Writer& w) {
+void ShapeWriter::hold(CodeWriter& w) {
     // Of calls with the same program some have a text and some have none: each call knows.
     const bool has_text = std::ranges::any_of(plan_.probes, [&](const plan::ProbePlan& probe) {
         return probe.entry_shape == shape_.id && may_be_held(probe) && probe.entry &&
@@ -93,7 +93,7 @@ void ShapeWriter::hold(Writer& w) {
 }
 
 // What both the record of the beginning and the end want of memory, where all calls have them.
-void ShapeWriter::read_ahead(Writer& w) {
+void ShapeWriter::read_ahead(CodeWriter& w) {
     if (!hits_constant() || !probe_.entry || probe_.entry->argument_words || is_syscall() ||
         emitting(*probe_.entry) == 0 || !fits_on_stack(plan_, probe_.kind, *probe_.entry))
         return;
@@ -106,7 +106,7 @@ void ShapeWriter::read_ahead(Writer& w) {
 }
 
 // What the end of the call must know is left where the end will find it.
-void ShapeWriter::begin_call(Writer& w) {
+void ShapeWriter::begin_call(CodeWriter& w) {
     w.part(heads(), false);
     uint32_t later = probe_.return_parts();
     if (later == 0) {
@@ -123,7 +123,7 @@ void ShapeWriter::begin_call(Writer& w) {
     w.line("return 0;");
 }
 
-void ShapeWriter::save(Writer& w) {
+void ShapeWriter::save(CodeWriter& w) {
     w.line("call.hits = hits;");
     if (!is_session()) w.line("call.at_return = 1;");  // what would be lost
     w.line("if (!mlbcc_push(&call)) return MLBCC_FRAMELESS();");
@@ -133,7 +133,7 @@ void ShapeWriter::save(Writer& w) {
 }
 
 // Goes on behind it, whether or not there is an end to come, and a frame for it.
-void ShapeWriter::begin_call_apart(Writer& w) {
+void ShapeWriter::begin_call_apart(CodeWriter& w) {
     const uint32_t later = probe_.return_parts();
     if (later == 0) return;
     MLBCC_CHECK(framed());
@@ -150,7 +150,7 @@ void ShapeWriter::begin_call_apart(Writer& w) {
     w.close_block();
 }
 
-void ShapeWriter::save_rest(Writer& w) {
+void ShapeWriter::save_rest(CodeWriter& w) {
     if (probe_.saved_words > registers()) {
         save_stack_words(w);
     }
@@ -158,7 +158,7 @@ void ShapeWriter::save_rest(Writer& w) {
     w.part(heads(), false);
 }
 
-void ShapeWriter::save_stack_words(Writer& w) {
+void ShapeWriter::save_stack_words(CodeWriter& w) {
     const uint32_t count = probe_.saved_words - registers();
     if (w.known_stack_word(count - 1).empty()) {
         w.line(fmt::format("{}(frame->saved + {}, {}, (void *)MLBCC_STACK_ARG(ctx, 0));",
@@ -169,7 +169,7 @@ void ShapeWriter::save_stack_words(Writer& w) {
         w.line(fmt::format("frame->saved[{}] = {};", registers() + i, w.known_stack_word(i)));
 }
 
-void ShapeWriter::save(Writer& w, const plan::Saved& saved) {
+void ShapeWriter::save(CodeWriter& w, const plan::Saved& saved) {
     bool text = saved.value->show == rules::Show::text;
     // A frame is used again and again: behind the text stands an older one, and as the key of
     // a group all bytes count.
@@ -210,14 +210,14 @@ bool ShapeWriter::can_end_syscall_apart() const {
 }
 
 Source ShapeWriter::rest() {
-    Writer w(plan_, probe_, rules::Stage::entry);
+    CodeWriter w(plan_, probe_, rules::Stage::entry);
     w.part(heads(), false);
     save_rest(w);
     return w.take();
 }
 
 Source ShapeWriter::entry() {
-    Writer w(plan_, probe_, rules::Stage::entry);
+    CodeWriter w(plan_, probe_, rules::Stage::entry);
     w.part(heads(), false);
     w.line("struct accounts *all = call.all;");
     hold(w);
@@ -266,7 +266,7 @@ const char* ShapeWriter::syscall_end() const {
     return only_counts() ? "mlbcc_syscall_counts" : "mlbcc_syscall_completes";
 }
 
-void ShapeWriter::find_call(Writer& w) {
+void ShapeWriter::find_call(CodeWriter& w) {
     if (probe_.acts_at_end()) return decide_at_end(w);
     if (!framed()) {
         w.line("if (!mlbcc_leave(&call)) return 0;");
@@ -293,7 +293,7 @@ void ShapeWriter::find_call(Writer& w) {
 }
 
 Source ShapeWriter::leave() {
-    Writer w(plan_, probe_, rules::Stage::ret);
+    CodeWriter w(plan_, probe_, rules::Stage::ret);
     w.part(heads(), false);
     find_call(w);
     if (!probe_.acts_at_end()) decide_by_end(w, "hits");

@@ -40,41 +40,41 @@ private:
     Source entry();
     Source leave();
 
-    void decide(Writer& w);
-    void sample(Writer& w, const plan::RulePart& part);
-    void hold(Writer& w);
-    void read_ahead(Writer& w);
-    void begin_call(Writer& w);
-    void begin_call_apart(Writer& w);
-    void save(Writer& w);
-    void save_rest(Writer& w);
-    void save_stack_words(Writer& w);
-    void save(Writer& w, const plan::Saved& saved);
+    void decide(CodeWriter& w);
+    void sample(CodeWriter& w, const plan::RulePart& part);
+    void hold(CodeWriter& w);
+    void read_ahead(CodeWriter& w);
+    void begin_call(CodeWriter& w);
+    void begin_call_apart(CodeWriter& w);
+    void save(CodeWriter& w);
+    void save_rest(CodeWriter& w);
+    void save_stack_words(CodeWriter& w);
+    void save(CodeWriter& w, const plan::Saved& saved);
     bool needs_caller() const;
     bool only_counts() const;
-    void find_call(Writer& w);
-    void decide_at_end(Writer& w);
-    void decide_by_end(Writer& w, std::string_view hits);
+    void find_call(CodeWriter& w);
+    void decide_at_end(CodeWriter& w);
+    void decide_by_end(CodeWriter& w, std::string_view hits);
 
     // Records (shape_record.cpp)
     std::string checks(const plan::RecordLayout& layout);
-    void record(Writer& w, const plan::RecordPlan& record);
-    void in_scratch(Writer& w, const plan::RecordPlan& record);
+    void record(CodeWriter& w, const plan::RecordPlan& record);
+    void in_scratch(CodeWriter& w, const plan::RecordPlan& record);
     bool may_be_deep(const plan::RecordPlan& record) const;
     std::string room() const;
-    void put_together(Writer& w, const plan::RecordPlan& record);
-    void fill(Writer& w, const plan::RecordPlan& record);
+    void put_together(CodeWriter& w, const plan::RecordPlan& record);
+    void fill(CodeWriter& w, const plan::RecordPlan& record);
     static std::vector<rules::TypedPtr> stored(const plan::RecordPlan& record);
     uint32_t room_together(const plan::RecordPlan& record) const;  // bytes
-    void stack(Writer& w, const plan::RecordPlan& record);
-    void python(Writer& w, const plan::RecordPlan& record);
-    void kernel_stack(Writer& w, const plan::RecordPlan& record);
+    void stack(CodeWriter& w, const plan::RecordPlan& record);
+    void python(CodeWriter& w, const plan::RecordPlan& record);
+    void kernel_stack(CodeWriter& w, const plan::RecordPlan& record);
 
     // Aggregates (shape_aggregate.cpp)
-    void aggregates(Writer& w);
-    void aggregate(Writer& w, const plan::AggregateUse& use);
-    void group_key(Writer& w, const plan::AggregateUse& use);
-    void new_group(Writer& w, const std::string& map, bool in_room);
+    void aggregates(CodeWriter& w);
+    void aggregate(CodeWriter& w, const plan::AggregateUse& use);
+    void group_key(CodeWriter& w, const plan::AggregateUse& use);
+    void new_group(CodeWriter& w, const std::string& map, bool in_room);
 
     bool is_return() const { return shape_.end == rules::Stage::ret; }
     bool is_syscall() const { return probe_.kind == plan::ProbeKind::syscall; }
@@ -102,7 +102,7 @@ bool has_large_record(const plan::Plan& plan, const plan::ProbePlan& probe);  //
 inline constexpr size_t kRuleSets = 16;             // that have an account, and
 inline constexpr size_t kLeastRulesOfSet = 3;       // rules at least
 uint32_t emitting(const plan::RecordPlan& record);  // the rules that have it
-bool is_text(const plan::Field& field);
+bool is_text(const plan::RecordSlot& field);
 // How many probes have room of their own in a thread's state, and the place of one of them.
 uint32_t count_taken(const plan::Plan& plan);
 std::optional<uint32_t> place_taken(const plan::Plan& plan, const plan::ProbePlan& probe);

@@ -6,7 +6,7 @@
 
 namespace mlbcc::codegen {
 
-void ShapeWriter::aggregates(Writer& w) {
+void ShapeWriter::aggregates(CodeWriter& w) {
     for (const plan::AggregateUse& use : probe_.aggregates) {
         if (use.at_entry == is_return()) continue;
         w.part({use.span});
@@ -16,7 +16,7 @@ void ShapeWriter::aggregates(Writer& w) {
     }
 }
 
-void ShapeWriter::aggregate(Writer& w, const plan::AggregateUse& use) {
+void ShapeWriter::aggregate(CodeWriter& w, const plan::AggregateUse& use) {
     const auto& shared = plan_.aggregates[static_cast<uint32_t>(use.aggregate)];
     if (use.value) {
         w.place(use.value->span);
@@ -68,7 +68,7 @@ void ShapeWriter::aggregate(Writer& w, const plan::AggregateUse& use) {
     if (may_be_unknown) w.close_block();
 }
 
-void ShapeWriter::group_key(Writer& w, const plan::AggregateUse& use) {
+void ShapeWriter::group_key(CodeWriter& w, const plan::AggregateUse& use) {
     const auto& shared = plan_.aggregates[static_cast<uint32_t>(use.aggregate)];
     if (shared.key_size == 0) {
         w.line("u32 key = 0;");
@@ -95,7 +95,7 @@ void ShapeWriter::group_key(Writer& w, const plan::AggregateUse& use) {
     w.part({use.span}, false);
 }
 
-void ShapeWriter::new_group(Writer& w, const std::string& map, bool in_room) {
+void ShapeWriter::new_group(CodeWriter& w, const std::string& map, bool in_room) {
     const char* key = in_room ? "key" : "&key";
     w.open_block(in_room ? "if (key && !group) {" : "if (!group) {");
     w.line("u32 zero = 0;");

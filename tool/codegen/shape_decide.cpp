@@ -24,7 +24,7 @@ bool is_cheap(const rules::Typed& value) {
 }
 
 // Each of many by itself would take 8 bytes of the stack until the last rule is decided.
-Shared decide_in_one_word(Writer& w, const std::vector<rules::TypedPtr>& conditions) {
+Shared decide_in_one_word(CodeWriter& w, const std::vector<rules::TypedPtr>& conditions) {
     Shared shared;
     w.line("u64 shared = 0;");
     for (const rules::TypedPtr& condition : conditions) {
@@ -40,7 +40,7 @@ Shared decide_in_one_word(Writer& w, const std::vector<rules::TypedPtr>& conditi
 }
 
 // A condition that several rules have is decided once, before all of them.
-Shared decide_shared(Writer& w, const plan::ProbePlan& probe) {
+Shared decide_shared(CodeWriter& w, const plan::ProbePlan& probe) {
     constexpr size_t kMostApart = 4, kMostBits = 63;
     std::map<std::string, int> uses;
     std::vector<rules::TypedPtr> cheap;
@@ -66,7 +66,7 @@ bool ShapeWriter::hits_constant() const {
 }
 
 // Which rules apply to this call, as far as that is known at its beginning.
-void ShapeWriter::decide(Writer& w) {
+void ShapeWriter::decide(CodeWriter& w) {
     if (hits_constant()) {
         w.line("u32 hits = ~0u;");  // however many they are
         return;
@@ -97,7 +97,7 @@ void ShapeWriter::decide(Writer& w) {
     w.line(fmt::format("if (!hits) return {};", let_go()));
 }
 
-void ShapeWriter::sample(Writer& w, const plan::RulePart& part) {
+void ShapeWriter::sample(CodeWriter& w, const plan::RulePart& part) {
     w.open_block("if (wanted) {");
     w.line(fmt::format("u32 slot = {};", static_cast<uint32_t>(part.rule)));
     w.line("u64 *seen = samples.lookup(&slot);");
@@ -106,7 +106,7 @@ void ShapeWriter::sample(Writer& w, const plan::RulePart& part) {
 }
 
 // What the call returned is asked first: other conditions may read memory.
-void ShapeWriter::decide_at_end(Writer& w) {
+void ShapeWriter::decide_at_end(CodeWriter& w) {
     w.line("struct accounts *all = call.all;");
     const bool asks = std::ranges::any_of(
         probe_.parts, [](const plan::RulePart& part) { return !part.return_where.empty(); });
@@ -119,7 +119,7 @@ void ShapeWriter::decide_at_end(Writer& w) {
     if (asks) w.line("hits &= ended;");
 }
 
-void ShapeWriter::decide_by_end(Writer& w, std::string_view hits) {
+void ShapeWriter::decide_by_end(CodeWriter& w, std::string_view hits) {
     bool decided = false;
     for (size_t i = 0; i < probe_.parts.size(); ++i) {
         for (const rules::TypedPtr& condition : probe_.parts[i].return_where) {

@@ -14,7 +14,7 @@ bool has_own_room(const plan::Plan& plan, const plan::ProbePlan& probe) {
     return probe.kind == plan::ProbeKind::defined && has_large_record(plan, probe);
 }
 
-bool is_stored(const plan::Field& field) {
+bool is_stored(const plan::RecordSlot& field) {
     return field.type.kind != plan::ValueType::Kind::function &&
            field.type.kind != plan::ValueType::Kind::symbol;
 }
@@ -27,7 +27,7 @@ uint32_t emitting(const plan::RecordPlan& record) {
     return mask;
 }
 
-bool is_text(const plan::Field& field) {
+bool is_text(const plan::RecordSlot& field) {
     using Kind = plan::ValueType::Kind;
     bool text = field.type.kind == Kind::text || field.type.kind == Kind::comm;
     return text && field.type.learnt_table.empty();
@@ -77,7 +77,7 @@ std::string ShapeWriter::declarations() {
     if (layout.unread) out += "    u64 unread;\n";
     if (layout.words) out += fmt::format("    u64 words[{}];\n", registers());
     for (size_t i = 0; i < layout.fields.size(); ++i) {
-        const plan::Field& field = layout.fields[i];
+        const plan::RecordSlot& field = layout.fields[i];
         if (field.placed) continue;
         // Room is taken by what is not stored, too, but it is never read.
         out += is_stored(field) && is_text(field)
@@ -112,7 +112,7 @@ std::string ShapeWriter::checks(const plan::RecordLayout& layout) {
     return out;
 }
 
-void ShapeWriter::record(Writer& w, const plan::RecordPlan& record) {
+void ShapeWriter::record(CodeWriter& w, const plan::RecordPlan& record) {
     uint32_t mask = emitting(record);
     if (mask == 0) return;
     w.part(record.spans);
@@ -142,7 +142,7 @@ std::string ShapeWriter::room() const {
 }
 
 // What BPF's stack has no room for is put together in the thread's state.
-void ShapeWriter::in_scratch(Writer& w, const plan::RecordPlan& record) {
+void ShapeWriter::in_scratch(CodeWriter& w, const plan::RecordPlan& record) {
     w.line(fmt::format("_Static_assert(sizeof(struct {}_record) <= MLBCC_SCRATCH_BYTES, \"\");",
                        name_));
     if (ends_apart_ && !is_syscall()) {
@@ -174,7 +174,7 @@ bool ShapeWriter::may_be_deep(const plan::RecordPlan& record) const {
     return record.layout.stack && probe_.kind != plan::ProbeKind::defined;
 }
 
-void ShapeWriter::put_together(Writer& w, const plan::RecordPlan& record) {
+void ShapeWriter::put_together(CodeWriter& w, const plan::RecordPlan& record) {
     if (!ends_apart_) w.line("call.record = &record->header;");
     fill(w, record);
     if (!ends_apart_)
@@ -190,7 +190,7 @@ void ShapeWriter::put_together(Writer& w, const plan::RecordPlan& record) {
 std::vector<rules::TypedPtr> ShapeWriter::stored(const plan::RecordPlan& record) {
     std::vector<rules::TypedPtr> values;
     for (const plan::Capture& capture : record.captures) {
-        const plan::Field& field = record.layout.fields[capture.field];
+        const plan::RecordSlot& field = record.layout.fields[capture.field];
         if (is_stored(field) && !field.placed) values.push_back(capture.value);
     }
     return values;
@@ -203,11 +203,11 @@ uint32_t ShapeWriter::room_together(const plan::RecordPlan& record) const {
     return std::min(kMaxTogether, kMaxOnStack - record.layout.size);
 }
 
-void ShapeWriter::fill(Writer& w, const plan::RecordPlan& record) {
+void ShapeWriter::fill(CodeWriter& w, const plan::RecordPlan& record) {
     if (is_return()) w.line("record->start_ns = call.start;");
     if (record.layout.unread) w.line("record->unread = 0;");
     for (size_t i = 0; i < record.layout.fields.size(); ++i) {
-        const plan::Field& field = record.layout.fields[i];
+        const plan::RecordSlot& field = record.layout.fields[i];
         // The verifier wants all bytes written that are submitted.
         if (!is_stored(field) && !field.placed) w.line(fmt::format("record->f{} = 0;", i));
     }
@@ -217,7 +217,7 @@ void ShapeWriter::fill(Writer& w, const plan::RecordPlan& record) {
     w.read_stack_arguments(stored(record));
     w.read_together(stored(record), room_together(record));
     for (const plan::Capture& capture : record.captures) {
-        const plan::Field& field = record.layout.fields[capture.field];
+        const plan::RecordSlot& field = record.layout.fields[capture.field];
         if (!is_stored(field) || field.placed) continue;
         w.store(fmt::format("record->f{}", capture.field), field.size, *capture.value, true);
         if (std::string failed = w.failed(*capture.value); !failed.empty()) {
@@ -236,7 +236,7 @@ void ShapeWriter::fill(Writer& w, const plan::RecordPlan& record) {
         stack(w, record);
 }
 
-void ShapeWriter::stack(Writer& w, const plan::RecordPlan& record) {
+void ShapeWriter::stack(CodeWriter& w, const plan::RecordPlan& record) {
     uint32_t mask = 0;
     for (const plan::Emit& emit : record.emits) mask |= emit.stack ? emit.mask : 0;
     w.line(fmt::format("u64 size = {};", record.layout.size));
@@ -261,7 +261,7 @@ void ShapeWriter::stack(Writer& w, const plan::RecordPlan& record) {
 }
 
 // A template's probe has taken it before.
-void ShapeWriter::python(Writer& w, const plan::RecordPlan& record) {
+void ShapeWriter::python(CodeWriter& w, const plan::RecordPlan& record) {
     if (probe_.kind == plan::ProbeKind::defined) return;
     uint32_t mask = 0;
     for (const plan::Emit& emit : record.emits) mask |= emit.python ? emit.mask : 0;
@@ -272,7 +272,7 @@ void ShapeWriter::python(Writer& w, const plan::RecordPlan& record) {
     w.line(fmt::format("mlbcc_take_python(&call, hits & {});", mask));
 }
 
-void ShapeWriter::kernel_stack(Writer& w, const plan::RecordPlan& record) {
+void ShapeWriter::kernel_stack(CodeWriter& w, const plan::RecordPlan& record) {
     if (probe_.kind == plan::ProbeKind::defined) {
         w.line("if (!call.taken) record->kernel.bytes = 0;");
         return;
@@ -290,7 +290,7 @@ Source ShapeWriter::take_stack() {
     if (!own_record()) return {};
     const plan::RecordLayout& layout = own_record()->layout;
     if (!layout.stack && !layout.python && !layout.kernel) return {};
-    Writer w(plan_, probe_, shape_.end);
+    CodeWriter w(plan_, probe_, shape_.end);
     w.line("struct thread_state *thread = mlbcc_find_thread(&call) ? call.thread : 0;");
     w.open_block("if (thread) {");
     w.line(fmt::format("struct {0}_record *record = (struct {0}_record *)thread->{1};", name_,
@@ -323,15 +323,15 @@ static std::vector<plan::RuleId> rules_of(const plan::RecordPlan& record) {
     return rules;
 }
 
-std::vector<RuleSet> rule_sets(const plan::Plan& plan) {
-    std::vector<RuleSet> sets;
+std::vector<AccountedRules> rule_sets(const plan::Plan& plan) {
+    std::vector<AccountedRules> sets;
     const auto first = static_cast<uint32_t>(plan.rules.size() + 2);
     for (const plan::ProbePlan& probe : plan.probes) {
         for (const std::optional<plan::RecordPlan>* record : {&probe.entry, &probe.ret}) {
             if (!*record || sets.size() == kRuleSets) continue;
             std::vector<plan::RuleId> rules = rules_of(**record);
             if (rules.size() < kLeastRulesOfSet ||
-                std::ranges::find(sets, rules, &RuleSet::rules) != sets.end())
+                std::ranges::find(sets, rules, &AccountedRules::rules) != sets.end())
                 continue;
             sets.push_back({std::move(rules), first + static_cast<uint32_t>(sets.size())});
         }
@@ -340,10 +340,10 @@ std::vector<RuleSet> rule_sets(const plan::Plan& plan) {
 }
 
 std::vector<uint64_t> record_rules(const plan::RecordPlan& record, size_t count,
-                                   const std::vector<RuleSet>& sets) {
+                                   const std::vector<AccountedRules>& sets) {
     std::vector<uint64_t> words(count);
     words[0] = emitting(record);
-    const auto set = std::ranges::find(sets, rules_of(record), &RuleSet::rules);
+    const auto set = std::ranges::find(sets, rules_of(record), &AccountedRules::rules);
     if (set != sets.end()) words[0] |= uint64_t{set->account} << 32;
     for (size_t i = 0; i < record.rules.size(); ++i) {
         words[1 + i / 4] |= static_cast<uint64_t>(record.rules[i]) << (16 * (i % 4));

@@ -10,9 +10,9 @@
 
 namespace mlbcc::codegen {
 
-class Writer {
+class CodeWriter {
 public:
-    Writer(const plan::Plan& plan, const plan::ProbePlan& probe, rules::Stage stage)
+    CodeWriter(const plan::Plan& plan, const plan::ProbePlan& probe, rules::Stage stage)
         : plan_(plan), probe_(probe), stage_(stage) {}
 
     // A C expression of type u64 or s64; statements that it needs go to the body first.

@@ -51,7 +51,7 @@ view::Reports reports_of(const std::string& file, const requests::RequestOptions
 }
 
 view::Opened open_writer(const ConvertOptions& convert, const std::string& path,
-                         const std::string& file, const view::Origin& origin) {
+                         const std::string& file, const view::TraceOrigin& origin) {
     switch (convert.to) {
     case session::ViewFormat::chrome: return view::open_chrome(path, origin);
     case session::ViewFormat::perfetto: return view::open_perfetto(path, convert.max_size);
@@ -68,7 +68,7 @@ int write_view(const std::string& file, const ConvertOptions& convert, const std
     terminal::ProgressBar bar(verbosity);
     Result<saved::TraceFile> trace = saved::TraceFile::open(file, bar.progress());
     if (!trace) return tell(trace.error());
-    Result<saved::ReadLines> read = view::convert(*trace, [&](const view::Origin& origin) {
+    Result<saved::ReadLines> read = view::convert(*trace, [&](const view::TraceOrigin& origin) {
         return open_writer(convert, path, file, origin);
     });
     bar.end();

@@ -10,7 +10,7 @@ namespace mlbcc::compiler {
 
 namespace {
 
-std::string head_of(const Job& job, const Loaded& loaded) {
+std::string head_of(const Job& job, const LoadedJob& loaded) {
     rapidjson::StringBuffer buffer;
     JsonWriter writer(buffer);
     writer.StartObject();
@@ -62,14 +62,14 @@ bool append(int file, const void* bytes, size_t size) {
 
 }  // namespace
 
-Result<UniqueFd> bundle_of(const Job& job, const Loaded& loaded) {
+Result<UniqueFd> bundle_of(const Job& job, const LoadedJob& loaded) {
     UniqueFd file(::memfd_create("mlbcc-bundle", MFD_CLOEXEC));
     if (!file) return system_error("cannot make a file in memory");
     const std::string head = head_of(job, loaded);
     const uint64_t size = head.size();
     bool whole =
         append(file.get(), &size, sizeof size) && append(file.get(), head.data(), head.size());
-    for (const LoadedProgram& program : loaded.programs) {
+    for (const JobProgram& program : loaded.programs) {
         std::vector<bpf_insn> code = program.code;
         if (!name_maps_by_place(code, loaded.maps))
             return Error{"a program refers to something that is not a map"};

@@ -13,6 +13,6 @@
 namespace mlbcc::compiler {
 
 // In memory, as a file. The maps' descriptors are those that the programs were compiled with.
-Result<UniqueFd> bundle_of(const Job& job, const Loaded& loaded);
+Result<UniqueFd> bundle_of(const Job& job, const LoadedJob& loaded);
 
 }  // namespace mlbcc::compiler

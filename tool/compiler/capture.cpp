@@ -18,13 +18,13 @@ void flush_streams() {
 
 }  // namespace
 
-Result<Capture> Capture::start() {
+Result<OutputCapture> OutputCapture::start() {
     flush_streams();
     UniqueFd memory(::memfd_create("mlbcc-messages", MFD_CLOEXEC));
     if (!memory) return system_error("cannot make a file in memory");
     UniqueFd out(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 4));
     UniqueFd err(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 4));
-    Capture capture(std::move(memory), std::move(out), std::move(err));
+    OutputCapture capture(std::move(memory), std::move(out), std::move(err));
     for (int stream : {STDOUT_FILENO, STDERR_FILENO}) {
         if (::dup2(capture.memory_.get(), stream) < 0) {
             return system_error("cannot redirect standard error");
@@ -33,7 +33,7 @@ Result<Capture> Capture::start() {
     return capture;
 }
 
-std::string Capture::text() const {
+std::string OutputCapture::text() const {
     flush_streams();
     struct stat status {};
     if (!memory_ || ::fstat(memory_.get(), &status) != 0) return {};
@@ -43,7 +43,7 @@ std::string Capture::text() const {
     return text;
 }
 
-void Capture::stop() {
+void OutputCapture::stop() {
     flush_streams();
     if (out_) ::dup2(out_.get(), STDOUT_FILENO);
     if (err_) ::dup2(err_.get(), STDERR_FILENO);

@@ -10,18 +10,18 @@
 
 namespace mlbcc::compiler {
 
-class Capture {
+class OutputCapture {
 public:
-    static Result<Capture> start();
-    Capture(Capture&&) = default;
-    Capture& operator=(Capture&&) = delete;
-    ~Capture() { stop(); }
+    static Result<OutputCapture> start();
+    OutputCapture(OutputCapture&&) = default;
+    OutputCapture& operator=(OutputCapture&&) = delete;
+    ~OutputCapture() { stop(); }
 
     std::string text() const;  // all that was written until now
     void stop();               // gives the streams back; text() stays
 
 private:
-    Capture(UniqueFd memory, UniqueFd out, UniqueFd err)
+    OutputCapture(UniqueFd memory, UniqueFd out, UniqueFd err)
         : memory_(std::move(memory)), out_(std::move(out)), err_(std::move(err)) {}
     UniqueFd memory_, out_, err_;  // out_, err_: the real streams
 };

@@ -20,7 +20,7 @@ constexpr rlim_t kMainStack = rlim_t{64} << 20;
 struct UnderWay {
     int socket = -1;
     bool active = false;
-    const Capture* capture = nullptr;
+    const OutputCapture* capture = nullptr;
     std::string crash_reply;  // written beforehand: a handler may not allocate
 };
 
@@ -99,7 +99,7 @@ LastWords::~LastWords() {
     under_way().capture = nullptr;
 }
 
-void LastWords::printed_to(const Capture& capture) {
+void LastWords::printed_to(const OutputCapture& capture) {
     under_way().capture = &capture;
 }
 

@@ -21,7 +21,7 @@ public:
     LastWords(const LastWords&) = delete;
     LastWords& operator=(const LastWords&) = delete;
     ~LastWords();
-    void printed_to(const Capture& capture);  // which must outlive this
+    void printed_to(const OutputCapture& capture);  // which must outlive this
 };
 
 }  // namespace mlbcc::compiler

@@ -59,7 +59,7 @@ const int32_t* common_at(const Linked& linked, size_t place) {
     return nullptr;
 }
 
-std::string call_text(const Linked& linked, size_t at, const Names& names) {
+std::string call_text(const Linked& linked, size_t at, const ListingNames& names) {
     const bpf_insn& one = linked.code[at];
     if (one.src_reg == BPF_PSEUDO_KFUNC_CALL) {
         return "call kernel function with BTF id " + std::to_string(one.imm);
@@ -72,7 +72,7 @@ std::string call_text(const Linked& linked, size_t at, const Names& names) {
 }
 
 std::string instruction_text(const Context& context, const Linked& linked, size_t at,
-                             const Names& names) {
+                             const ListingNames& names) {
     const bpf_insn& one = linked.code[at];
     if (one.code == kCall) return call_text(linked, at, names);
     if (one.code == kLoadImmediate64 && one.src_reg == BPF_PSEUDO_MAP_FD) {
@@ -85,7 +85,7 @@ std::string instruction_text(const Context& context, const Linked& linked, size_
 
 // Where the function begins that has this instruction, and its name.
 std::pair<size_t, std::string> function_at(const std::string& program, const Linked& linked,
-                                           size_t at, const Names& names) {
+                                           size_t at, const ListingNames& names) {
     std::pair<size_t, std::string> found{0, program};
     for (const auto& [number, place] : linked.places) {
         auto name = names.commons.find(number);
@@ -98,7 +98,7 @@ std::pair<size_t, std::string> function_at(const std::string& program, const Lin
 }  // namespace
 
 std::vector<Listed> listing_of(const std::string& program, const Linked& linked,
-                               const LineTable& lines, const Names& names) {
+                               const LineTable& lines, const ListingNames& names) {
     const Context context = make_context();
     std::vector<Listed> listing;
     for (size_t i = 0; i < linked.code.size(); ++i) {

@@ -13,12 +13,12 @@
 namespace mlbcc::compiler {
 
 // What numbers in instructions stand for.
-struct Names {
+struct ListingNames {
     std::map<int, std::string> maps;         // by descriptor
     std::map<int32_t, std::string> commons;  // by the number that calls them
 };
 
 std::vector<Listed> listing_of(const std::string& program, const Linked& linked,
-                               const LineTable& lines, const Names& names);
+                               const LineTable& lines, const ListingNames& names);
 
 }  // namespace mlbcc::compiler

@@ -21,7 +21,7 @@ void write_map(JsonWriter& writer, LoadedMap& map, std::vector<UniqueFd>& fds) {
     writer.EndObject();
 }
 
-void write_program(JsonWriter& writer, LoadedProgram& program, std::vector<UniqueFd>& fds) {
+void write_program(JsonWriter& writer, JobProgram& program, std::vector<UniqueFd>& fds) {
     writer.StartObject();
     write(writer, "name", program.name);
     write(writer, "insns", program.instructions);
@@ -30,7 +30,7 @@ void write_program(JsonWriter& writer, LoadedProgram& program, std::vector<Uniqu
     writer.EndObject();
 }
 
-void write_timings(JsonWriter& writer, const Loaded& loaded) {
+void write_timings(JsonWriter& writer, const LoadedJob& loaded) {
     writer.Key("timings");
     writer.StartObject();
     write_ms(writer, "compile_ms", loaded.compile_ms);
@@ -58,7 +58,7 @@ Result<MapInfo> map_info(int fd) {
                    info.value_size, info.max_entries, info.map_flags};
 }
 
-Reply reply_of(Loaded loaded) {
+Reply reply_of(LoadedJob loaded) {
     Reply reply;
     rapidjson::StringBuffer buffer;
     JsonWriter writer(buffer);
@@ -71,7 +71,7 @@ Reply reply_of(Loaded loaded) {
     writer.EndArray();
     writer.Key("programs");
     writer.StartArray();
-    for (LoadedProgram& program : loaded.programs) write_program(writer, program, reply.fds);
+    for (JobProgram& program : loaded.programs) write_program(writer, program, reply.fds);
     writer.EndArray();
     if (loaded.bundle) {
         write(writer, "bundle", reply.fds.size());

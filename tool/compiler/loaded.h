@@ -25,7 +25,7 @@ struct LoadedMap {
     UniqueFd fd;             // empty: only described
     int compiled_with = -1;  // the descriptor that instructions have
 };
-struct LoadedProgram {
+struct JobProgram {
     std::string name;
     size_t instructions = 0;
     std::vector<bpf_insn> code;   // where a bundle is asked for
@@ -33,9 +33,9 @@ struct LoadedProgram {
     UniqueFd fd;                  // empty: compiled, not loaded
 };
 
-struct Loaded {
+struct LoadedJob {
     std::vector<LoadedMap> maps;
-    std::vector<LoadedProgram> programs;
+    std::vector<JobProgram> programs;
     std::string log;  // clang's warnings
     UniqueFd bundle;  // bundle.h; empty: not asked for, or it cannot be one
     double compile_ms = 0, load_ms = 0;
@@ -46,6 +46,6 @@ void write_limits(JsonWriter& writer, const MapInfo& info);  // all but the id
 // What the kernel says of a map.
 Result<MapInfo> map_info(int fd);
 
-Reply reply_of(Loaded loaded);
+Reply reply_of(LoadedJob loaded);
 
 }  // namespace mlbcc::compiler

@@ -72,7 +72,7 @@ public:
         for (size_t i = 0; i < module.num_tables(); ++i)
             names_.maps.emplace(module.table_fd(i), module.table_name(i));
     }
-    Result<LoadedProgram> load(const ProgramSpec& spec);
+    Result<JobProgram> load(const ProgramSpec& spec);
     std::string log() const { return log_.get(); }  // of the last program that was refused
     const std::vector<Listed>& listing() const { return listing_; }  // likewise
 
@@ -84,7 +84,7 @@ private:
     const LineTable& lines_;
     std::unique_ptr<char[]> log_;
     Commons commons_;
-    Names names_;
+    ListingNames names_;
     std::vector<Listed> listing_;
 };
 
@@ -95,11 +95,11 @@ Code Loader::code_of(const std::string& function) const {
     return {start, module_.function_size(function) / sizeof(bpf_insn)};
 }
 
-Result<LoadedProgram> Loader::load(const ProgramSpec& spec) {
+Result<JobProgram> Loader::load(const ProgramSpec& spec) {
     Code alone = code_of(spec.name);
     if (alone.empty()) return Error{"there is no function `" + spec.name + "` in the program"};
     Linked linked = link(alone, commons_, job_.kfuncs);
-    LoadedProgram loaded{.name = spec.name, .instructions = linked.code.size()};
+    JobProgram loaded{.name = spec.name, .instructions = linked.code.size()};
     if (job_.listing) listing_ = listing_of(spec.name, linked, lines_, names_);
     if (!job_.emit_only) {
         auto fd = load(spec, linked.code);
@@ -164,9 +164,9 @@ Result<std::vector<LoadedMap>> describe_maps(const ebpf::BPFModule& module, bool
 }
 
 // The verifier is most of the work: every second program by another thread.
-std::variant<std::vector<LoadedProgram>, Failure>
+std::variant<std::vector<JobProgram>, Failure>
 load_programs(const ebpf::BPFModule& module, const Job& job, const LineTable& lines) {
-    std::vector<LoadedProgram> programs(job.programs.size());
+    std::vector<JobProgram> programs(job.programs.size());
     std::array<std::optional<Failure>, 2> failures;
     auto load = [&](size_t first) {
         Loader loader(module, job, lines);
@@ -188,8 +188,8 @@ load_programs(const ebpf::BPFModule& module, const Job& job, const LineTable& li
     return programs;
 }
 
-Reply build(const Job& job, const Capture& capture) {
-    Loaded loaded;
+Reply build(const Job& job, const OutputCapture& capture) {
+    LoadedJob loaded;
     auto start = Clock::now();
     LineKeeper keeper;
     ebpf::BPFModule module(0, nullptr, false);
@@ -205,7 +205,7 @@ Reply build(const Job& job, const Capture& capture) {
     loaded.maps = std::move(*maps);
     auto programs = load_programs(module, job, keeper.lines);
     if (const auto* refused = std::get_if<Failure>(&programs)) return failure(*refused);
-    loaded.programs = std::move(std::get<std::vector<LoadedProgram>>(programs));
+    loaded.programs = std::move(std::get<std::vector<JobProgram>>(programs));
     loaded.load_ms = ms_since(start);
     if (job.bundle && !job.emit_only) {
         if (auto bundle = bundle_of(job, loaded)) loaded.bundle = std::move(*bundle);
@@ -220,7 +220,7 @@ Reply compile_program(const JsonValue& request, std::vector<UniqueFd> fds) {
     if (!job) return failure({job.error(), "compile", "", "", {}});
     auto headers = use_headers(job->kernel_dir);
     if (!headers) return failure({headers.error(), "compile", "", "", {}});
-    auto capture = Capture::start();
+    auto capture = OutputCapture::start();
     if (!capture) return failure({capture.error(), "compile", "", "", {}});
     LastWords last_words("LLVM crashed on the program");
     last_words.printed_to(*capture);

@@ -10,7 +10,7 @@ namespace {
 struct Check {
     std::string_view id;  // stable: docs/doctor.md
     const char* title;
-    checks::Verdicts (*judge)(const Findings& found);
+    checks::Verdicts (*judge)(const Facts& found);
 };
 
 // One line a check, in the order in which they are shown.
@@ -55,7 +55,7 @@ constexpr Check kChecks[] = {
 
 }  // namespace
 
-std::vector<Row> judge(const Findings& found) {
+std::vector<Row> judge(const Facts& found) {
     std::vector<Row> rows;
     for (const Check& check : kChecks) {
         for (Verdict& verdict : check.judge(found)) {

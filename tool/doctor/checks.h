@@ -26,7 +26,7 @@ struct Row {
     std::string title;
     Verdict verdict;
 };
-std::vector<Row> judge(const Findings& found);
+std::vector<Row> judge(const Facts& found);
 
 bool would_work(const std::vector<Row>& rows);  // no fault
 

@@ -22,7 +22,7 @@ int run_doctor(const session::TraceOptions& options, bool json) {
     session::TraceOptions asked = options;
     if (asked.rules.rules.empty()) asked.rules.rules = {kUsualRules};
     const bool were_named = !options.rules.rules.empty();
-    Findings found = examine_machine(asked.targets.pids, asked.output.trace);
+    Facts found = examine_machine(asked.targets.pids, asked.output.trace);
     found.rules.were_named = were_named;
     examine_rules(asked, found);
     const std::vector<Row> rows = judge(found);

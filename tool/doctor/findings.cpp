@@ -58,8 +58,8 @@ std::vector<ProcessFinding> look_at_processes(const std::vector<int>& pids) {
 
 }  // namespace
 
-Findings examine_machine(const std::vector<int>& pids, const std::string& output) {
-    Findings found;
+Facts examine_machine(const std::vector<int>& pids, const std::string& output) {
+    Facts found;
     utsname names{};
     ::uname(&names);
     found.release = names.release;

@@ -49,7 +49,7 @@ struct FolderFinding {
     bool needed = false;  // a trace is written there
 };
 
-struct Findings {
+struct Facts {
     std::string release, architecture;  // of the kernel
     kernel::Preemption preemption;
     bool preempts_points = false;  // bpf::Features
@@ -72,9 +72,9 @@ struct Findings {
     RulesFinding rules;
 };
 
-Findings examine_machine(const std::vector<int>& pids, const std::string& output);
+Facts examine_machine(const std::vector<int>& pids, const std::string& output);
 
 // With the libraries that the rules name, and those that `mlbcc doctor` always looks for.
-void examine_rules(const session::TraceOptions& options, Findings& found);
+void examine_rules(const session::TraceOptions& options, Facts& found);
 
 }  // namespace mlbcc::doctor

@@ -30,7 +30,7 @@ std::string joined(std::string first, const std::string& second) {
 }
 
 // An ability of the kernel that was tried.
-Verdicts tried(const Findings& found, const bpf::Attempt& attempt, const Wanted& wanted) {
+Verdicts tried(const Facts& found, const bpf::Attempt& attempt, const Wanted& wanted) {
     if (attempt.works) return {ok("works")};
     const bool refused = is_refused(attempt.code);
     const char* word = refused ? "refused" : "none";
@@ -46,7 +46,7 @@ Verdicts tried(const Findings& found, const bpf::Attempt& attempt, const Wanted&
 }
 
 // Of functions of the kernel: whether the rules want any, and need this way to them.
-Need kernel_use(const Findings& found, bool other_way) {
+Need kernel_use(const Facts& found, bool other_way) {
     if (!found.rules.kernel_functions) return Need::none;
     return found.rules.needs_kernel_functions && !other_way ? Need::needed : Need::helps;
 }
@@ -55,7 +55,7 @@ constexpr const char* kNoKprobes = "this kernel was built without kprobes, or ha
 
 }  // namespace
 
-Verdicts kernel(const Findings& found) {
+Verdicts kernel(const Facts& found) {
     std::string text = fmt::format("Linux {} {}", found.release, found.architecture);
     const kernel::KernelRelease release = kernel::parse_release(found.release);
     if (release < kernel::kOldestRelease)
@@ -68,7 +68,7 @@ Verdicts kernel(const Findings& found) {
 }
 
 // A program that is preempted lets another thread of the same CPU into the same probe.
-Verdicts preemption(const Findings& found) {
+Verdicts preemption(const Facts& found) {
     const kernel::Preemption& how = found.preemption;
     const std::string text = how.how.empty() ? "chosen at boot; it cannot be read here" : how.how;
     if (!how.possible) return {ok(text)};
@@ -81,7 +81,7 @@ Verdicts preemption(const Findings& found) {
                       "mount -t tracefs tracefs /sys/kernel/tracing")}};
 }
 
-Verdicts bpf(const Findings& found) {
+Verdicts bpf(const Facts& found) {
     const bpf::Attempt& map = found.abilities.map;
     const bpf::Attempt& failed = map.works ? found.abilities.program : map;
     if (failed.works) return {ok("works")};
@@ -94,26 +94,26 @@ Verdicts bpf(const Findings& found) {
     return {{State::fault, "refused", std::move(cause.why), std::move(cause.repair)}};
 }
 
-Verdicts ring_buffer(const Findings& found) {
+Verdicts ring_buffer(const Facts& found) {
     return tried(found, found.abilities.ring_buffer,
                  {Need::needed, "", "events travel in ring buffers, which Linux has had since 5.8",
                   "boot Linux 5.15 or later"});
 }
 
-Verdicts kernel_memory(const Findings& found) {
+Verdicts kernel_memory(const Facts& found) {
     return tried(found, found.abilities.kernel_memory,
                  {found.rules.works ? Need::none : Need::needed, "these rules do not need it",
                   "programs may not read it"});
 }
 
-Verdicts cookies(const Findings& found) {
+Verdicts cookies(const Facts& found) {
     const bool any = found.rules.functions || found.rules.kernel_functions;
     return tried(found, found.abilities.cookies,
                  {any ? Need::needed : Need::none, "these rules probe no functions",
                   "probe cookies need Linux 5.15", "boot Linux 5.15 or later"});
 }
 
-Verdicts uprobe(const Findings& found) {
+Verdicts uprobe(const Facts& found) {
     const bpf::Abilities& can = found.abilities;
     if (!found.rules.functions)
         return tried(found, can.uprobe, {Need::none, "these rules probe no functions"});
@@ -132,7 +132,7 @@ Verdicts uprobe(const Findings& found) {
     return verdicts;
 }
 
-Verdicts uprobe_multi(const Findings& found) {
+Verdicts uprobe_multi(const Facts& found) {
     if (!found.rules.functions)
         return tried(found, found.abilities.uprobe_multi,
                      {Need::none, "these rules probe no functions"});
@@ -142,14 +142,14 @@ Verdicts uprobe_multi(const Findings& found) {
                   "Linux has had it since 6.6"});
 }
 
-Verdicts uprobe_session(const Findings& found) {
+Verdicts uprobe_session(const Facts& found) {
     if (found.abilities.uprobe_session.works && found.btf)
         return {{State::note, "works, but is not used", "it needs the kernel's BTF, too", ""}};
     return tried(found, found.abilities.uprobe_session,
                  {Need::none, "calls are paired with their returns in a map"});
 }
 
-Verdicts ends_by_ret(const Findings& found) {
+Verdicts ends_by_ret(const Facts& found) {
     if (found.architecture != "x86_64") return {ok("emulated by the kernel")};
     if (found.abilities.registers.works) return {ok("done by the probes' programs")};
     return {ok("single-stepped, which costs more than a return probe")};
@@ -157,7 +157,7 @@ Verdicts ends_by_ret(const Findings& found) {
 
 constexpr const char* kNoKernelFunctions = "these rules probe no functions of the kernel";
 
-Verdicts kprobe(const Findings& found) {
+Verdicts kprobe(const Facts& found) {
     const Need need = kernel_use(found, found.abilities.kprobe_multi.works);
     return tried(found, found.abilities.kprobe,
                  {need,
@@ -165,27 +165,27 @@ Verdicts kprobe(const Findings& found) {
                   kNoKprobes, "boot a kernel with CONFIG_KPROBES"});
 }
 
-Verdicts kprobe_multi(const Findings& found) {
+Verdicts kprobe_multi(const Facts& found) {
     const Need need = kernel_use(found, true);
     return tried(found, found.abilities.kprobe_multi,
                  {need, need == Need::none ? kNoKernelFunctions : "they are attached one by one",
                   kNoKprobes});
 }
 
-Verdicts kprobe_session(const Findings& found) {
+Verdicts kprobe_session(const Facts& found) {
     return tried(found, found.abilities.kprobe_session,
                  {Need::none, found.rules.kernel_functions
                                   ? "calls are paired with their returns in a map"
                                   : kNoKernelFunctions});
 }
 
-Verdicts raw_tracepoint(const Findings& found) {
+Verdicts raw_tracepoint(const Facts& found) {
     return tried(found, found.abilities.raw_tracepoint,
                  {Need::needed, "", "the processes of a trace are followed by tracepoints",
                   "boot a kernel with CONFIG_BPF_EVENTS"});
 }
 
-Verdicts perf_events(const Findings& found) {
+Verdicts perf_events(const Facts& found) {
     const bpf::Attempt& attempt = found.abilities.perf_events;
     if (attempt.works) return {ok("work")};
     Cause cause = cause_of_refusal(found, attempt.code);

@@ -27,16 +27,16 @@ std::string message_of(const Error& error) {
 }
 
 // Of a folder of the machine that this container was not given.
-std::string mounted_into(const Findings& found, const char* folder, const std::string& otherwise) {
+std::string mounted_into(const Facts& found, const char* folder, const std::string& otherwise) {
     return run_with(found, fmt::format("-v {0}:{0}", folder), otherwise);
 }
 
-std::string host_pids(const Findings& found) {
+std::string host_pids(const Facts& found) {
     if (found.container == process::ContainerKind::kubernetes) return "hostPID: true";
     return run_with(found, "--pid=host", "run mlbcc outside of the pid namespace");
 }
 
-std::string library_repair(const Findings& found) {
+std::string library_repair(const Facts& found) {
     const std::string flag = run_with(found, "--gpus all", "");
     return "install it, or say where it is: LD_LIBRARY_PATH=FOLDER" +
            (flag.empty() ? flag : fmt::format(" (a driver's: {})", flag));
@@ -44,7 +44,7 @@ std::string library_repair(const Findings& found) {
 
 }  // namespace
 
-Verdicts btf(const Findings& found) {
+Verdicts btf(const Facts& found) {
     if (!found.btf) return {ok("/sys/kernel/btf/vmlinux")};
     // Without it the kernel's structures are not known.
     const bool fault =
@@ -55,12 +55,12 @@ Verdicts btf(const Findings& found) {
          "boot a kernel with CONFIG_DEBUG_INFO_BTF, and leave /sys/kernel/btf/vmlinux uncovered"}};
 }
 
-Verdicts headers(const Findings& found) {
+Verdicts headers(const Facts& found) {
     std::string where = found.headers.empty() ? "none found" : found.headers;
     return {ok(where + "; none are needed")};
 }
 
-Verdicts tracefs(const Findings& found) {
+Verdicts tracefs(const Facts& found) {
     const files::MountState& state = found.tracefs;
     // System calls and tracepoints are described there, and without BTF what is followed.
     const bool asked = found.rules.tracepoints || found.btf;
@@ -77,22 +77,22 @@ Verdicts tracefs(const Findings& found) {
          mounted_into(found, kTracefs, fmt::format("sudo mount -t tracefs tracefs {}", kTracefs))}};
 }
 
-Verdicts container(const Findings& found) {
+Verdicts container(const Facts& found) {
     return {ok(std::string(process::container_name(found.container)))};
 }
 
-Verdicts cgroup(const Findings& found) {
+Verdicts cgroup(const Facts& found) {
     if (found.cgroup == 0) return {ok("not mounted")};
     return {ok(fmt::format("version {}", found.cgroup))};
 }
 
-Verdicts pid_namespace(const Findings& found) {
+Verdicts pid_namespace(const Facts& found) {
     if (found.initial_pid_namespace) return {ok("the machine's own")};
     return {{State::note, "one of its own", "processes outside of it cannot be seen or traced",
              host_pids(found)}};
 }
 
-Verdicts processes(const Findings& found) {
+Verdicts processes(const Facts& found) {
     Verdicts verdicts;
     for (const ProcessFinding& one : found.processes) {
         Verdict verdict = ok("is seen");
@@ -109,12 +109,12 @@ Verdicts processes(const Findings& found) {
     return verdicts;
 }
 
-Verdicts gpu_driver(const Findings& found) {
+Verdicts gpu_driver(const Facts& found) {
     if (!found.gpu.loaded) return {ok("not loaded")};
     return {ok(found.gpu.version.empty() ? "loaded" : found.gpu.version)};
 }
 
-Verdicts gpus(const Findings& found) {
+Verdicts gpus(const Facts& found) {
     if (!found.gpu.devices.empty())
         return {ok(fmt::format("{}", fmt::join(found.gpu.devices, " ")))};
     if (!found.gpu.loaded) return {ok("none")};
@@ -123,11 +123,11 @@ Verdicts gpus(const Findings& found) {
 }
 
 // What is missing of rules that nobody named keeps no other trace from working.
-State without(const Findings& found) {
+State without(const Facts& found) {
     return found.rules.were_named ? State::fault : State::note;
 }
 
-Verdicts libraries(const Findings& found) {
+Verdicts libraries(const Facts& found) {
     Verdicts verdicts;
     for (const LibraryFinding& one : found.libraries) {
         Verdict verdict = ok(fmt::format("{}", fmt::join(one.files, " ")));
@@ -144,14 +144,14 @@ Verdicts libraries(const Findings& found) {
     return verdicts;
 }
 
-Verdicts compiler(const Findings& found) {
+Verdicts compiler(const Facts& found) {
     if (found.compiler)
         return {ok(fmt::format("libbcc {}, {}", found.compiler->libbcc, found.compiler->clang))};
     const Error& error = found.compiler.error();
     return {{State::fault, "does not start", message_of(error), error.help}};
 }
 
-Verdicts folders(const Findings& found) {
+Verdicts folders(const Facts& found) {
     Verdicts verdicts;
     for (const FolderFinding& one : found.folders) {
         const std::string subject = fmt::format("disk: {}", one.what);
@@ -179,7 +179,7 @@ Verdicts folders(const Findings& found) {
     return verdicts;
 }
 
-Verdicts event_cost(const Findings& found) {
+Verdicts event_cost(const Facts& found) {
     if (!found.cost) return {{State::note, "not measured", message_of(found.cost.error()), ""}};
     const bpf::EventCost& cost = *found.cost;
     std::string text = fmt::format("{:.0f} ns for a probe and its record, in {} of them",
@@ -191,7 +191,7 @@ Verdicts event_cost(const Findings& found) {
              ""}};
 }
 
-Verdicts rules(const Findings& found) {
+Verdicts rules(const Facts& found) {
     const RulesFinding& rules = found.rules;
     std::string names = fmt::format("{}", fmt::join(rules.names, " "));
     if (rules.works) {

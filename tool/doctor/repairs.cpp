@@ -9,7 +9,7 @@ namespace mlbcc::doctor {
 
 using process::ContainerKind;
 
-std::string run_with(const Findings& found, std::string_view flag, std::string_view otherwise) {
+std::string run_with(const Facts& found, std::string_view flag, std::string_view otherwise) {
     switch (found.container) {
     case ContainerKind::docker: return fmt::format("docker run {}", flag);
     case ContainerKind::podman: return fmt::format("podman run {}", flag);
@@ -21,7 +21,7 @@ std::string run_with(const Findings& found, std::string_view flag, std::string_v
     return std::string(otherwise);
 }
 
-std::string rights_repair(const Findings& found) {
+std::string rights_repair(const Facts& found) {
     if (found.container == ContainerKind::kubernetes)
         return "securityContext: {runAsUser: 0, capabilities: {add: [BPF, PERFMON]}}";
     if (found.rights.user != 0) {
@@ -32,17 +32,17 @@ std::string rights_repair(const Findings& found) {
                     "give the process CAP_BPF and CAP_PERFMON");
 }
 
-bool rights_are_missing(const Findings& found) {
+bool rights_are_missing(const Facts& found) {
     return !found.rights.may_trace();
 }
 
-bool seccomp_refuses(const Findings& found) {
+bool seccomp_refuses(const Facts& found) {
     const int code = found.abilities.map.code;
     return !found.abilities.map.works && (code == EPERM || code == EACCES || code == ENOSYS) &&
            found.rights.may_trace() && found.rights.all_users && found.rights.has_seccomp_filter;
 }
 
-Cause cause_of_refusal(const Findings& found, int code) {
+Cause cause_of_refusal(const Facts& found, int code) {
     if (code == ENOSYS && !seccomp_refuses(found))
         return {"there is no bpf(2) in this kernel", "boot a kernel with CONFIG_BPF_SYSCALL"};
     if (code != EPERM && code != EACCES && code != ENOSYS) return {std::strerror(code), ""};

@@ -13,15 +13,15 @@ struct Cause {
 };
 
 // What gives this process CAP_BPF and CAP_PERFMON.
-std::string rights_repair(const Findings& found);
+std::string rights_repair(const Facts& found);
 // "docker run FLAG", or `otherwise` outside of a container that is started so.
-std::string run_with(const Findings& found, std::string_view flag, std::string_view otherwise);
+std::string run_with(const Facts& found, std::string_view flag, std::string_view otherwise);
 
 // Why the kernel answers BPF's system calls with this errno.
-Cause cause_of_refusal(const Findings& found, int code);
+Cause cause_of_refusal(const Facts& found, int code);
 
 // Who refuses bpf(2), if it does: each has a row of its own.
-bool rights_are_missing(const Findings& found);
-bool seccomp_refuses(const Findings& found);
+bool rights_are_missing(const Facts& found);
+bool seccomp_refuses(const Facts& found);
 
 }  // namespace mlbcc::doctor

@@ -30,7 +30,7 @@ std::string number_text(const std::optional<int>& number) {
 
 }  // namespace
 
-Verdicts capabilities(const Findings& found) {
+Verdicts capabilities(const Facts& found) {
     std::string has, lacks;
     auto add = [](std::string& list, int one) {
         list += fmt::format("{}{}", list.empty() ? "" : " ", process::names({one}));
@@ -54,14 +54,14 @@ Verdicts capabilities(const Findings& found) {
     return {{State::note, std::move(text), std::move(why), ""}};
 }
 
-Verdicts seccomp(const Findings& found) {
+Verdicts seccomp(const Facts& found) {
     if (!found.rights.has_seccomp_filter) return {ok("no filter")};
     if (!seccomp_refuses(found)) return {ok("a filter that lets bpf(2) pass")};
     Cause cause = cause_of_refusal(found, found.abilities.map.code);
     return {{State::fault, "a filter", std::move(cause.why), std::move(cause.repair)}};
 }
 
-Verdicts lockdown(const Findings& found) {
+Verdicts lockdown(const Facts& found) {
     const process::Lockdown lockdown = found.settings.lockdown;
     std::string text(process::lockdown_name(lockdown));
     if (lockdown != process::Lockdown::confidentiality) return {ok(std::move(text))};
@@ -73,18 +73,18 @@ Verdicts lockdown(const Findings& found) {
              "boot with lockdown=integrity, or without Secure Boot"}};
 }
 
-Verdicts perf_event_paranoid(const Findings& found) {
+Verdicts perf_event_paranoid(const Facts& found) {
     return {ok(number_text(found.settings.perf_event_paranoid) +
                (found.rights.may_trace() ? ", which does not bind CAP_PERFMON" : ""))};
 }
 
-Verdicts unprivileged_bpf(const Findings& found) {
+Verdicts unprivileged_bpf(const Facts& found) {
     const std::optional<int> disabled = found.settings.unprivileged_bpf_disabled;
     if (!disabled) return {ok("not known")};
     return {ok(*disabled == 0 ? "allowed" : "for those with CAP_BPF only")};
 }
 
-Verdicts kptr_restrict(const Findings& found) {
+Verdicts kptr_restrict(const Facts& found) {
     std::string text = number_text(found.settings.kptr_restrict);
     if (found.settings.kptr_restrict.value_or(0) < 2) return {ok(std::move(text))};
     return {{State::note, std::move(text),
@@ -92,7 +92,7 @@ Verdicts kptr_restrict(const Findings& found) {
              "sudo sysctl kernel.kptr_restrict=1"}};
 }
 
-Verdicts memlock(const Findings& found) {
+Verdicts memlock(const Facts& found) {
     const std::optional<uint64_t> bytes = found.settings.memlock_bytes;
     if (!bytes) return {ok("no limit")};
     // Linux 5.11 and later count the memory of BPF to the cgroup.

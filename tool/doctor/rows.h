@@ -15,45 +15,45 @@ inline Verdict ok(std::string found) {
 }
 
 // What the process may do (rights.cpp).
-Verdicts capabilities(const Findings& found);
-Verdicts seccomp(const Findings& found);
-Verdicts lockdown(const Findings& found);
-Verdicts perf_event_paranoid(const Findings& found);
-Verdicts unprivileged_bpf(const Findings& found);
-Verdicts kptr_restrict(const Findings& found);
-Verdicts memlock(const Findings& found);
+Verdicts capabilities(const Facts& found);
+Verdicts seccomp(const Facts& found);
+Verdicts lockdown(const Facts& found);
+Verdicts perf_event_paranoid(const Facts& found);
+Verdicts unprivileged_bpf(const Facts& found);
+Verdicts kptr_restrict(const Facts& found);
+Verdicts memlock(const Facts& found);
 
 // What the kernel can (kernel.cpp).
-Verdicts kernel(const Findings& found);
-Verdicts bpf(const Findings& found);
-Verdicts ring_buffer(const Findings& found);
-Verdicts kernel_memory(const Findings& found);
-Verdicts cookies(const Findings& found);
-Verdicts uprobe(const Findings& found);
-Verdicts uprobe_multi(const Findings& found);
-Verdicts uprobe_session(const Findings& found);
-Verdicts ends_by_ret(const Findings& found);
-Verdicts kprobe(const Findings& found);
-Verdicts kprobe_multi(const Findings& found);
-Verdicts kprobe_session(const Findings& found);
-Verdicts preemption(const Findings& found);
-Verdicts raw_tracepoint(const Findings& found);
-Verdicts perf_events(const Findings& found);
+Verdicts kernel(const Facts& found);
+Verdicts bpf(const Facts& found);
+Verdicts ring_buffer(const Facts& found);
+Verdicts kernel_memory(const Facts& found);
+Verdicts cookies(const Facts& found);
+Verdicts uprobe(const Facts& found);
+Verdicts uprobe_multi(const Facts& found);
+Verdicts uprobe_session(const Facts& found);
+Verdicts ends_by_ret(const Facts& found);
+Verdicts kprobe(const Facts& found);
+Verdicts kprobe_multi(const Facts& found);
+Verdicts kprobe_session(const Facts& found);
+Verdicts preemption(const Facts& found);
+Verdicts raw_tracepoint(const Facts& found);
+Verdicts perf_events(const Facts& found);
 
 // Where it runs, and what is there (place.cpp).
-Verdicts btf(const Findings& found);
-Verdicts headers(const Findings& found);
-Verdicts tracefs(const Findings& found);
-Verdicts container(const Findings& found);
-Verdicts cgroup(const Findings& found);
-Verdicts pid_namespace(const Findings& found);
-Verdicts processes(const Findings& found);
-Verdicts gpu_driver(const Findings& found);
-Verdicts gpus(const Findings& found);
-Verdicts libraries(const Findings& found);
-Verdicts compiler(const Findings& found);
-Verdicts folders(const Findings& found);
-Verdicts event_cost(const Findings& found);
-Verdicts rules(const Findings& found);
+Verdicts btf(const Facts& found);
+Verdicts headers(const Facts& found);
+Verdicts tracefs(const Facts& found);
+Verdicts container(const Facts& found);
+Verdicts cgroup(const Facts& found);
+Verdicts pid_namespace(const Facts& found);
+Verdicts processes(const Facts& found);
+Verdicts gpu_driver(const Facts& found);
+Verdicts gpus(const Facts& found);
+Verdicts libraries(const Facts& found);
+Verdicts compiler(const Facts& found);
+Verdicts folders(const Facts& found);
+Verdicts event_cost(const Facts& found);
+Verdicts rules(const Facts& found);
 
 }  // namespace mlbcc::doctor::checks

@@ -92,12 +92,12 @@ std::string shown_name(const rules::Library& library) {
 rules::RuleSet listed_libraries() {
     rules::RuleSet listed;
     const rules::LoadFile load = [](std::string_view name,
-                                    std::string_view /*directory*/) -> Result<rules::Loaded> {
+                                    std::string_view /*directory*/) -> Result<rules::LoadedFile> {
         const std::string path(name);
         Result<std::string> text = files::TrustedFiles::current().read(path, kMaxRuleFile);
         if (!text) return text.error();
-        return rules::Loaded{path, path, std::filesystem::path(path).parent_path().string(),
-                             std::move(*text)};
+        return rules::LoadedFile{path, path, std::filesystem::path(path).parent_path().string(),
+                                 std::move(*text)};
     };
     const files::InstallPaths paths(files::InstallHints::current(std::nullopt));
     for (const std::string& folder : paths.rules_folders()) {
@@ -110,7 +110,7 @@ rules::RuleSet listed_libraries() {
     return listed;
 }
 
-void find_libraries(const rules::RuleSet& rules, target::Host& host, Findings& found) {
+void find_libraries(const rules::RuleSet& rules, target::Host& host, Facts& found) {
     auto add = [&](const rules::Library& library, bool needed) {
         LibraryFinding one{shown_name(library), {}, needed};
         for (const std::string& file : library.files) {
@@ -130,7 +130,7 @@ void find_libraries(const rules::RuleSet& rules, target::Host& host, Findings& f
 
 }  // namespace
 
-void examine_rules(const session::TraceOptions& options, Findings& found) {
+void examine_rules(const session::TraceOptions& options, Facts& found) {
     RulesFinding& rules = found.rules;
     rules.names = options.rules.rules;
     load::Steps steps(false);

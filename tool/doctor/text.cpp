@@ -40,7 +40,7 @@ std::string row_text(const Row& row, bool color) {
 }
 
 // What the rules lack, and nothing else does: "libcuda.so.1 was not found".
-std::string missing_of_rules(const Findings& found) {
+std::string missing_of_rules(const Facts& found) {
     std::vector<std::string> missing;
     for (const LibraryFinding& one : found.libraries) {
         if (one.needed && one.files.empty()) missing.push_back(one.name);
@@ -50,7 +50,7 @@ std::string missing_of_rules(const Findings& found) {
                        missing.size() == 1 ? "was" : "were");
 }
 
-std::string closing(const Findings& found, const std::vector<Row>& rows) {
+std::string closing(const Facts& found, const std::vector<Row>& rows) {
     const std::string names = fmt::format("{}", fmt::join(found.rules.names, " "));
     const auto is_fault = [](const Row& row) { return row.verdict.state == State::fault; };
     const auto is_of_machine = [&](const Row& row) {
@@ -87,13 +87,13 @@ void write_row(Writer& writer, const Row& row) {
 
 }  // namespace
 
-std::string doctor_text(const Findings& found, const std::vector<Row>& rows, bool color) {
+std::string doctor_text(const Facts& found, const std::vector<Row>& rows, bool color) {
     std::string text;
     for (const Row& row : rows) text += row_text(row, color);
     return text + "\n" + closing(found, rows);
 }
 
-std::string doctor_json(const Findings& found, const std::vector<Row>& rows) {
+std::string doctor_json(const Facts& found, const std::vector<Row>& rows) {
     rapidjson::StringBuffer buffer;
     Writer writer(buffer);
     writer.SetIndent(' ', 1);

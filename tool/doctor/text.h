@@ -8,7 +8,7 @@
 
 namespace mlbcc::doctor {
 
-std::string doctor_text(const Findings& found, const std::vector<Row>& rows, bool color);
-std::string doctor_json(const Findings& found, const std::vector<Row>& rows);
+std::string doctor_text(const Facts& found, const std::vector<Row>& rows, bool color);
+std::string doctor_json(const Facts& found, const std::vector<Row>& rows);
 
 }  // namespace mlbcc::doctor

@@ -19,7 +19,7 @@ uint32_t span_slot(const plan::ProbePlan& probe, const std::string& type) {
 
 uint32_t bytes_needed(const plan::RecordLayout& layout, bool is_return) {
     size_t bytes = is_return ? kReturnBytes : sizeof(plan::RecordHeader);
-    for (const plan::Field& field : layout.fields) {
+    for (const plan::RecordSlot& field : layout.fields) {
         using Kind = plan::ValueType::Kind;
         if (field.type.kind == Kind::function || field.type.kind == Kind::symbol) continue;
         bool text = field.type.kind == Kind::text || field.type.kind == Kind::comm;
@@ -180,7 +180,7 @@ void Decoder::values(const std::vector<FieldMeaning>& fields, uint32_t hits,
     }
 }
 
-Value Decoder::key_value(const plan::Field& field, std::span<const std::byte> key) const {
+Value Decoder::key_value(const plan::RecordSlot& field, std::span<const std::byte> key) const {
     using Kind = plan::ValueType::Kind;
     Value nothing{&field.type, 0, {}, false, true};
     bool text = field.type.kind == Kind::text || field.type.kind == Kind::comm;

@@ -107,7 +107,7 @@ public:
 
     // A part of an aggregate's key. `function` and `symbol` are stored as the ProbeId. Null-valued
     // (unread) where the bytes are too few or name no probe.
-    Value key_value(const plan::Field& field, std::span<const std::byte> key) const;
+    Value key_value(const plan::RecordSlot& field, std::span<const std::byte> key) const;
 
 private:
     struct Ends {

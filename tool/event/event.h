@@ -45,7 +45,7 @@ struct NamedValue {
 // The span and event clauses of a plan, numbered densely: what tables over clauses are indexed by.
 enum class ClauseId : uint32_t {};
 
-struct Clause {
+struct EmitClause {
     const plan::ProbePlan* probe = nullptr;
     const plan::Emit* emit = nullptr;  // a SpanEmit or an EventEmit
     Phase phase{};
@@ -54,7 +54,7 @@ struct Clause {
 
 // By ClauseId: probe after probe, those of the entry record before those of the return record.
 // They point into the plan.
-std::vector<Clause> clauses(const plan::Plan& plan);
+std::vector<EmitClause> clauses(const plan::Plan& plan);
 
 struct Event {
     uint64_t id = 0;
@@ -118,7 +118,7 @@ struct GaugeState {
 };
 
 // How long calls of a function took, of those whose end spans or events tell.
-struct FunctionTime {
+struct ProbeTime {
     const plan::ProbePlan* probe = nullptr;
     uint64_t calls = 0, total_ns = 0, max_ns = 0;
 };

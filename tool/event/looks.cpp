@@ -68,7 +68,7 @@ std::span<const std::byte> Looks::take(const Look& look) {
     put(std::span(record_), 0, header_of(look, hits));
     uint64_t unread = 0;
     for (const plan::Capture& one : plan.captures) {
-        const plan::Field& field = plan.layout.fields[one.field];
+        const plan::RecordSlot& field = plan.layout.fields[one.field];
         if (field.type.kind == plan::ValueType::Kind::comm) {
             std::memcpy(record_.data() + field.offset, look.comm.data(),
                         std::min<size_t>(look.comm.size(), field.size - 1));

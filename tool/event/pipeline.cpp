@@ -222,10 +222,10 @@ RuleCounts Pipeline::counts(plan::RuleId rule) const {
             unmatched.ends};
 }
 
-std::vector<FunctionTime> Pipeline::function_times() const {
-    std::vector<FunctionTime> out;
+std::vector<ProbeTime> Pipeline::function_times() const {
+    std::vector<ProbeTime> out;
     std::ranges::copy_if(rules_->times, std::back_inserter(out),
-                         [](const FunctionTime& time) { return time.calls > 0; });
+                         [](const ProbeTime& time) { return time.calls > 0; });
     return out;
 }
 

@@ -87,9 +87,9 @@ public:
     }
     const Largest& largest() const { return rules_->largest; }
     // Of functions that were called, in the plan's order.
-    std::vector<FunctionTime> function_times() const;
+    std::vector<ProbeTime> function_times() const;
     // A part of an aggregate's key. Its text points into `key` or the plan.
-    Value key_value(const plan::Field& field, std::span<const std::byte> key) const {
+    Value key_value(const plan::RecordSlot& field, std::span<const std::byte> key) const {
         return rules_->decoder.key_value(field, key);
     }
 
@@ -104,7 +104,7 @@ private:
         Tallies tallies;
         Largest largest;
         Looks looks;
-        std::vector<FunctionTime> times;                // by ProbeId
+        std::vector<ProbeTime> times;                   // by ProbeId
         std::vector<uint64_t> received, without_stack;  // by RuleId
     };
     struct Current;  // the record being turned into events

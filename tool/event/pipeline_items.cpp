@@ -275,7 +275,7 @@ void Pipeline::time_call(const Current& current) {
         return;
     const uint64_t end = current.record.header.time_ns;
     const uint64_t took = end - std::min(end, current.record.start_ns());
-    FunctionTime& time = rules_->times[static_cast<uint32_t>(current.meaning.probe->id)];
+    ProbeTime& time = rules_->times[static_cast<uint32_t>(current.meaning.probe->id)];
     ++time.calls;
     time.total_ns += took;
     time.max_ns = std::max(time.max_ns, took);

@@ -41,7 +41,7 @@ const EnumNames* EnumTable::names(rules::TypeId type) {
     return known.get();
 }
 
-ValueReader::ValueReader(const plan::Field& field, EnumTable& enums, const Tables& tables)
+ValueReader::ValueReader(const plan::RecordSlot& field, EnumTable& enums, const Tables& tables)
     : type_(&field.type), offset_(field.offset), size_(field.size),
       stored_(type_->kind != Kind::function && type_->kind != Kind::symbol),
       table_(type_->learnt_table.empty() ? std::nullopt : tables.table(type_->learnt_table)) {

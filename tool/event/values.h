@@ -52,7 +52,7 @@ struct ValueContext {
 class ValueReader {
 public:
     // `field` must outlive the reader.
-    ValueReader(const plan::Field& field, EnumTable& enums, const Tables& tables);
+    ValueReader(const plan::RecordSlot& field, EnumTable& enums, const Tables& tables);
     // A field of a record, which may say that the field's memory could not be read.
     ValueReader(const plan::RecordLayout& layout, uint32_t field, EnumTable& enums,
                 const Tables& tables);

@@ -75,7 +75,7 @@ private:
         case GuardRequest::Kind::watch: break;
         }
         const size_t zero = rest.find('\0');
-        Place place{std::string(rest.substr(0, zero)), std::string(rest.substr(zero + 1))};
+        WatchedPlace place{std::string(rest.substr(0, zero)), std::string(rest.substr(zero + 1))};
         places_.push_back(place);
         by_name_ = by_name_ || !place.has_folder();
         const int code = marks_.add(place);
@@ -102,8 +102,8 @@ private:
         if (passing_.contains(*id)) return false;
         SeenFile file{*id, {}, {}};
         if (by_name_) file = seen_file(event.fd).value_or(file);
-        return std::ranges::any_of(places_,
-                                   [&](const Place& place) { return leads_to(place, file); });
+        return std::ranges::any_of(
+            places_, [&](const WatchedPlace& place) { return leads_to(place, file); });
     }
 
     // The tracer's own opening cannot wait for the tracer.
@@ -154,7 +154,7 @@ private:
     UniqueFd fanotify_, socket_;
     OpenMarks marks_;
     Clock::duration patience_;
-    std::vector<Place> places_;
+    std::vector<WatchedPlace> places_;
     bool by_name_ = false;  // what a file is called matters to some of them
     std::set<files::FileId> passing_;
     std::vector<Held> held_;  // the longest first

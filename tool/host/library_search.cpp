@@ -78,8 +78,8 @@ std::string LibrarySearcher::shortest_path(const std::string& path) const {
 }
 
 // An absolute path is the process's, else ours; a relative one is always ours.
-std::vector<Place> LibrarySearcher::places_of_path(std::string_view path,
-                                                   std::string_view directory) const {
+std::vector<WatchedPlace> LibrarySearcher::places_of_path(std::string_view path,
+                                                          std::string_view directory) const {
     const bool is_absolute = path.starts_with('/');
     while (path.starts_with("./")) path.remove_prefix(2);
     const std::string folder = files::join_path(files::working_folder(), directory);
@@ -89,19 +89,19 @@ std::vector<Place> LibrarySearcher::places_of_path(std::string_view path,
         if (is_glob(plain) && files::canonical_path(root, plain)) return escaped_glob(plain);
         return files::join_path(is_glob(folder) ? escaped_glob(folder) : folder, path);
     };
-    std::vector<Place> places;
+    std::vector<WatchedPlace> places;
     if (!view_.root.empty() && is_absolute) places.push_back({view_.root, pattern_in(view_.root)});
     places.push_back({"", pattern_in("")});
     return places;
 }
 
-std::vector<Place> LibrarySearcher::places(std::string_view written, std::string_view directory,
-                                           bool anywhere) const {
+std::vector<WatchedPlace> LibrarySearcher::places(std::string_view written,
+                                                  std::string_view directory, bool anywhere) const {
     const std::optional<std::string> whole = expanded(view_, written);
     if (!whole) return {};
     const std::string_view name = *whole;
     if (name.find('/') != std::string_view::npos) return places_of_path(name, directory);
-    std::vector<Place> places;
+    std::vector<WatchedPlace> places;
     if (anywhere) places.push_back({view_.root, std::string(name)});
     for (const std::string& folder : view_.library_path) {
         places.push_back({view_.root, files::join_path(folder, name)});

@@ -24,8 +24,8 @@ public:
 
     // Where a file would be found by that name if it came. Folders of the system only as far as
     // they are there. `anywhere`: one that is named without a folder, in any.
-    std::vector<Place> places(std::string_view written, std::string_view directory,
-                              bool anywhere) const;
+    std::vector<WatchedPlace> places(std::string_view written, std::string_view directory,
+                                     bool anywhere) const;
 
 private:
     using Found = target::LibrarySearch;
@@ -33,7 +33,8 @@ private:
         std::string path, name, soname;
     };
 
-    std::vector<Place> places_of_path(std::string_view path, std::string_view directory) const;
+    std::vector<WatchedPlace> places_of_path(std::string_view path,
+                                             std::string_view directory) const;
     void find_path(std::string_view path, std::string_view directory, Found& found) const;
     void add_running(const std::string& full, Found& found) const;
     // The places of a soname, in the loader's order: the first that has it is taken. A glob takes

@@ -49,11 +49,11 @@ target::LibrarySearch LiveHost::find_library(std::string_view name, std::string_
     return all;
 }
 
-std::vector<Place> LiveHost::places(std::string_view name, std::string_view directory,
-                                    bool anywhere) const {
-    std::vector<Place> all;
+std::vector<WatchedPlace> LiveHost::places(std::string_view name, std::string_view directory,
+                                           bool anywhere) const {
+    std::vector<WatchedPlace> all;
     for (const LibrarySearcher& searcher : searchers_) {
-        for (Place& place : searcher.places(name, directory, anywhere)) {
+        for (WatchedPlace& place : searcher.places(name, directory, anywhere)) {
             if (std::ranges::find(all, place) == all.end()) all.push_back(std::move(place));
         }
     }

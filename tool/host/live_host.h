@@ -24,8 +24,8 @@ public:
     // What any of the programs finds. A file is always given by the same path, however it is named.
     target::LibrarySearch find_library(std::string_view name, std::string_view directory) override;
     // Where any of the programs would find it if it came.
-    std::vector<Place> places(std::string_view name, std::string_view directory,
-                              bool anywhere = false) const;
+    std::vector<WatchedPlace> places(std::string_view name, std::string_view directory,
+                                     bool anywhere = false) const;
     // Files are read once.
     Result<target::Symbols> symbols(const std::string& path) override;
     Result<std::vector<std::byte>> read(const std::string& path, uint64_t offset,

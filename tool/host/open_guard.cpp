@@ -78,7 +78,7 @@ bool is_called(std::string_view wanted, const SeenFile& file) {
     return fits(files::file_name(file.path)) || (!file.soname.empty() && fits(file.soname));
 }
 
-bool leads_to(const Place& place, const SeenFile& file) {
+bool leads_to(const WatchedPlace& place, const SeenFile& file) {
     if (!place.has_folder()) return is_called(place.pattern, file);
     const auto is_it = [&](const std::string& path) { return files::file_id(path) == file.id; };
     if (is_glob(place.pattern)) {
@@ -155,7 +155,7 @@ std::optional<OpenGuard::Reply> OpenGuard::receive(bool wait) {
     return Reply{0, 0, HeldOpen{reply.ticket, reply.pid, take_descriptor(message)}};
 }
 
-Result<int> OpenGuard::watch(const Place& place) {
+Result<int> OpenGuard::watch(const WatchedPlace& place) {
     GuardRequest request{GuardRequest::Kind::watch, -1, {}};
     tell(bytes_of(request) + place.root + '\0' + place.pattern);
     while (!gone_) {

@@ -26,10 +26,10 @@ namespace mlbcc::host {
 
 // A path (absolute, perhaps a glob) below a root: "" is ours, else "/proc/12/root". Without a `/`
 // it is a name that a file may have in any folder.
-struct Place {
+struct WatchedPlace {
     std::string root, pattern;
     bool has_folder() const { return pattern.find('/') != std::string::npos; }
-    bool operator==(const Place&) const = default;
+    bool operator==(const WatchedPlace&) const = default;
 };
 
 // A file that is open, and what it goes by.
@@ -47,7 +47,7 @@ std::optional<SeenFile> seen_file(int file);
 // goes on with a version (`libx.so.1` and `libx.so.1.2.3` are meant by `libx.so`).
 bool is_called(std::string_view wanted, const SeenFile& file);
 // Whether a place leads to this file now, by links too. Opens no files, only folders.
-bool leads_to(const Place& place, const SeenFile& file);
+bool leads_to(const WatchedPlace& place, const SeenFile& file);
 
 struct HeldOpen {
     int ticket = -1;
@@ -69,7 +69,7 @@ public:
     // itself; for one that is not, or not only one, its whole file system is. For a place without
     // a folder, all file systems are that programs are loaded from, also those that are mounted
     // later or in another mount namespace. Returns how many whole ones it is now.
-    Result<int> watch(const Place& place);
+    Result<int> watch(const WatchedPlace& place);
     // Opening this file needs no waiting.
     void pass(const files::FileId& file);
 

@@ -32,7 +32,7 @@ uint64_t mount_namespace(const std::string& process) {
 
 // The folder itself where there is just one and it is there; else its file system, as far as
 // there is a path to it.
-int OpenMarks::add(const Place& place) {
+int OpenMarks::add(const WatchedPlace& place) {
     if (!place.has_folder()) return add_file_systems(place.root);
     std::string folder = place.pattern.substr(0, place.pattern.rfind('/') + 1);
     const auto real = files::canonical_path(place.root, folder);

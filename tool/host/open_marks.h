@@ -18,7 +18,7 @@ public:
 
     // Returns errno: EOPNOTSUPP is an overlay whose layers must be watched in its place. For those
     // without a folder first, since these decide it.
-    int add(const Place& place);
+    int add(const WatchedPlace& place);
     // Whole ones so far, for places without a folder.
     int file_systems() const { return static_cast<int>(devices_.size()); }
 

@@ -14,7 +14,7 @@ namespace mlbcc::kernel {
 namespace {
 
 struct Line {
-    KernelName symbol;
+    KallsymsName symbol;
     char type = 0;
 };
 
@@ -125,7 +125,7 @@ uint16_t KernelNames::index_of(std::string_view module) {
     return static_cast<uint16_t>(modules_.size() - 1);
 }
 
-void KernelNames::add(const KernelName& name) {
+void KernelNames::add(const KallsymsName& name) {
     if (texts_.size() + name.name.size() > std::numeric_limits<uint32_t>::max()) return;
     const auto length = std::min<size_t>(name.name.size(), std::numeric_limits<uint16_t>::max());
     const uint16_t module = index_of(name.module);
@@ -134,7 +134,7 @@ void KernelNames::add(const KernelName& name) {
     texts_.append(name.name.substr(0, length));
 }
 
-KernelName KernelNames::operator[](size_t index) const {
+KallsymsName KernelNames::operator[](size_t index) const {
     const Entry& entry = entries_[index];
     return {entry.address, std::string_view(texts_).substr(entry.text, entry.length),
             modules_[entry.module]};

@@ -14,7 +14,7 @@
 
 namespace mlbcc::kernel {
 
-struct KernelName {
+struct KallsymsName {
     uint64_t address = 0;  // 0: not known, or hidden
     std::string_view name;
     std::string_view module;  // "": vmlinux
@@ -23,10 +23,10 @@ struct KernelName {
 // Names, each with its address and module, in the order in which they came.
 class KernelNames {
 public:
-    void add(const KernelName& name);
+    void add(const KallsymsName& name);
     size_t size() const { return entries_.size(); }
     // Its texts are valid until something is added.
-    KernelName operator[](size_t index) const;
+    KallsymsName operator[](size_t index) const;
     // By address, for upper_bound(); names at one address stay in their order.
     void sort_by_address();
     // How many of the names are at `address` or below; they are sorted.

@@ -26,8 +26,8 @@ bool is_generated(std::string_view module) {
 }
 
 // "vfs_read", "nvidia_ioctl [nvidia]"
-KernelName parse_function(std::string_view text) {
-    KernelName function;
+KallsymsName parse_function(std::string_view text) {
+    KallsymsName function;
     const size_t space = text.find_first_of(" \t");
     function.name = text.substr(0, space);
     const size_t open = text.find('[', function.name.size());
@@ -38,23 +38,23 @@ KernelName parse_function(std::string_view text) {
 }
 
 // "ffffffff814bd140 vfs_read"
-KernelName parse_with_address(std::string_view text) {
+KallsymsName parse_with_address(std::string_view text) {
     uint64_t address = 0;
     const char* end = text.data() + text.size();
     const auto [after, error] = std::from_chars(text.data(), end, address, 16);
     if (error != std::errc() || after == end || *after != ' ') return {};
-    KernelName function = parse_function({after + 1, static_cast<size_t>(end - after - 1)});
+    KallsymsName function = parse_function({after + 1, static_cast<size_t>(end - after - 1)});
     function.address = address;
     return function;
 }
 
-using ParseLine = KernelName (*)(std::string_view);
+using ParseLine = KallsymsName (*)(std::string_view);
 
 // Nothing where the file cannot be read: old kernels lack one, locked ones refuse both.
 KernelNames read_filter_functions(const std::string& path, ParseLine parse) {
     KernelNames names;
     const Result<void> read = files::read_lines(path, [&](std::string_view line) {
-        const KernelName function = parse(line);
+        const KallsymsName function = parse(line);
         if (!function.name.empty() && is_function(function.name)) names.add(function);
     });
     return read ? std::move(names) : KernelNames();
@@ -75,7 +75,7 @@ std::vector<std::string> read_blacklist(const std::string& path) {
 KernelNames functions_of(const Kallsyms& kallsyms) {
     KernelNames functions;
     for (size_t i = 0; i < kallsyms.symbols.size(); ++i) {
-        const KernelName symbol = kallsyms.symbols[i];
+        const KallsymsName symbol = kallsyms.symbols[i];
         if (!is_function(symbol.name) || is_generated(symbol.module)) continue;
         if (!kallsyms.init.contains(symbol.address)) functions.add(symbol);
     }
@@ -84,10 +84,10 @@ KernelNames functions_of(const Kallsyms& kallsyms) {
 
 // uvm_ioctl.part.0 is what gcc moved out of uvm_ioctl, which calls it: together they would count
 // twice. Where all of it but this part was inlined, the part is what there is.
-void drop_parts(std::vector<KernelFunction>& found) {
-    const auto key = [](const KernelFunction& f) { return std::tie(f.symbol, f.module); };
-    std::vector<KernelFunction> kept;
-    for (const KernelFunction& one : found) {
+void drop_parts(std::vector<LiveFunction>& found) {
+    const auto key = [](const LiveFunction& f) { return std::tie(f.symbol, f.module); };
+    std::vector<LiveFunction> kept;
+    for (const LiveFunction& one : found) {
         const bool is_part = one.symbol.find(".part.") != std::string::npos;
         const auto whole = std::tie(one.name, one.module);
         if (!is_part || !std::ranges::binary_search(found, whole, {}, key)) kept.push_back(one);
@@ -123,7 +123,7 @@ Result<KernelFunctions> KernelFunctions::read(const KernelFunctionFiles& files) 
     return all;
 }
 
-bool KernelFunctions::is_blacklisted(const KernelName& function) const {
+bool KernelFunctions::is_blacklisted(const KallsymsName& function) const {
     const auto inside = [&](const AddressRange& range) { return range.contains(function.address); };
     if (std::ranges::any_of(no_kprobes_, inside)) return true;
     const std::string listed = function.module.empty()
@@ -132,10 +132,10 @@ bool KernelFunctions::is_blacklisted(const KernelName& function) const {
     return std::ranges::binary_search(blacklist_, listed);
 }
 
-std::vector<KernelFunction> KernelFunctions::find(std::string_view pattern) const {
-    std::vector<KernelFunction> found;
+std::vector<LiveFunction> KernelFunctions::find(std::string_view pattern) const {
+    std::vector<LiveFunction> found;
     for (size_t i = 0; i < size(); ++i) {
-        const KernelName one = functions_[i];
+        const KallsymsName one = functions_[i];
         const std::string_view name = without_suffix(one.name);
         const bool has_suffix = name.size() != one.name.size();
         if (!glob_match(pattern, name) && !(has_suffix && glob_match(pattern, one.name))) continue;
@@ -143,7 +143,7 @@ std::vector<KernelFunction> KernelFunctions::find(std::string_view pattern) cons
                          one.address, false, is_blacklisted(one)});
     }
     std::ranges::sort(
-        found, {}, [](const KernelFunction& f) { return std::tie(f.symbol, f.module, f.address); });
+        found, {}, [](const LiveFunction& f) { return std::tie(f.symbol, f.module, f.address); });
     drop_parts(found);
     // All of a name match if one does.
     for (size_t i = 1; i < found.size(); ++i) {

@@ -14,7 +14,7 @@
 
 namespace mlbcc::kernel {
 
-struct KernelFunction {
+struct LiveFunction {
     std::string symbol;  // what the kernel calls it: "nvidia_ioctl.constprop.0"
     // Without what gcc appends: "nvidia_ioctl". Where they differ, gcc may have left out or changed
     // parameters of the prototype.
@@ -41,7 +41,7 @@ public:
     static Result<KernelFunctions> read(const KernelFunctionFiles& files = {});
 
     // Those whose symbol or name matches, by symbol, then module, then address.
-    std::vector<KernelFunction> find(std::string_view pattern) const;
+    std::vector<LiveFunction> find(std::string_view pattern) const;
 
     // Of all, each once, sorted: for "there is one with a similar name".
     std::vector<std::string> names() const;
@@ -51,7 +51,7 @@ public:
 
 private:
     KernelFunctions() = default;
-    bool is_blacklisted(const KernelName& function) const;
+    bool is_blacklisted(const KallsymsName& function) const;
 
     KernelNames functions_;
     std::string source_;

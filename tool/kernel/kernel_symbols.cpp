@@ -31,7 +31,7 @@ Result<KernelSymbols> KernelSymbols::from(Kallsyms kallsyms) {
 }
 
 // Behind the last function of vmlinux there is none until the next module.
-bool KernelSymbols::is_code(uint64_t address, const KernelName& symbol) const {
+bool KernelSymbols::is_code(uint64_t address, const KallsymsName& symbol) const {
     if (symbol.address == 0 || address - symbol.address >= kMaxFunction) return false;
     for (const AddressRange& range : {kallsyms_.code, kallsyms_.init}) {
         if (range.contains(symbol.address)) return range.contains(address);
@@ -46,7 +46,7 @@ std::optional<KernelPlace> KernelSymbols::find(uint64_t address) const {
     --index;
     // Of several names at one place the kernel lists the best one first (scripts/kallsyms.c).
     while (index > 0 && names[index - 1].address == names[index].address) --index;
-    const KernelName symbol = names[index];
+    const KallsymsName symbol = names[index];
     if (!is_code(address, symbol)) return std::nullopt;
     return KernelPlace{symbol.name, symbol.module, address - symbol.address};
 }

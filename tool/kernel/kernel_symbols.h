@@ -33,7 +33,7 @@ public:
 
 private:
     KernelSymbols() = default;
-    bool is_code(uint64_t address, const KernelName& symbol) const;
+    bool is_code(uint64_t address, const KallsymsName& symbol) const;
 
     Kallsyms kallsyms_;
 };

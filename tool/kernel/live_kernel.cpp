@@ -59,11 +59,11 @@ const KernelFunctions* LiveKernel::kallsyms() {
 
 // All functions of the symbol, by their addresses. What ftrace gives is the address of its call
 // in the function; kernels before 6.5 give none.
-void LiveKernel::add_by_address(const KernelFunction& named, target::KernelSearch& search) {
+void LiveKernel::add_by_address(const LiveFunction& named, target::KernelSearch& search) {
     const KernelFunctions* all = kallsyms();
     bool is_known = false;
-    for (const KernelFunction& one :
-         all != nullptr ? all->find(named.symbol) : std::vector<KernelFunction>{}) {
+    for (const LiveFunction& one :
+         all != nullptr ? all->find(named.symbol) : std::vector<LiveFunction>{}) {
         if (one.symbol != named.symbol || one.module != named.module || one.address == 0) continue;
         const bool is_this = named.address == 0 || named.address - one.address < kBeforeTrace;
         if (!is_this) continue;
@@ -75,7 +75,7 @@ void LiveKernel::add_by_address(const KernelFunction& named, target::KernelSearc
 
 // What ftrace does not list may still be there: of a pattern that matches nothing else, the kernel
 // has the last word.
-void LiveKernel::add_unlisted(const std::string& pattern, std::vector<KernelFunction>& found,
+void LiveKernel::add_unlisted(const std::string& pattern, std::vector<LiveFunction>& found,
                               target::KernelSearch& search) {
     const KernelFunctions* all = kallsyms();
     if (all == nullptr) return;
@@ -84,8 +84,8 @@ void LiveKernel::add_unlisted(const std::string& pattern, std::vector<KernelFunc
         return;
     }
     if (!is_glob(pattern)) return;
-    const auto key = [](const KernelFunction& f) { return std::tie(f.symbol, f.module); };
-    for (const KernelFunction& one : all->find(pattern)) {
+    const auto key = [](const LiveFunction& f) { return std::tie(f.symbol, f.module); };
+    for (const LiveFunction& one : all->find(pattern)) {
         if (one.module.empty() || std::ranges::binary_search(found, key(one), {}, key)) continue;
         search.unprobed.push_back({one.symbol, one.name, one.module, 0});
     }
@@ -95,9 +95,9 @@ Result<target::KernelSearch> LiveKernel::find(const std::string& pattern, bool t
     if (auto read = read_functions(); !read) return read.error();
     target::KernelSearch search;
     search.known = functions_->size();
-    std::vector<KernelFunction> found = functions_->find(pattern);
+    std::vector<LiveFunction> found = functions_->find(pattern);
     if (thorough && functions_->is_from_ftrace()) add_unlisted(pattern, found, search);
-    for (const KernelFunction& one : found) {
+    for (const LiveFunction& one : found) {
         if (one.is_blacklisted) {
             add_name(search.blacklisted, one.symbol);
         } else if (one.is_ambiguous) {

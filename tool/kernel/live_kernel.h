@@ -27,9 +27,9 @@ private:
     Result<void> read_functions();
     Result<KernelBtf*> btf();
     const KernelFunctions* kallsyms();  // null: cannot be read
-    void add_unlisted(const std::string& pattern, std::vector<KernelFunction>& found,
+    void add_unlisted(const std::string& pattern, std::vector<LiveFunction>& found,
                       target::KernelSearch& search);
-    void add_by_address(const KernelFunction& named, target::KernelSearch& search);
+    void add_by_address(const LiveFunction& named, target::KernelSearch& search);
 
     std::optional<KernelFunctions> functions_;  // that ftrace can trace, where it says so
     std::optional<KernelFunctions> kallsyms_;   // all, where the others are from ftrace

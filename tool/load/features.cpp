@@ -70,15 +70,15 @@ std::optional<codegen::StackEnds> stack_ends(kernel::KernelBtf& btf,
 }
 
 // x86-64 has it in a variable of each CPU, others in the task.
-void find_preempt_count(kernel::KernelBtf& btf, bpf::KernelTypes& types) {
+void find_preempt_count(kernel::KernelBtf& btf, bpf::TypePlaces& types) {
     if (!kernel::read_preemption().possible) return types.task_preempt_offset.reset();
     if (types.task_preempt_offset) return;
     if (const auto kernel = btf.image(""))
         types.preempt_count = (*kernel)->find(BTF_KIND_VAR, "__preempt_count");
 }
 
-bpf::KernelTypes kernel_types() {
-    bpf::KernelTypes types;
+bpf::TypePlaces kernel_types() {
+    bpf::TypePlaces types;
     Result<kernel::KernelBtf> btf = kernel::KernelBtf::open();
     if (!btf) return types;
     if (const auto task = btf->type("task_struct")) {

@@ -99,9 +99,9 @@ void Frontend::reads(const std::string& path) {
 Result<void> Frontend::read_rules() {
     if (auto read = read_templates(); !read) return read;
     rules::LoadFile load = [&](std::string_view name,
-                               std::string_view directory) -> Result<rules::Loaded> {
+                               std::string_view directory) -> Result<rules::LoadedFile> {
         if (auto given = options_.given.find(name); given != options_.given.end())
-            return rules::Loaded{given->first, given->first, "", given->second};
+            return rules::LoadedFile{given->first, given->first, "", given->second};
         const Result<AsCaller> as_caller = AsCaller::begin();
         if (!as_caller) return as_caller.error();
         Result<std::string> path = paths_.find_rules_file(name, directory);
@@ -112,7 +112,7 @@ Result<void> Frontend::read_rules() {
         std::error_code code;
         std::string identity = fs::weakly_canonical(*path, code).string();
         std::string folder = fs::path(identity).parent_path().string();
-        return rules::Loaded{*path, identity, folder, std::move(*text)};
+        return rules::LoadedFile{*path, identity, folder, std::move(*text)};
     };
     rules::parse(options_.rules, load, rules, diagnostics);
     rules.keep_mangled = options_.keep_mangled;
@@ -254,7 +254,7 @@ bool Frontend::grows_anywhere(const target::SoughtLibrary& library) const {
     return options_.late_anywhere && library.may_come_anywhere();
 }
 
-std::vector<host::Place> Frontend::places(const target::LibraryName& name) const {
+std::vector<host::WatchedPlace> Frontend::places(const target::LibraryName& name) const {
     return host->places(name.text, name.directory, options_.late_anywhere);
 }
 

@@ -57,7 +57,7 @@ public:
     bool grows_anywhere(const target::SoughtLibrary& library) const;
     std::chrono::nanoseconds open_wait() const { return options_.open_wait; }
     // Where it would be.
-    std::vector<host::Place> places(const target::LibraryName& name) const;
+    std::vector<host::WatchedPlace> places(const target::LibraryName& name) const;
 
     Diagnostics diagnostics;
     rules::RuleSet rules;

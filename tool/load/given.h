@@ -38,8 +38,8 @@ private:
     struct Clause {  // a `trace` of one record
         uint32_t mask = 0;
         bool at_return = false;
-        const plan::Field* address = nullptr;
-        const plan::Field* name = nullptr;
+        const plan::RecordSlot* address = nullptr;
+        const plan::RecordSlot* name = nullptr;
     };
     struct Answer {
         plan::ProbeId giver{};

@@ -13,7 +13,7 @@ namespace {
 
 bool is_meant(const Frontend& frontend, const target::LibraryName& name,
               const host::SeenFile& file) {
-    return std::ranges::any_of(frontend.places(name), [&](const host::Place& place) {
+    return std::ranges::any_of(frontend.places(name), [&](const host::WatchedPlace& place) {
         return host::leads_to(place, file);
     });
 }
@@ -88,7 +88,7 @@ Result<void> LateLibraries::watch(const target::SoughtLibrary& library,
     const bool anywhere = frontend_->grows_anywhere(library) && !name.has_folder();
     const bool is_plain = !is_glob(name.text) || name.text.starts_with('$');
     if (in_folders ? library.found && is_plain : !anywhere) return {};
-    for (const host::Place& place : frontend_->places(name)) {
+    for (const host::WatchedPlace& place : frontend_->places(name)) {
         if (place.has_folder() != in_folders) continue;
         Result<int> watched = guard_.watch(place);
         if (!watched && in_folders && anywhere && watched.error().code == EOPNOTSUPP) continue;

@@ -42,7 +42,7 @@ Result<void> Loaded::tell_rules(const plan::Plan& plan, size_t first) {
     std::vector<uint32_t> indices;
     std::vector<uint64_t> values;
     const size_t words = codegen::record_rules_words(plan);
-    const std::vector<codegen::RuleSet> sets = codegen::rule_sets(plan);
+    const std::vector<codegen::AccountedRules> sets = codegen::rule_sets(plan);
     for (size_t i = first; i < plan.probes.size(); ++i) {
         const plan::ProbePlan& probe = plan.probes[i];
         for (bool at_return : {false, true}) {

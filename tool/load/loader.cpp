@@ -79,11 +79,11 @@ Result<AttachMode> choose_mode(Side side, std::optional<AttachMode> wanted, bool
 }
 
 // Set where the tracer's process ids are not the kernel's own.
-Result<std::optional<codegen::PidNamespace>> own_namespace() {
+Result<std::optional<codegen::NamespaceId>> own_namespace() {
     Result<process::PidNamespace> own = process::own_pid_namespace();
     if (!own) return own.error();
-    if (own->is_initial) return std::optional<codegen::PidNamespace>{};
-    return std::make_optional(codegen::PidNamespace{own->device, own->inode});
+    if (own->is_initial) return std::optional<codegen::NamespaceId>{};
+    return std::make_optional(codegen::NamespaceId{own->device, own->inode});
 }
 
 }  // namespace

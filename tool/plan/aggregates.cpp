@@ -160,7 +160,7 @@ AggregateId ProbePlanner::aggregate_id(RuleContext& context, const Aggregation& 
     made.label = wanted.kept.label ? *wanted.kept.label : value_text;
     uint32_t offset = 0;
     for (size_t i = 0; i < use.by.size(); ++i) {
-        Field field{value_type(*use.by[i]), offset, stored_size(*use.by[i])};
+        RecordSlot field{value_type(*use.by[i]), offset, stored_size(*use.by[i])};
         offset += field.size;
         made.by.push_back({wanted.kept.by[i].name, std::move(field)});
     }

@@ -86,9 +86,9 @@ uint32_t ProbePlanner::capture(RecordPlan& record, const rules::TypedPtr& value)
     return index;
 }
 
-uint32_t ProbePlanner::header_field(RecordPlan& record, Field field) {
-    std::vector<Field>& all = record.layout.fields;
-    auto known = std::ranges::find_if(all, [&](const Field& one) {
+uint32_t ProbePlanner::header_field(RecordPlan& record, RecordSlot field) {
+    std::vector<RecordSlot>& all = record.layout.fields;
+    auto known = std::ranges::find_if(all, [&](const RecordSlot& one) {
         return one.placed && one.offset == field.offset && one.type == field.type;
     });
     if (known == all.end()) known = all.insert(known, std::move(field));

@@ -45,7 +45,7 @@ std::string record_key(const RecordPlan& record, const Places& places) {
     if (record.layout.words) key += "words;";
     for (const Capture& capture : record.captures) {
         if (record.argument_words) break;
-        const Field& field = record.layout.fields[capture.field];
+        const RecordSlot& field = record.layout.fields[capture.field];
         if (field.placed) continue;
         key += fmt::format("{}@{}+{};", value_key(capture.value, places, true), field.offset,
                            field.size);
@@ -134,7 +134,7 @@ void ProbePlanner::lay_out(RecordPlan& record, bool is_return) {
         place_words(record, offset);
         if (record.layout.words) offset += 8 * argument_registers(builder_.plan.arch);
     }
-    for (Field& field : record.layout.fields) {
+    for (RecordSlot& field : record.layout.fields) {
         if (field.placed) continue;
         field.offset = offset;
         offset += field.size;
@@ -232,7 +232,7 @@ void ProbePlanner::place_words(RecordPlan& record, uint32_t offset) {
         const std::optional<uint32_t> word =
             argument_word(learnt == nullptr ? *capture.value : *learnt->key);
         if (!word || *word >= argument_registers(builder_.plan.arch)) continue;
-        Field& field = record.layout.fields[capture.field];
+        RecordSlot& field = record.layout.fields[capture.field];
         field.offset = offset + 8 * *word;
         field.placed = true;
         record.layout.words = offset;

@@ -67,7 +67,7 @@ struct ProcessRecord {   // follows the header of a process record
 
 // ---- values in a record
 
-struct Field {
+struct RecordSlot {
     ValueType type;
     uint32_t offset = 0;  // from the record's beginning, bytes
     uint32_t size = 8;    // 8, or the text's bytes
@@ -115,7 +115,7 @@ struct KernelStack {
 };
 
 struct RecordLayout {
-    std::vector<Field> fields;
+    std::vector<RecordSlot> fields;
     // A 64-bit mask of the fields whose memory could not be read; only where one reads memory.
     std::optional<uint32_t> unread;
     std::optional<uint32_t> python;  // where the PythonStack is
@@ -226,7 +226,7 @@ struct Aggregate {  // one clause of one rule; all its probes share it (and its 
     bool in_kernel = false, in_tracer = false;
     struct Key {
         std::string name;  // "function", "kernel[f]"
-        Field field;       // within the key structure
+        RecordSlot field;  // within the key structure
     };
     // `function` and `symbol` are stored as the ProbeId. Groups that show alike are one.
     std::vector<Key> by;

@@ -114,7 +114,7 @@ private:
     RecordPlan& record(rules::Stage stage);
     RecordPlan& work_record(RuleContext& context);  // entry or return, by the rule's kind
     uint32_t capture(RecordPlan& record, const rules::TypedPtr& value);
-    uint32_t header_field(RecordPlan& record, Field field);
+    uint32_t header_field(RecordPlan& record, RecordSlot field);
     std::optional<uint32_t> in_header(const rules::Typed& value) const;
     LatePtr late_duration(RecordPlan& record, const rules::Typed& value);
     bool is_left_to_tracer(const rules::Typed& value) const;

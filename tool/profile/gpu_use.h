@@ -32,7 +32,7 @@ struct GpuStep {  // bytes of all processes together
 };
 
 struct GpuReport {
-    CallReport calls;
+    CallTotals calls;
     std::vector<GpuLedger> ledgers;  // the most first
     std::vector<GpuStep> steps;      // whenever a look saw another number; of many some
     bool empty() const { return calls.calls == 0 && ledgers.empty(); }

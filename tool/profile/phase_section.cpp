@@ -42,7 +42,7 @@ static void add_members(JsonWriter& json, const GpuMemoryUse& use) {
 }
 
 struct Categories {
-    const CallReport& calls;
+    const CallTotals& calls;
 };
 static void add_members(JsonWriter& json, const Categories& of) {
     add_categories(json, of.calls);
@@ -119,7 +119,7 @@ bool has_counters(const phases::PhaseReport& report) {
 }
 
 // "1 234 in 12.1 ms, 30 failed: file_io 1 000, memory 200, ..."
-std::string calls_text(const CallReport& calls) {
+std::string calls_text(const CallTotals& calls) {
     std::string text = fmt::format("{} in {}", sink::plural(calls.calls, "system call"),
                                    sink::short_duration(calls.time_ns));
     if (calls.errors > 0) text += fmt::format(", {} failed", sink::grouped(calls.errors));

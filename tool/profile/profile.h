@@ -36,7 +36,7 @@ struct Profile {
     std::string end_reason;                // "" where the trace was cut
     std::vector<ProcessLife> processes;
     FileReport files;
-    CallReport calls;
+    CallTotals calls;
     OffCpuReport off_cpu;
     TimeReport time;
     MemoryReport memory;

@@ -24,7 +24,7 @@
 namespace mlbcc::profile {
 
 struct TimedSums {
-    CallReport calls;                            // by category only, and without the GPU's
+    CallTotals calls;                            // by category only, and without the GPU's
     CategoryUse gpu;                             // calls of its driver
     std::map<std::string, uint64_t> off_cpu_ns;  // by reason, of all threads
     TimeShares time;                             // of threads that ended, but for idle ones

@@ -29,19 +29,19 @@ void CallCount::add(const CallCount& other) {
     errors += other.errors;
 }
 
-void add_category(CallReport& report, CategoryUse use) {
+void add_category(CallTotals& report, CategoryUse use) {
     report.add(use);
     report.categories.push_back(std::move(use));
 }
 
-void sort_categories(CallReport& report) {
+void sort_categories(CallTotals& report) {
     sort_by_time(report.categories, &CategoryUse::category);
 }
 
-CallReport call_report(const sink::MetricSnapshot& metrics, CallsOf what) {
+CallTotals call_report(const sink::MetricSnapshot& metrics, CallsOf what) {
     std::map<std::string, CallUse> uses;
     std::map<std::string, CategoryUse> categories;
-    CallReport report;
+    CallTotals report;
     for (const sink::Stat& stat : metrics.stats) {
         bool is_calls = stat.label.ends_with(kCallsOf), is_errors = stat.label.ends_with(kErrorsOf);
         std::string function = key_text(stat.by, "function");
@@ -81,12 +81,12 @@ static void add_members(JsonWriter& json, const CallUse& use) {
     add_members(json, static_cast<const CallCount&>(use));
 }
 
-void add_categories(JsonWriter& json, const CallReport& calls) {
+void add_categories(JsonWriter& json, const CallTotals& calls) {
     add_members(json, static_cast<const CallCount&>(calls));
     member(json, "categories", calls.categories);
 }
 
-void add_members(JsonWriter& json, const CallReport& calls) {
+void add_members(JsonWriter& json, const CallTotals& calls) {
     add_categories(json, calls);
     member(json, "by_name", calls.all);
 }
@@ -99,12 +99,12 @@ void add_row(sink::Rows& rows, size_t indent, const std::string& name, const Cal
                          sink::short_duration(count.time_ns), failed));
 }
 
-void add_functions(sink::Rows& rows, const CallReport& calls) {
+void add_functions(sink::Rows& rows, const CallTotals& calls) {
     for (size_t i = 0; i < std::min(kShown, calls.all.size()); ++i)
         add_row(rows, 4, calls.all[i].name, calls.all[i]);
 }
 
-void add_rows(sink::Rows& rows, const CallReport& calls) {
+void add_rows(sink::Rows& rows, const CallTotals& calls) {
     for (const CategoryUse& use : calls.categories) {
         if (use.calls > 0) add_row(rows, 2, use.category, use);
     }

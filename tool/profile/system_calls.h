@@ -29,24 +29,24 @@ struct CallUse : CategoryUse {
     std::string name;  // of the function
 };
 
-struct CallReport : CallCount {
+struct CallTotals : CallCount {
     std::vector<CategoryUse> categories;  // the longest time first; those that rules have
     std::vector<CallUse> all;             // likewise
 };
 
 // Adds to the report's categories and to its whole.
-void add_category(CallReport& report, CategoryUse use);
-void sort_categories(CallReport& report);
+void add_category(CallTotals& report, CategoryUse use);
+void sort_categories(CallTotals& report);
 
 inline constexpr std::string_view kGpuCategory = "gpu";
 enum class CallsOf { system, gpu };
-CallReport call_report(const sink::MetricSnapshot& metrics, CallsOf what);
+CallTotals call_report(const sink::MetricSnapshot& metrics, CallsOf what);
 
 void add_row(sink::Rows& rows, size_t indent, const std::string& name, const CallCount& count);
-void add_functions(sink::Rows& rows, const CallReport& calls);  // those with the longest time
-void add_rows(sink::Rows& rows, const CallReport& calls);
+void add_functions(sink::Rows& rows, const CallTotals& calls);  // those with the longest time
+void add_rows(sink::Rows& rows, const CallTotals& calls);
 void add_members(JsonWriter& json, const CallCount& count);
-void add_categories(JsonWriter& json, const CallReport& calls);  // without single functions
-void add_members(JsonWriter& json, const CallReport& calls);
+void add_categories(JsonWriter& json, const CallTotals& calls);  // without single functions
+void add_members(JsonWriter& json, const CallTotals& calls);
 
 }  // namespace mlbcc::profile

@@ -35,8 +35,8 @@ private:
         std::string by, of;
     };
     void fail(const Error& error, Span place);
-    void report_cycle(const Loaded& loaded, Span place);
-    void parse_text(Loaded loaded);
+    void report_cycle(const LoadedFile& loaded, Span place);
+    void parse_text(LoadedFile loaded);
     void unknown_library(const FunctionTarget& target);
 
     const LoadFile& load_;
@@ -73,7 +73,7 @@ void Reader::read(std::string_view name, std::string_view directory, Span place,
     parse_text(std::move(*loaded));
 }
 
-void Reader::report_cycle(const Loaded& loaded, Span place) {
+void Reader::report_cycle(const LoadedFile& loaded, Span place) {
     auto first = std::find_if(open_.begin(), open_.end(), [&](const OpenFile& file) {
         return file.identity == loaded.identity;
     });
@@ -85,7 +85,7 @@ void Reader::report_cycle(const Loaded& loaded, Span place) {
         .help("remove one of these imports");
 }
 
-void Reader::parse_text(Loaded loaded) {
+void Reader::parse_text(LoadedFile loaded) {
     if (loaded.text.starts_with(kByteOrderMark)) loaded.text.erase(0, kByteOrderMark.size());
     open_.push_back({loaded.identity, loaded.path});
     rules_.identities.push_back(std::move(loaded.identity));

@@ -367,13 +367,14 @@ size_t written_rules(const RuleSet& rules);
 
 // How the parser reads an imported file: a path as written and the folder of the importing file,
 // to the path found and its text. Errors name every place that was looked at.
-struct Loaded {
+struct LoadedFile {
     std::string path;       // as shown to the user
     std::string identity;   // equal for the same file however it is named (cycle check)
     std::string directory;  // of the file, for what it names relatively
     std::string text;
 };
-using LoadFile = std::function<Result<Loaded>(std::string_view name, std::string_view directory)>;
+using LoadFile =
+    std::function<Result<LoadedFile>(std::string_view name, std::string_view directory)>;
 
 // A rule file is at most this long, bytes.
 inline constexpr size_t kMaxRuleFile = size_t{1} << 20;

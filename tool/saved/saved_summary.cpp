@@ -173,8 +173,8 @@ void read(const Json& json, sink::TracingCost::Function& one) {
 }
 
 void read(const Json& json, sink::Gauge& gauge);
-void read(const Json& json, sink::Largest& list);
-void read(const Json& json, sink::Largest::Entry& entry);
+void read(const Json& json, sink::LargestOnes& list);
+void read(const Json& json, sink::LargestOnes::Entry& entry);
 
 template <class T> std::vector<T> read_all(const Json& json, const char* name) {
     std::vector<T> out;
@@ -201,7 +201,7 @@ void read(const Json& json, sink::Gauge& gauge) {
     gauge.lost = lost_of(json);
 }
 
-void read(const Json& json, sink::Largest::Entry& entry) {
+void read(const Json& json, sink::LargestOnes::Entry& entry) {
     auto value = json.FindMember("value");
     entry.value.json = value == json.MemberEnd() ? "null" : json_text(value->value);
     entry.time_ns = nanoseconds_of(json, "ts", 1e9);
@@ -212,19 +212,19 @@ void read(const Json& json, sink::Largest::Entry& entry) {
     entry.stack = texts_of(json, "stack");
 }
 
-void read(const Json& json, sink::Largest& list) {
+void read(const Json& json, sink::LargestOnes& list) {
     list.rule = string_of(json, "rule");
     list.title = string_of(json, "label");
     list.by = string_of(json, "by");
     list.unit = unit_of(json);
     list.calls = unsigned_of(json, "calls");
-    list.entries = read_all<sink::Largest::Entry>(json, "entries");
+    list.entries = read_all<sink::LargestOnes::Entry>(json, "entries");
     auto units = json.FindMember("units");
     bool has_units = units != json.MemberEnd() && units->value.IsObject();
-    for (sink::Largest::Entry& entry : list.entries) {
+    for (sink::LargestOnes::Entry& entry : list.entries) {
         entry.value.name = list.by;
         entry.value.unit = list.unit;
-        for (sink::Largest::Field& field : entry.fields) {
+        for (sink::LargestOnes::Field& field : entry.fields) {
             if (has_units) field.unit = unit_of(units->value, field.name.c_str());
         }
     }
@@ -273,7 +273,7 @@ sink::TraceEnd saved_end(const Json& summary) {
     end.metrics.stats = read_all<sink::Stat>(summary, "stats");
     end.metrics.hists = read_all<sink::Hist>(summary, "hists");
     end.metrics.gauges = read_all<sink::Gauge>(summary, "gauges");
-    end.metrics.largest = read_all<sink::Largest>(summary, "largest");
+    end.metrics.largest = read_all<sink::LargestOnes>(summary, "largest");
     end.metrics.losses = read_all<sink::RuleLoss>(summary, "losses");
     end.metrics.functions = read_all<sink::FunctionTime>(summary, "functions");
     end.metrics.nested = read_all<sink::NestedTime>(summary, "nested");

@@ -24,7 +24,7 @@ Capabilities or_admin(Capabilities wanted, Capabilities own) {
 
 }  // namespace
 
-Work work_to_come(const plan::Plan& plan, bool command, bool late, codegen::AttachMode mode) {
+WorkToCome work_to_come(const plan::Plan& plan, bool command, bool late, codegen::AttachMode mode) {
     const bool looks = std::ranges::any_of(plan.probes, [](const plan::ProbePlan& probe) {
         return probe.kind == plan::ProbeKind::interval;
     });
@@ -34,7 +34,7 @@ Work work_to_come(const plan::Plan& plan, bool command, bool late, codegen::Atta
 
 // A process may be looked into by whoever has all that it has, or CAP_SYS_PTRACE (ptrace(2)):
 // without that, whatever is given up could be what the traced process has.
-KeptRights rights_to_keep(const Work& work, Capabilities own) {
+KeptRights rights_to_keep(const WorkToCome& work, Capabilities own) {
     KeptRights kept;
     if ((work.processes || work.late) && !own.has(CAP_SYS_PTRACE)) {
         keep(kept, own, "processes are inspected without CAP_SYS_PTRACE");
@@ -56,7 +56,7 @@ KeptRights rights_to_keep(const Work& work, Capabilities own) {
     return kept;
 }
 
-void give_up_rights(const Work& work, const load::Steps& steps,
+void give_up_rights(const WorkToCome& work, const load::Steps& steps,
                     const std::function<bool()>& reads_maps,
                     const std::function<bool()>& sees_processes) {
     const Capabilities own = effective_capabilities();

@@ -12,23 +12,23 @@
 
 namespace mlbcc::session {
 
-struct Work {                 // that is still to come
+struct WorkToCome {           // that is still to come
     bool command = false;     // one that signals are passed on to, which may run as somebody else
     bool processes = false;   // whose memory maps, files and counters are read
     bool late = false;        // functions are attached later: of libraries that come, or by address
     bool one_by_one = false;  // by a perf event a function
 };
-Work work_to_come(const plan::Plan& plan, bool command, bool late, codegen::AttachMode mode);
+WorkToCome work_to_come(const plan::Plan& plan, bool command, bool late, codegen::AttachMode mode);
 
 struct KeptRights {
     Capabilities capabilities;
     std::string why;  // "signals for the command, functions that come later"
 };
-KeptRights rights_to_keep(const Work& work, Capabilities own);
+KeptRights rights_to_keep(const WorkToCome& work, Capabilities own);
 
 // Whether maps can be read and the traced processes are seen with what is left is tried. `steps` is
 // told what was kept, and why.
-void give_up_rights(const Work& work, const load::Steps& steps,
+void give_up_rights(const WorkToCome& work, const load::Steps& steps,
                     const std::function<bool()>& reads_maps,
                     const std::function<bool()>& sees_processes);
 

@@ -22,7 +22,7 @@ std::string_view folder_of(std::string_view path) {
 
 // The folder may be a link, and the version of the file another. What is there below the place's
 // own root is none that its name leads to.
-bool is_at(const host::Place& place, uint64_t inode, const std::string& path) {
+bool is_at(const host::WatchedPlace& place, uint64_t inode, const std::string& path) {
     if (!place.has_folder()) return false;
     if (glob_match(place.pattern, path)) return true;
     const auto folder = files::canonical_path(place.root, folder_of(place.pattern));
@@ -101,7 +101,7 @@ bool OtherFiles::is_meant(const target::SoughtLibrary& library, uint64_t inode,
         if (!name.has_folder()) return true;
         const auto places = frontend_.places(name);
         return std::ranges::any_of(
-            places, [&](const host::Place& place) { return is_at(place, inode, path); });
+            places, [&](const host::WatchedPlace& place) { return is_at(place, inode, path); });
     });
 }
 

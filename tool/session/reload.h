@@ -73,7 +73,7 @@ private:
     WatchedFiles files_;
     std::string asked_, why_;
     load::Steps steps_{false};
-    Worker worker_;  // ends after what it has begun
+    TaskThread worker_;  // ends after what it has begun
     std::future<Outcome> preparing_;
 };
 

@@ -243,8 +243,9 @@ Session::End Session::poll() {
 void Session::give_up_rights() {
     if (options_.reload.at_signal) return;
     const Generation& all = *now_;
-    Work work = work_to_come(all.frontend.plan, command_.has_value(),
-                             all.late || all.given || all.learning.may_attach(), all.loaded.mode);
+    WorkToCome work =
+        work_to_come(all.frontend.plan, command_.has_value(),
+                     all.late || all.given || all.learning.may_attach(), all.loaded.mode);
     work.processes |= !options_.targets.pids.empty() && all.going_on.finds_threads();
     session::give_up_rights(
         work, steps_, [&] { return all.follower.reads_maps(); },

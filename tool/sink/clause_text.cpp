@@ -19,7 +19,7 @@ const char* letter(event::Phase phase) {
 
 // A span is named after its function; an event has a name of its own and says whose it is.
 // `sample`: one call in so many is told.
-std::string head_of(const event::Clause& clause, uint32_t sample) {
+std::string head_of(const event::EmitClause& clause, uint32_t sample) {
     const plan::ProbePlan& probe = *clause.probe;
     std::string head;
     if (const auto* span = std::get_if<plan::SpanEmit>(&clause.emit->what)) {
@@ -40,7 +40,7 @@ std::string head_of(const event::Clause& clause, uint32_t sample) {
 
 std::vector<ClauseText> clause_texts(const plan::Plan& plan) {
     std::vector<ClauseText> texts;
-    for (const event::Clause& clause : event::clauses(plan)) {
+    for (const event::EmitClause& clause : event::clauses(plan)) {
         ClauseText& text = texts.emplace_back();
         text.head = head_of(clause, plan.rules[static_cast<size_t>(clause.emit->rule)].sample);
         for (const plan::NamedField& field : clause.fields()) {

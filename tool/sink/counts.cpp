@@ -30,20 +30,21 @@ Gauge gauge_of(const event::GaugeState& state, const plan::Plan& plan, uint64_t 
     return gauge;
 }
 
-Largest::Field field_of(const event::NamedValue& one) {
+LargestOnes::Field field_of(const event::NamedValue& one) {
     return {std::string(one.name), json_text(one.value), one.value.type->unit};
 }
 
-Largest largest_of(const event::Pipeline& pipeline, const plan::Plan& plan, plan::ListId id,
-                   uint64_t start_ns) {
+LargestOnes largest_of(const event::Pipeline& pipeline, const plan::Plan& plan, plan::ListId id,
+                       uint64_t start_ns) {
     const plan::LargestList& list = plan.lists[static_cast<uint32_t>(id)];
-    Largest out{plan.rules[static_cast<uint32_t>(list.rule)].place, list.title, list.by, list.unit};
+    LargestOnes out{plan.rules[static_cast<uint32_t>(list.rule)].place, list.title, list.by,
+                    list.unit};
     out.calls = pipeline.largest().calls(id);
     out.lost.by_records = true;
     plan::ValueType type;
     if (list.is_signed) type.kind = plan::ValueType::Kind::signed_int;
     for (const event::LargestEntry& one : pipeline.largest().entries(id)) {
-        Largest::Entry& entry = out.entries.emplace_back();
+        LargestOnes::Entry& entry = out.entries.emplace_back();
         entry.time_ns = one.time_ns - std::min(start_ns, one.time_ns);
         entry.pid = one.pid;
         entry.tid = one.tid;
@@ -57,7 +58,7 @@ Largest largest_of(const event::Pipeline& pipeline, const plan::Plan& plan, plan
 
 std::vector<FunctionTime> functions_of(const event::Pipeline& pipeline) {
     std::map<std::tuple<std::string, std::string, std::string>, FunctionTime> joined;
-    for (const event::FunctionTime& one : pipeline.function_times()) {
+    for (const event::ProbeTime& one : pipeline.function_times()) {
         FunctionTime time{one.probe->function, library_of(*one.probe), layer_type(*one.probe)};
         FunctionTime& all =
             joined.try_emplace({time.function, time.library, time.layer}, time).first->second;

@@ -95,7 +95,7 @@ void write(Writer& json, const Gauge& gauge) {
     lost_members(json, gauge.lost);
 }
 
-void write(Writer& json, const Largest::Entry& entry) {
+void write(Writer& json, const LargestOnes::Entry& entry) {
     json.Key("value");
     raw(json, entry.value.json);
     seconds_member(json, "ts", entry.time_ns);
@@ -104,7 +104,7 @@ void write(Writer& json, const Largest::Entry& entry) {
     member(json, "comm", entry.comm);
     json.Key("args");
     json.StartObject();
-    for (const Largest::Field& field : entry.fields) {
+    for (const LargestOnes::Field& field : entry.fields) {
         raw(json, quoted(field.name));
         raw(json, field.json);
     }
@@ -113,10 +113,10 @@ void write(Writer& json, const Largest::Entry& entry) {
 }
 
 // Those that have one.
-void units_member(Writer& json, const Largest& list) {
+void units_member(Writer& json, const LargestOnes& list) {
     std::map<std::string, rules::Unit> units;
-    for (const Largest::Entry& entry : list.entries) {
-        for (const Largest::Field& field : entry.fields) {
+    for (const LargestOnes::Entry& entry : list.entries) {
+        for (const LargestOnes::Field& field : entry.fields) {
             if (field.unit != rules::Unit::none) units[field.name] = field.unit;
         }
     }
@@ -166,7 +166,7 @@ void write(Writer& json, const Layer& layer) {
     member(json, "rules", layer.rules);
 }
 
-void write(Writer& json, const Largest& list);
+void write(Writer& json, const LargestOnes& list);
 
 void write(Writer& json, const LibraryCoverage& one) {
     member(json, "library", one.library);
@@ -212,7 +212,7 @@ template <class T> void list(Writer& json, const char* name, const std::vector<T
     json.EndArray();
 }
 
-void write(Writer& json, const Largest& largest) {
+void write(Writer& json, const LargestOnes& largest) {
     member(json, "rule", largest.rule);
     member(json, "label", largest.title);
     member(json, "by", largest.by);

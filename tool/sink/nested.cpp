@@ -76,7 +76,7 @@ public:
     explicit Times(const plan::Plan& plan) {
         std::set<std::string> layers;
         bool spans = false;
-        for (const event::Clause& clause : event::clauses(plan)) {
+        for (const event::EmitClause& clause : event::clauses(plan)) {
             layers.insert(layer_of(*clause.emit));
             spans |= std::holds_alternative<plan::SpanEmit>(clause.emit->what);
         }

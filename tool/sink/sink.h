@@ -85,7 +85,7 @@ struct Gauge {
     Lost lost;
 };
 // The largest of what one clause saw, the largest first; values are signed as JSON has them.
-struct Largest {
+struct LargestOnes {
     std::string rule, title, by;
     rules::Unit unit{};
     uint64_t calls = 0;  // of which these are the largest
@@ -157,7 +157,7 @@ struct MetricSnapshot {
     std::vector<Stat> stats;
     std::vector<Hist> hists;
     std::vector<Gauge> gauges;
-    std::vector<Largest> largest;           // by list, in the plan's order
+    std::vector<LargestOnes> largest;       // by list, in the plan's order
     std::vector<RuleLoss> losses;           // by rule, in the plan's order
     std::vector<FunctionTime> functions;    // the slowest single call first
     std::vector<NestedTime> nested;         // the longest first; only those with calls inside

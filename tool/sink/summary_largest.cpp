@@ -27,14 +27,14 @@ template <class Number> std::optional<Number> number_in(std::string_view json) {
     return value;
 }
 
-Cell cell_of(const Largest::Field& field) {
+Cell cell_of(const LargestOnes::Field& field) {
     const std::string text = plain_text(field.json);  // numbers above 2^53 have them
     if (auto value = number_in<int64_t>(text)) return {short_amount(*value, field.unit), true};
     if (auto value = number_in<uint64_t>(text)) return {short_amount(*value, field.unit), true};
     return {shortened_within(text, kWidestText), false};
 }
 
-bool is_stack(const Largest::Field& field) {
+bool is_stack(const LargestOnes::Field& field) {
     return field.json.starts_with('[');
 }
 
@@ -58,10 +58,10 @@ std::vector<std::string> functions_in(const std::string& json) {
 }
 
 // Stacks stand below; a column in which nothing stands is left out.
-bool is_column(const Largest& list, const std::string& name) {
+bool is_column(const LargestOnes& list, const std::string& name) {
     bool says_something = false;
-    for (const Largest::Entry& entry : list.entries) {
-        auto field = std::ranges::find(entry.fields, name, &Largest::Field::name);
+    for (const LargestOnes::Entry& entry : list.entries) {
+        auto field = std::ranges::find(entry.fields, name, &LargestOnes::Field::name);
         if (field == entry.fields.end()) continue;
         if (is_stack(*field)) return false;
         says_something |= field->json != "\"\"";
@@ -70,10 +70,10 @@ bool is_column(const Largest& list, const std::string& name) {
 }
 
 // In the order in which they are first met: functions may have different ones.
-std::vector<std::string> columns_of(const Largest& list) {
+std::vector<std::string> columns_of(const LargestOnes& list) {
     std::vector<std::string> names;
-    for (const Largest::Entry& entry : list.entries) {
-        for (const Largest::Field& field : entry.fields) {
+    for (const LargestOnes::Entry& entry : list.entries) {
+        for (const LargestOnes::Field& field : entry.fields) {
             bool is_new = std::ranges::find(names, field.name) == names.end();
             if (is_new && is_column(list, field.name)) names.push_back(field.name);
         }
@@ -81,10 +81,10 @@ std::vector<std::string> columns_of(const Largest& list) {
     return names;
 }
 
-Line line_of(const Largest::Entry& entry, const std::vector<std::string>& columns) {
+Line line_of(const LargestOnes::Entry& entry, const std::vector<std::string>& columns) {
     Line line{cell_of(entry.value)};
     for (const std::string& name : columns) {
-        auto field = std::ranges::find(entry.fields, name, &Largest::Field::name);
+        auto field = std::ranges::find(entry.fields, name, &LargestOnes::Field::name);
         line.push_back(field == entry.fields.end() ? Cell{} : cell_of(*field));
     }
     double seconds = static_cast<double>(entry.time_ns) / 1e9;
@@ -94,14 +94,14 @@ Line line_of(const Largest::Entry& entry, const std::vector<std::string>& column
 }
 
 // The heads of columns of numbers stand on the right, too.
-std::vector<Line> table_of(const Largest& list) {
+std::vector<Line> table_of(const LargestOnes& list) {
     const std::vector<std::string> columns = columns_of(list);
     std::vector<Line> lines(1);
     lines[0].push_back({list.by, true});
     for (const std::string& name : columns) lines[0].push_back({name, true});
     lines[0].push_back({"at", true});
     lines[0].push_back({"thread", false});
-    for (const Largest::Entry& entry : list.entries) lines.push_back(line_of(entry, columns));
+    for (const LargestOnes::Entry& entry : list.entries) lines.push_back(line_of(entry, columns));
     for (size_t i = 0; i < lines[0].size(); ++i) {
         lines[0][i].is_number = std::any_of(lines.begin() + 1, lines.end(),
                                             [i](const Line& line) { return line[i].is_number; });
@@ -130,8 +130,8 @@ void add_stack(Rows& rows, const std::string& name, const std::vector<std::strin
     rows.wrapped(8, words);
 }
 
-void add_stacks(Rows& rows, const Largest::Entry& entry) {
-    for (const Largest::Field& field : entry.fields) {
+void add_stacks(Rows& rows, const LargestOnes::Entry& entry) {
+    for (const LargestOnes::Field& field : entry.fields) {
         if (is_stack(field)) add_stack(rows, field.name, functions_in(field.json));
     }
     std::vector<std::string> functions;
@@ -145,7 +145,7 @@ void add_stacks(Rows& rows, const Largest::Entry& entry) {
 //         gap  io  until            at  thread
 //     30.1 ms   0  relu        0.031 s  python3 70
 //         off_in: libc.so.6:nanosleep < app:idle
-void add_largest(Rows& rows, const Largest& list) {
+void add_largest(Rows& rows, const LargestOnes& list) {
     rows.add(2, list.title, {grouped(list.calls), ""}, lost_text(list.lost));
     if (list.entries.empty()) return;
     const std::vector<Line> table = table_of(list);

@@ -57,7 +57,7 @@ std::string layer_text(const TraceEnd& end, const Layer& layer, const FunctionsB
                        size_t width) {
     Rows rows(width);
     add_metrics(rows, end.metrics, layer.rules);
-    for (const Largest& list : end.metrics.largest) {
+    for (const LargestOnes& list : end.metrics.largest) {
         bool is_here = std::ranges::find(layer.rules, list.rule) != layer.rules.end();
         if (is_here) add_largest(rows, list);
     }
@@ -203,7 +203,7 @@ Layer rest_of(const MetricSnapshot& metrics, const std::vector<Layer>& layers) {
     for (const Stat& stat : metrics.stats) add(stat.rule);
     for (const Hist& hist : metrics.hists) add(hist.rule);
     for (const Gauge& gauge : metrics.gauges) add(gauge.rule);
-    for (const Largest& list : metrics.largest) add(list.rule);
+    for (const LargestOnes& list : metrics.largest) add(list.rule);
     return rest;
 }
 

@@ -40,7 +40,7 @@ void add_hist(Rows& rows, const std::vector<const Hist*>& groups, const std::str
 // At most so large are this share of the values, as far as their buckets tell.
 uint64_t bound_of(const Hist& hist, double share);
 // The largest of one list, as a table.
-void add_largest(Rows& rows, const Largest& list);
+void add_largest(Rows& rows, const LargestOnes& list);
 // Where what gauges of one name still hold came from, the most first.
 void add_held(Rows& rows, const std::vector<const Gauge*>& gauges);
 

@@ -44,10 +44,10 @@ LiveText::LiveText(const plan::Plan& plan, LiveFilter filter, uint64_t epoch_ns)
 void LiveText::changed(const plan::Plan& plan) {
     plan_ = &plan;
     names_.clear();
-    for (const event::Clause& clause : event::clauses(plan)) names_.push_back(names_of(clause));
+    for (const event::EmitClause& clause : event::clauses(plan)) names_.push_back(names_of(clause));
 }
 
-LiveText::Names LiveText::names_of(const event::Clause& clause) const {
+LiveText::Names LiveText::names_of(const event::EmitClause& clause) const {
     Names names;
     std::string type;
     if (const auto* span = std::get_if<plan::SpanEmit>(&clause.emit->what)) {

@@ -44,7 +44,7 @@ private:
         std::string thread, what, values;
         bool has_line = false;
     };
-    Names names_of(const event::Clause& clause) const;
+    Names names_of(const event::EmitClause& clause) const;
     std::string line(const Open& call, std::string_view took) const;
 
     LiveFilter filter_;

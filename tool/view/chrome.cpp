@@ -16,9 +16,9 @@ namespace {
 
 using sink::Buffer;
 
-class Chrome : public Writer {
+class Chrome : public ViewWriter {
 public:
-    Chrome(sink::OutputFile file, const Origin& origin)
+    Chrome(sink::OutputFile file, const TraceOrigin& origin)
         : output_(std::move(file)), origin_(origin) {
         // With "ns" chrome://tracing warns that the times are coarse (Catapult's model.html).
         text_.append("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
@@ -54,7 +54,7 @@ private:
 
     Output output_;
     Buffer& text_ = output_.text();
-    Origin origin_;
+    TraceOrigin origin_;
     Counters counters_;
     Flows flows_;
     bool has_entry_ = false, has_argument_ = false;
@@ -250,10 +250,10 @@ Result<void> Chrome::finish(const Ending& ending) {
 
 }  // namespace
 
-Opened open_chrome(const std::string& path, const Origin& origin) {
+Opened open_chrome(const std::string& path, const TraceOrigin& origin) {
     Result<sink::OutputFile> file = sink::OutputFile::open(path);
     if (!file) return file.error();
-    return std::unique_ptr<Writer>(std::make_unique<Chrome>(std::move(*file), origin));
+    return std::unique_ptr<ViewWriter>(std::make_unique<Chrome>(std::move(*file), origin));
 }
 
 }  // namespace mlbcc::view

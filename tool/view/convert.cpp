@@ -8,8 +8,8 @@ namespace {
 
 using saved::Json;
 
-Origin origin_of(const Json& meta) {
-    Origin origin;
+TraceOrigin origin_of(const Json& meta) {
+    TraceOrigin origin;
     origin.tool = saved::text_of(meta, "tool");
     origin.start = saved::text_of(meta, "start");
     origin.command = saved::texts_of(meta, "command");
@@ -23,7 +23,7 @@ Origin origin_of(const Json& meta) {
 // The lines of a trace to a writer.
 class Converter {
 public:
-    explicit Converter(Writer& writer) : writer_(writer) {}
+    explicit Converter(ViewWriter& writer) : writer_(writer) {}
 
     // False when nothing more can be written.
     bool take(const Json& line) {
@@ -56,7 +56,7 @@ public:
     }
 
 private:
-    Writer& writer_;
+    ViewWriter& writer_;
     EventReader reader_;
     Spans spans_{[this](const Slice& slice) { writer_.slice(slice); }};
     Ending ending_;
@@ -70,7 +70,7 @@ bool is_counter(const DrawnEvent& record) {
 }
 
 Result<saved::ReadLines> convert(saved::TraceFile& trace, const OpenWriter& open) {
-    std::unique_ptr<Writer> writer;
+    std::unique_ptr<ViewWriter> writer;
     std::optional<Converter> converter;
     std::optional<Error> failure;
     Result<saved::ReadLines> read = trace.each_line([&](const Json& line) {
@@ -89,7 +89,7 @@ Result<saved::ReadLines> convert(saved::TraceFile& trace, const OpenWriter& open
     return read;
 }
 
-Result<saved::ReadLines> convert(saved::TraceFile& trace, Writer& writer) {
+Result<saved::ReadLines> convert(saved::TraceFile& trace, ViewWriter& writer) {
     Converter converter(writer);
     Result<saved::ReadLines> read =
         trace.each_line([&](const Json& line) { return converter.take(line); });

@@ -12,7 +12,7 @@ constexpr std::string_view kColumns =
     "kind,start_s,duration_us,pid,tid,comm,cpu,type,name,function,symbol,returned,args,stack,"
     "incomplete,event_id\r\n";
 
-class Csv : public Writer {
+class Csv : public ViewWriter {
 public:
     explicit Csv(sink::OutputFile file) : output_(std::move(file)) { text_.append(kColumns); }
 
@@ -156,7 +156,7 @@ void Csv::lost(const saved::LostEvents& lost) {
 Opened open_csv(const std::string& path) {
     Result<sink::OutputFile> file = sink::OutputFile::open(path);
     if (!file) return file.error();
-    return std::unique_ptr<Writer>(std::make_unique<Csv>(std::move(*file)));
+    return std::unique_ptr<ViewWriter>(std::make_unique<Csv>(std::move(*file)));
 }
 
 }  // namespace mlbcc::view

@@ -49,9 +49,9 @@ const std::string_view kLibrary = MLBCC_PART(uplot_js);
 
 constexpr size_t kStackBytes = 16 << 20;
 
-class Html : public Writer {
+class Html : public ViewWriter {
 public:
-    Html(sink::OutputFile file, const Origin& origin, Reports reports)
+    Html(sink::OutputFile file, const TraceOrigin& origin, Reports reports)
         : output_(std::move(file)), origin_(origin), reports_(std::move(reports)) {}
 
     void slice(const Slice& slice) override;
@@ -72,7 +72,7 @@ private:
     Output output_;
     sink::Buffer& text_ = output_.text();
     sink::Buffer json_{64 << 10};
-    Origin origin_;
+    TraceOrigin origin_;
     Reports reports_;
     CallTable table_;
     Marks marks_;
@@ -221,10 +221,10 @@ Result<void> Html::finish(const Ending& ending) {
 
 }  // namespace
 
-Opened open_html(const std::string& path, const Origin& origin, Reports reports) {
+Opened open_html(const std::string& path, const TraceOrigin& origin, Reports reports) {
     Result<sink::OutputFile> file = sink::OutputFile::open(path);
     if (!file) return file.error();
-    return std::unique_ptr<Writer>(
+    return std::unique_ptr<ViewWriter>(
         std::make_unique<Html>(std::move(*file), origin, std::move(reports)));
 }
 

@@ -66,7 +66,7 @@ struct TextHash : std::hash<std::string_view> {
 };
 
 // Names to the numbers that stand for them.
-class Names {
+class NameIds {
 public:
     // Calls `add` with the number where the piece has not said what it stands for.
     template <class Add> uint64_t id_of(std::string_view name, uint64_t piece, Add&& add) {

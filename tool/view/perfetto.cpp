@@ -29,7 +29,7 @@ constexpr uint64_t kLosses = uint64_t{1} << 60;
 
 constexpr size_t kLongestInterned = 128;  // bytes of a value
 
-class Perfetto : public Writer {
+class Perfetto : public ViewWriter {
 public:
     Perfetto(sink::OutputFile file, std::optional<uint64_t> max_size)
         : packets_(std::move(file), max_size) {}
@@ -61,7 +61,7 @@ private:
     Packets packets_;
     Counters counters_;
     Flows flows_;
-    Names categories_, names_, argument_names_, values_;
+    NameIds categories_, names_, argument_names_, values_;
     // What tracks were called last, and in which piece of the file.
     Tracks threads_, processes_, counter_tracks_;
     std::unordered_map<std::string, uint64_t> counter_ids_;
@@ -270,7 +270,7 @@ Result<void> Perfetto::finish(const Ending&) {
 Opened open_perfetto(const std::string& path, std::optional<uint64_t> max_size) {
     Result<sink::OutputFile> file = sink::OutputFile::open(path);
     if (!file) return file.error();
-    return std::unique_ptr<Writer>(std::make_unique<Perfetto>(std::move(*file), max_size));
+    return std::unique_ptr<ViewWriter>(std::make_unique<Perfetto>(std::move(*file), max_size));
 }
 
 }  // namespace mlbcc::view

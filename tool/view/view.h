@@ -24,15 +24,15 @@ struct Ending {  // what is known when all has been given
     std::string summary;       // its line, JSON; "" where there is none
 };
 
-struct Origin {  // the `meta` line
+struct TraceOrigin {  // the `meta` line
     std::string tool, start, kernel, arch;
     std::vector<std::string> command;
 };
 
 // Writes what it is given in one form.
-class Writer {
+class ViewWriter {
 public:
-    virtual ~Writer() = default;
+    virtual ~ViewWriter() = default;
     virtual void slice(const Slice&) = 0;         // a call, when it is over
     virtual void instant(const DrawnEvent&) = 0;  // also one whose type is `counter`
     virtual void lost(const saved::LostEvents&) = 0;
@@ -41,8 +41,8 @@ public:
 };
 
 // Created at once; "-" is standard output. Errors: cannot create.
-using Opened = Result<std::unique_ptr<Writer>>;
-Opened open_chrome(const std::string& path, const Origin& origin);
+using Opened = Result<std::unique_ptr<ViewWriter>>;
+Opened open_chrome(const std::string& path, const TraceOrigin& origin);
 // With `max_size` only the latest of that many bytes, 64 KiB at least, and a mark where it begins;
 // it is held in memory until the end.
 
@@ -53,7 +53,7 @@ struct Reports {
     std::string profile, requests;
 };
 // What is drawn is held in memory until the end.
-Opened open_html(const std::string& path, const Origin& origin, Reports reports);
+Opened open_html(const std::string& path, const TraceOrigin& origin, Reports reports);
 
 // Which calls a report is of.
 struct CallSelection {
@@ -78,7 +78,7 @@ private:
 };
 
 // Of calls and instants: how many of each name, how long they took, and the longest ones.
-class CallReport : public Writer {
+class CallReport : public ViewWriter {
 public:
     virtual bool is_empty() const = 0;
     virtual std::string text() const = 0;
@@ -91,7 +91,7 @@ struct TimelineLook {
     size_t width = 100;  // characters
     bool colors = false, ascii = false;
 };
-class Timeline : public Writer {
+class Timeline : public ViewWriter {
 public:
     virtual bool is_empty() const = 0;
     virtual std::string text(const TimelineLook& look) = 0;
@@ -106,9 +106,9 @@ bool is_counter(const DrawnEvent& record);
 
 // Gives all that is in the trace to the writer that `open` makes, and finishes it. Returns what was
 // left out of the trace. Errors: of both files.
-using OpenWriter = std::function<Opened(const Origin&)>;
+using OpenWriter = std::function<Opened(const TraceOrigin&)>;
 Result<saved::ReadLines> convert(saved::TraceFile& trace, const OpenWriter& open);
 // The same to a writer that is there.
-Result<saved::ReadLines> convert(saved::TraceFile& trace, Writer& writer);
+Result<saved::ReadLines> convert(saved::TraceFile& trace, ViewWriter& writer);
 
 }  // namespace mlbcc::view

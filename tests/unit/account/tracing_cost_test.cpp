@@ -23,8 +23,8 @@ protected:
         ids.push_back(id);
     }
     // Hits and calls let go, of the probes in their order; the plan may move them until then.
-    sink::TracingCost cost(const std::vector<codegen::Work>& work, std::optional<uint64_t> cpu_ns,
-                           bool session = true) {
+    sink::TracingCost cost(const std::vector<codegen::ProbeWork>& work,
+                           std::optional<uint64_t> cpu_ns, bool session = true) {
         std::vector<WorkOf> all;
         for (size_t i = 0; i < work.size(); ++i)
             all.push_back({&t.plan.probes[static_cast<uint32_t>(ids[i])], work[i], session});

@@ -11,7 +11,7 @@ namespace {
 
 TEST(Abilities, AgreeWithTheFeaturesThatTheTracerFinds) {
     const Abilities found = try_abilities();
-    KernelTypes types;
+    TypePlaces types;
     EXPECT_FALSE(find_features(types).session);  // without its functions
     types.session_cookie = types.session_is_return = 1;
     const Features features = find_features(types);

@@ -107,7 +107,7 @@ TEST(Generate, TheSettingsFollowTheOptions) {
     EXPECT_EQ(count_of(source(rules), "#define MLBCC_EVERYONE 0\n"), 1u);
     EXPECT_EQ(count_of(source(rules, {.everyone = true}), "#define MLBCC_EVERYONE 1\n"), 1u);
     EXPECT_EQ(count_of(source(rules), "#define MLBCC_NAMESPACE 0\n"), 1u);
-    std::string in_namespace = source(rules, {.namespace_ = codegen::PidNamespace{4, 4026531836}});
+    std::string in_namespace = source(rules, {.namespace_ = codegen::NamespaceId{4, 4026531836}});
     EXPECT_EQ(count_of(in_namespace, "#define MLBCC_NAMESPACE 1\n"
                                      "#define MLBCC_NAMESPACE_DEVICE 4ULL\n"
                                      "#define MLBCC_NAMESPACE_INODE 4026531836ULL\n"),

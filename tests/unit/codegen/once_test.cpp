@@ -53,7 +53,7 @@ TEST(Once, RulesThatShareARecordHaveAnAccountTogether) {
         three += fmt::format("on cuda:cuMemAlloc {{ event {}(bytesize) }}\n", event);
     const Planned planned(three + "on cuda:cuMemFree { event d(dptr) }\n");
     const plan::Plan& plan = planned.plan();
-    const std::vector<codegen::RuleSet> sets = codegen::rule_sets(plan);
+    const std::vector<codegen::AccountedRules> sets = codegen::rule_sets(plan);
     ASSERT_EQ(sets.size(), 1u);
     EXPECT_EQ(sets[0].rules.size(), 3u);
     EXPECT_EQ(sets[0].account, plan.rules.size() + 2);

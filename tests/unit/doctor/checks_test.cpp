@@ -13,8 +13,8 @@ namespace {
 constexpr uint64_t kAll = ~uint64_t{0};
 
 // A machine where everything works, and rules on functions of a library.
-Findings good_machine() {
-    Findings found;
+Facts good_machine() {
+    Facts found;
     found.release = "6.18.1";
     found.architecture = "x86_64";
     found.rights.capabilities = Capabilities(kAll);
@@ -40,7 +40,7 @@ Findings good_machine() {
 }
 
 // "STATE ID: FOUND | WHY | REPAIR" of all rows that are not ok.
-std::vector<std::string> remarks(const Findings& found) {
+std::vector<std::string> remarks(const Facts& found) {
     std::vector<std::string> lines;
     for (const Row& row : judge(found)) {
         const Verdict& v = row.verdict;
@@ -53,7 +53,7 @@ std::vector<std::string> remarks(const Findings& found) {
 
 using Lines = std::vector<std::string>;
 
-void refuse_bpf(Findings& found, int code) {
+void refuse_bpf(Facts& found, int code) {
     const bpf::Attempt no{false, code};
     found.abilities = {no, no, no, no, no, no, no, no, no, no, no, no, {true, 0}};
     found.abilities.perf_events = {true, 0};
@@ -67,13 +67,13 @@ const Row& row(const std::vector<Row>& rows, std::string_view id) {
 }
 
 TEST(Doctor, FindsNothingOnAGoodMachine) {
-    const Findings found = good_machine();
+    const Facts found = good_machine();
     EXPECT_EQ(remarks(found), Lines{});
     EXPECT_TRUE(would_work(judge(found)));
 }
 
 TEST(Doctor, AKernelNewerThanAnyThatWasTriedIsANote) {
-    Findings found = good_machine();
+    Facts found = good_machine();
     found.release = "7.3.9";
     EXPECT_EQ(remarks(found), Lines{});
     found.release = "8.1.0-rc2";
@@ -84,7 +84,7 @@ TEST(Doctor, AKernelNewerThanAnyThatWasTriedIsANote) {
 }
 
 TEST(Doctor, SaysHowTheKernelPreempts) {
-    Findings found = good_machine();
+    Facts found = good_machine();
     const auto said = [&] { return row(judge(found), "preemption").verdict.found; };
     found.preemption = {false, "none"};
     EXPECT_EQ(said(), "none");
@@ -104,7 +104,7 @@ TEST(Doctor, SaysHowTheKernelPreempts) {
 }
 
 TEST(Doctor, NamesTheMissingRights) {
-    Findings found = good_machine();
+    Facts found = good_machine();
     refuse_bpf(found, EPERM);
     found.rights.capabilities = {};
     found.rights.user = 1000;
@@ -121,7 +121,7 @@ TEST(Doctor, NamesTheMissingRights) {
 
 TEST(Doctor, SaysRepairsInTheWordsOfTheContainer) {
     using Kind = process::ContainerKind;
-    Findings found = good_machine();
+    Facts found = good_machine();
     found.rights.capabilities = {};
     const std::pair<Kind, const char*> repairs[] = {
         {Kind::none, "give the process CAP_BPF and CAP_PERFMON"},
@@ -135,7 +135,7 @@ TEST(Doctor, SaysRepairsInTheWordsOfTheContainer) {
 }
 
 TEST(Doctor, NamesTheSeccompFilter) {
-    Findings found = good_machine();
+    Facts found = good_machine();
     found.container = process::ContainerKind::docker;
     found.rights.has_seccomp_filter = true;
     EXPECT_EQ(row(judge(found), "seccomp").verdict.found, "a filter that lets bpf(2) pass");
@@ -152,7 +152,7 @@ TEST(Doctor, NamesTheSeccompFilter) {
 }
 
 TEST(Doctor, TellsOtherRefusalsApart) {
-    Findings found = good_machine();
+    Facts found = good_machine();
     refuse_bpf(found, ENOSYS);
     EXPECT_EQ(row(judge(found), "bpf").verdict.repair, "boot a kernel with CONFIG_BPF_SYSCALL");
     refuse_bpf(found, EPERM);
@@ -166,7 +166,7 @@ TEST(Doctor, TellsOtherRefusalsApart) {
 }
 
 TEST(Doctor, ALockDownIsAFaultWhereItBites) {
-    Findings found = good_machine();
+    Facts found = good_machine();
     found.settings.lockdown = process::Lockdown::confidentiality;
     EXPECT_EQ(row(judge(found), "lockdown").verdict.state, State::note);
     found.abilities.kernel_memory = {false, EPERM};
@@ -177,7 +177,7 @@ TEST(Doctor, ALockDownIsAFaultWhereItBites) {
 }
 
 TEST(Doctor, TracefsMattersToRulesThatNeedIt) {
-    Findings found = good_machine();
+    Facts found = good_machine();
     found.tracefs = {"", EPERM};
     found.tracefs_readable = false;
     EXPECT_EQ(row(judge(found), "tracefs").verdict.state, State::ok);
@@ -194,7 +194,7 @@ TEST(Doctor, TracefsMattersToRulesThatNeedIt) {
 }
 
 TEST(Doctor, BtfMattersWhereRulesFailWithoutIt) {
-    Findings found = good_machine();
+    Facts found = good_machine();
     found.btf = Error{"there is no /sys/kernel/btf/vmlinux"};
     EXPECT_EQ(row(judge(found), "btf").verdict.state, State::note);
     EXPECT_EQ(row(judge(found), "uprobe_session").verdict.found, "works, but is not used");
@@ -206,7 +206,7 @@ TEST(Doctor, BtfMattersWhereRulesFailWithoutIt) {
 }
 
 TEST(Doctor, SaysWhatEndsWithoutReturnProbesCost) {
-    Findings found = good_machine();
+    Facts found = good_machine();
     EXPECT_EQ(row(judge(found), "ret").verdict.found, "done by the probes' programs");
     found.abilities.registers = {false, EACCES};
     EXPECT_EQ(row(judge(found), "ret").verdict.found,
@@ -217,7 +217,7 @@ TEST(Doctor, SaysWhatEndsWithoutReturnProbesCost) {
 }
 
 TEST(Doctor, KprobesMatterToRulesOnTheKernel) {
-    Findings found = good_machine();
+    Facts found = good_machine();
     found.abilities.kprobe = found.abilities.kprobe_multi = {false, ENOENT};
     EXPECT_EQ(remarks(found), Lines{});
     found.rules.kernel_functions = true;
@@ -230,7 +230,7 @@ TEST(Doctor, KprobesMatterToRulesOnTheKernel) {
 }
 
 TEST(Doctor, UprobesByPerfEventsAskForMoreRights) {
-    Findings found = good_machine();
+    Facts found = good_machine();
     found.abilities.uprobe = {false, EACCES};
     EXPECT_EQ(remarks(found), Lines{});
     found.abilities.uprobe_multi = found.abilities.uprobe_session = {false, EINVAL};
@@ -241,7 +241,7 @@ TEST(Doctor, UprobesByPerfEventsAskForMoreRights) {
 }
 
 TEST(Doctor, ALibraryThatIsNeeded) {
-    Findings found = good_machine();
+    Facts found = good_machine();
     found.container = process::ContainerKind::docker;
     found.libraries[0].files.clear();
     found.rules.works = false;
@@ -259,7 +259,7 @@ TEST(Doctor, ALibraryThatIsNeeded) {
 }
 
 TEST(Doctor, ProcessesOutsideOfThePidNamespace) {
-    Findings found = good_machine();
+    Facts found = good_machine();
     found.container = process::ContainerKind::docker;
     found.initial_pid_namespace = false;
     found.processes = {{70, {}}, {4711, Error{"there is no process 4711"}}};
@@ -272,7 +272,7 @@ TEST(Doctor, ProcessesOutsideOfThePidNamespace) {
 }
 
 TEST(Doctor, GpusThatAContainerWasNotGiven) {
-    Findings found = good_machine();
+    Facts found = good_machine();
     EXPECT_EQ(row(judge(found), "nvidia").verdict.found, "not loaded");
     found.gpu = {true, "535.261.03", {}};
     found.container = process::ContainerKind::docker;
@@ -284,7 +284,7 @@ TEST(Doctor, GpusThatAContainerWasNotGiven) {
 }
 
 TEST(Doctor, FoldersForTheTrace) {
-    Findings found = good_machine();
+    Facts found = good_machine();
     found.folders = {{"output", files::DiskSpace{"/ro", 1 << 20, false}, true},
                      {"temporary files", files::DiskSpace{"/tmp", 0, true}, false}};
     EXPECT_EQ(remarks(found), (Lines{"fault disk: 1 MiB free in /ro | this user may not write "
@@ -294,7 +294,7 @@ TEST(Doctor, FoldersForTheTrace) {
 }
 
 TEST(Doctor, ProbesThatMissCalls) {
-    Findings found = good_machine();
+    Facts found = good_machine();
     found.cost = bpf::EventCost{700.4, 3, 9000, 8990};
     EXPECT_EQ(remarks(found),
               (Lines{"fault event_cost: 700 ns for a probe and its record, in 8990 of them | only "
@@ -302,7 +302,7 @@ TEST(Doctor, ProbesThatMissCalls) {
 }
 
 TEST(Doctor, AHelperThatDoesNotStart) {
-    Findings found = good_machine();
+    Facts found = good_machine();
     found.compiler = Error{"the compiler helper ended unexpectedly (exit status 127)", 0,
                            "a library that it needs is missing: libbcc, libclang or LLVM"};
     EXPECT_EQ(
@@ -312,7 +312,7 @@ TEST(Doctor, AHelperThatDoesNotStart) {
 }
 
 TEST(Doctor, Settings) {
-    Findings found = good_machine();
+    Facts found = good_machine();
     found.release = "5.10.0-30-amd64";
     found.settings.kptr_restrict = 2;
     EXPECT_EQ(remarks(found),
@@ -323,7 +323,7 @@ TEST(Doctor, Settings) {
 }
 
 TEST(DoctorText, HasColoursOnlyIfAsked) {
-    Findings found = good_machine();
+    Facts found = good_machine();
     found.libraries.clear();
     found.rules.works = false;
     found.rules.error = Error{"because", 0, "do this"};
@@ -345,7 +345,7 @@ TEST(DoctorText, HasColoursOnlyIfAsked) {
 }
 
 TEST(DoctorText, AsJson) {
-    Findings found = good_machine();
+    Facts found = good_machine();
     std::vector<Row> rows{{"bpf", "bpf(2)", {State::fault, "refused", "a \"why\"", "a repair"}}};
     const std::string expected = R"json({
  "schema": 1,

@@ -282,7 +282,7 @@ TEST_F(Pipelines, GaugesFollowTheEndsOfCalls) {
 
 TEST_F(Pipelines, TimesFunctions) {
     run({begin(10), end(10, 40), begin(50), end(50, 60), whole(100, 105)});
-    std::vector<FunctionTime> times = pipeline->function_times();
+    std::vector<ProbeTime> times = pipeline->function_times();
     ASSERT_EQ(times.size(), 2u);
     EXPECT_EQ(times[0].probe->function, "cuInit");
     EXPECT_EQ(times[0].calls, 2u);

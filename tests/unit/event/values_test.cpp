@@ -26,7 +26,7 @@ protected:
     static plan::ValueType type(Kind kind, uint8_t size) { return {kind, size}; }
     TestPlan t;
     plan::ProbePlan probe;
-    plan::Field field;
+    plan::RecordSlot field;
     CxxNames names;
     std::vector<std::byte> bytes;
 };
@@ -99,7 +99,7 @@ protected:
         t.probe("cuInit");
         t.probe("cuLaunchKernel", "cuLaunchKernel_ptsz");
     }
-    std::string key(const plan::Field& field, std::vector<std::byte> bytes) {
+    std::string key(const plan::RecordSlot& field, std::vector<std::byte> bytes) {
         Tables tables(t.plan);
         Gauges gauges(t.plan);
         return value_text(Decoder(t.plan, tables, gauges).key_value(field, bytes));

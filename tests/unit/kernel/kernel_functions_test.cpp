@@ -55,7 +55,7 @@ public:
         const auto functions = KernelFunctions::read(files());
         if (!functions) return functions.error().message() + " / " + functions.error().help;
         std::string text;
-        for (const KernelFunction& one : functions->find(pattern)) {
+        for (const LiveFunction& one : functions->find(pattern)) {
             text += one.symbol;
             if (one.name != one.symbol) text += fmt::format(" ({})", one.name);
             if (!one.module.empty()) text += fmt::format(" [{}]", one.module);

@@ -74,7 +74,7 @@ TEST(KernelSymbols, OfThisKernelAreWhereKallsymsSays) {
     if (!symbols) GTEST_SKIP() << symbols.error().message();
     size_t found = 0;
     for (size_t i = 0; i < kallsyms->symbols.size(); i += 97) {
-        const KernelName symbol = kallsyms->symbols[i];
+        const KallsymsName symbol = kallsyms->symbols[i];
         const auto at = symbols->find(symbol.address);
         if (!at) continue;
         EXPECT_EQ(at->offset, 0u) << symbol.name;

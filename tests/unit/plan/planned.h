@@ -64,7 +64,7 @@ public:
         if (!record) return "no record";
         std::string out;
         for (size_t i = 0; i < record->layout.fields.size(); ++i) {
-            const plan::Field& field = record->layout.fields[i];
+            const plan::RecordSlot& field = record->layout.fields[i];
             std::string value = record->ret_field == i ? "ret" : field.placed ? "header" : "?";
             for (const plan::Capture& one : record->captures) {
                 if (one.field == i) value = tree(*one.value);

@@ -224,7 +224,7 @@ TEST(Planner, FieldsAreAlignedAndDoNotOverlap) {
     EXPECT_EQ(layout.fields.at(0).offset, end + 8) << "the second register";
     EXPECT_EQ(layout.fields.at(3).offset, offsetof(plan::RecordHeader, comm));
     end += 8 * plan::argument_registers(plan::Arch::x86_64);
-    for (const plan::Field& field : layout.fields) {
+    for (const plan::RecordSlot& field : layout.fields) {
         if (field.placed) continue;
         EXPECT_EQ(field.offset, end);
         EXPECT_EQ(field.offset % 8, 0u);

@@ -117,9 +117,9 @@ TEST(SumHistories, add_up_whatever_the_cuts) {
     }
     std::vector<phases::TimeRange> stretches;
     for (uint64_t at = 3; at < 900; at += 37) stretches.push_back({at, at + 37});
-    CallReport whole = call_report(history.whole(), CallsOf::system);
+    CallTotals whole = call_report(history.whole(), CallsOf::system);
     OffCpuReport waits = off_cpu_report(history.whole());
-    CallReport calls;
+    CallTotals calls;
     Reasons reasons;
     uint64_t lived = 0;
     for (const TimedSums& one : history.shared(stretches, lives())) {

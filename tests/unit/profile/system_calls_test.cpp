@@ -22,7 +22,7 @@ TEST(SystemCalls, labels_are_categories) {
                      stat("read from file", {{"inode", "5"}}, 1, 1),
                      stat("gpu calls", function("\"cuInit\""), 50, 1),
                      stat("CUDA calls", {}, 1, 1)};
-    CallReport report = call_report(metrics, CallsOf::system);
+    CallTotals report = call_report(metrics, CallsOf::system);
     EXPECT_EQ(report.calls, 12u);
     EXPECT_EQ(report.time_ns, 1620u);
     EXPECT_EQ(report.errors, 2u);

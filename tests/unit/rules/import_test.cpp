@@ -147,7 +147,7 @@ TEST(Import, WithoutQuotes) {
 
 TEST(File, Missing) {
     Parsed parsed;
-    LoadFile load = [](std::string_view, std::string_view) -> Result<Loaded> {
+    LoadFile load = [](std::string_view, std::string_view) -> Result<LoadedFile> {
         return Error{"no rules `cuda` in /usr/share/mlbcc/rules", 0, "give a path"};
     };
     parse("cuda", load, parsed.rules, parsed.diagnostics);

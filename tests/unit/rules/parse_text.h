@@ -11,14 +11,14 @@ namespace mlbcc::rules {
 using Files = std::map<std::string, std::string>;
 
 inline LoadFile from(const Files& files) {
-    return [&files](std::string_view name, std::string_view directory) -> Result<Loaded> {
+    return [&files](std::string_view name, std::string_view directory) -> Result<LoadedFile> {
         std::string path = directory.empty() ? std::string(name)
                                              : std::string(directory) + "/" + std::string(name);
         auto file = files.find(path);
         if (file == files.end()) return Error{"cannot open " + path, ENOENT};
         size_t slash = path.rfind('/');
-        return Loaded{path, path, slash == std::string::npos ? "" : path.substr(0, slash),
-                      file->second};
+        return LoadedFile{path, path, slash == std::string::npos ? "" : path.substr(0, slash),
+                          file->second};
     };
 }
 

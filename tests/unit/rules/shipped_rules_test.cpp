@@ -9,11 +9,11 @@
 namespace mlbcc::rules {
 namespace {
 
-Result<Loaded> load(std::string_view name, std::string_view directory) {
+Result<LoadedFile> load(std::string_view name, std::string_view directory) {
     std::filesystem::path path = std::filesystem::path(directory) / name;
     auto text = read_file(path, kMaxRuleFile);
     if (!text) return text.error();
-    return Loaded{path, path, path.parent_path(), std::move(*text)};
+    return LoadedFile{path, path, path.parent_path(), std::move(*text)};
 }
 
 TEST(ShippedRules, AreRight) {

@@ -41,7 +41,7 @@ TEST(EventFields, of_a_line) {
 TEST(EventFields, of_an_event) {
     TestPlan plan;
     plan.event(plan.probe("openat"), End::ret, "file", "open");
-    std::vector<event::Clause> clauses = event::clauses(plan.plan);
+    std::vector<event::EmitClause> clauses = event::clauses(plan.plan);
     ASSERT_EQ(clauses.size(), 1u);
     event::Event event;
     event.probe = clauses[0].probe;

@@ -111,7 +111,7 @@ sink::TraceEnd full_end() {
                            7},
                           {"a:9", "level", {}, 70, -5, -1, {}, 0},
                           {"a:9", "level", {}, 71, 5, 9, {}, 0}};
-    sink::Largest::Entry entry{5'000'000, 70, 71, "worker \xff"};
+    sink::LargestOnes::Entry entry{5'000'000, 70, 71, "worker \xff"};
     entry.value = {"gap", "30123000", kTime};
     entry.fields = {{"io", "-2000", kTime},
                     {"until", "\"relu \\u00ff\"", {}},

@@ -9,7 +9,7 @@ namespace {
 
 const Capabilities kRoot((uint64_t{1} << 41) - 1);
 
-std::string kept(const Work& work, Capabilities own) {
+std::string kept(const WorkToCome& work, Capabilities own) {
     return process::names(rights_to_keep(work, own).capabilities);
 }
 

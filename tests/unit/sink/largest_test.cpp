@@ -11,25 +11,25 @@ namespace {
 using namespace mlbcc::test;
 constexpr auto kTime = rules::Unit::nanoseconds;
 
-Largest::Entry entry(uint64_t time_ns, uint32_t tid, std::string value) {
-    Largest::Entry out{time_ns, 70, tid, "python3"};
+LargestOnes::Entry entry(uint64_t time_ns, uint32_t tid, std::string value) {
+    LargestOnes::Entry out{time_ns, 70, tid, "python3"};
     out.value = {"gap", std::move(value), kTime};
     return out;
 }
 
-Largest sample() {
-    Largest list{"a.rules:5", "Longest gaps", "gap", kTime, 41, {}};
-    Largest::Entry& first = list.entries.emplace_back(entry(31'000'000, 70, "30123000"));
+LargestOnes sample() {
+    LargestOnes list{"a.rules:5", "Longest gaps", "gap", kTime, 41, {}};
+    LargestOnes::Entry& first = list.entries.emplace_back(entry(31'000'000, 70, "30123000"));
     first.fields = {{"io", "0", kTime},
                     {"until", "\"relu\"", {}},
                     {"off_in", R"(["libc.so.6:nanosleep+0x12","app:idle(a, \"b\")+0x5"])", {}}};
-    Largest::Entry& second = list.entries.emplace_back(entry(1'250'000'000, 71, "2000000"));
+    LargestOnes::Entry& second = list.entries.emplace_back(entry(1'250'000'000, 71, "2000000"));
     second.fields = {{"io", "1999000", kTime}, {"until", "null", {}}, {"off_in", "\"\"", {}}};
     second.stack = {"app:launch+0x1", "app:main+0x2"};
     return list;
 }
 
-std::string table(const Largest& list, size_t width = 100) {
+std::string table(const LargestOnes& list, size_t width = 100) {
     Rows rows(width);
     add_largest(rows, list);
     return "\n" + rows.text();
@@ -47,7 +47,7 @@ TEST(LargestTable, HasAlignedColumnsWithUnits) {
 }
 
 TEST(LargestTable, BreaksStacks) {
-    Largest list = sample();
+    LargestOnes list = sample();
     list.entries.pop_back();
     EXPECT_EQ(table(list, 40), R"(
   Longest gaps  41
@@ -104,7 +104,7 @@ TEST(LargestCounts, AreThePipelines) {
     TraceEnd end;
     add_counts(end, pipeline, t.plan, 100);
     ASSERT_EQ(end.metrics.largest.size(), 1u);
-    const Largest& list = end.metrics.largest[0];
+    const LargestOnes& list = end.metrics.largest[0];
     EXPECT_EQ(list.rule, "cuda.rules:1");
     EXPECT_EQ(list.calls, 1u);
     ASSERT_EQ(list.entries.size(), 1u);

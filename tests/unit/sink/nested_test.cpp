@@ -24,13 +24,13 @@ protected:
         clauses_ = event::clauses(t_.plan);
     }
 
-    const event::Clause& clause(const std::string& function, Phase phase) const {
-        return *std::ranges::find_if(clauses_, [&](const event::Clause& one) {
+    const event::EmitClause& clause(const std::string& function, Phase phase) const {
+        return *std::ranges::find_if(clauses_, [&](const event::EmitClause& one) {
             return one.probe->function == function && one.phase == phase;
         });
     }
     event::Event made(const std::string& function, Phase phase, uint64_t time, uint32_t tid) {
-        const event::Clause& from = clause(function, phase);
+        const event::EmitClause& from = clause(function, phase);
         event::Event one;
         one.id = ++last_;
         one.phase = phase;
@@ -73,7 +73,7 @@ protected:
 
     TestPlan t_;
     std::unique_ptr<NestedTimes> nested_;
-    std::vector<event::Clause> clauses_;
+    std::vector<event::EmitClause> clauses_;
     uint64_t last_ = 0;
 };
 

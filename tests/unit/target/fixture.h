@@ -140,8 +140,8 @@ public:
     Resolved(std::string text, Host& host, rules::TypeTable types = {}, bool expects = false)
         : types_(std::move(types)) {
         const rules::LoadFile load = [&](std::string_view name, std::string_view) {
-            return Result<rules::Loaded>(
-                rules::Loaded{std::string(name), std::string(name), "rules", text});
+            return Result<rules::LoadedFile>(
+                rules::LoadedFile{std::string(name), std::string(name), "rules", text});
         };
         rules::parse("test.rules", load, rules_, diagnostics_);
         std::vector<SoughtLibrary> libraries;

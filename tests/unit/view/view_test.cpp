@@ -58,18 +58,19 @@ public:
 };
 
 std::string made_of(const std::string& text,
-                    const std::function<Opened(const std::string&, const Origin&)>& open) {
+                    const std::function<Opened(const std::string&, const TraceOrigin&)>& open) {
     TestFile from(text), to;
     Result<saved::TraceFile> trace = saved::TraceFile::open(from.path);
     if (!trace) return "error: " + trace.error().message();
-    auto read = convert(*trace, [&](const Origin& origin) { return open(to.path, origin); });
+    auto read = convert(*trace, [&](const TraceOrigin& origin) { return open(to.path, origin); });
     return read ? to.text() : "error: " + read.error().message();
 }
 std::string chrome_of(const std::string& text) {
     return made_of(text, open_chrome);
 }
 std::string csv_of(const std::string& text) {
-    return made_of(text, [](const std::string& path, const Origin&) { return open_csv(path); });
+    return made_of(text,
+                   [](const std::string& path, const TraceOrigin&) { return open_csv(path); });
 }
 
 TEST(Chrome, EveryKindOfLine) {
@@ -142,7 +143,7 @@ std::string line(int id, double seconds, const std::string& name, const std::str
 }
 
 // name begin-end what is missing, in milliseconds
-class Told : public Writer {
+class Told : public ViewWriter {
 public:
     void slice(const Slice& slice) override {
         const char* const kMissing[] = {"", " no begin", " no end", " open"};
@@ -275,8 +276,9 @@ TEST(Convert, TheFolderIsMissing) {
     TestFile from(kMeta + kEvents);
     Result<saved::TraceFile> trace = saved::TraceFile::open(from.path);
     ASSERT_TRUE(trace);
-    auto read = convert(
-        *trace, [](const Origin& origin) { return open_chrome("/no/such/folder/f.json", origin); });
+    auto read = convert(*trace, [](const TraceOrigin& origin) {
+        return open_chrome("/no/such/folder/f.json", origin);
+    });
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().message(),
               "cannot create /no/such/folder/f.json: No such file or directory");
