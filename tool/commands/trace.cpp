@@ -105,7 +105,8 @@ Result<std::unique_ptr<terminal::LiveScreen>> open_screen(const session::TraceOp
 int run_trace(const session::TraceOptions& options) {
     std::signal(SIGPIPE, SIG_IGN);  // a pipe that nobody reads is an error of writing
     load::Steps steps(options.verbosity == Verbosity::verbose);
-    if (auto missing = why_not_trace(own_standing())) return tell(*missing);
+    if (auto missing = why_not_trace(process::read_rights(), bpf::try_system_calls()))
+        return tell(*missing);
     Result<std::unique_ptr<terminal::LiveScreen>> screen = open_screen(options);
     if (!screen) return tell(screen.error());
     std::optional<process::ChildProcess> command;

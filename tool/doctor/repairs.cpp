@@ -39,7 +39,7 @@ bool rights_are_missing(const Facts& found) {
 bool seccomp_refuses(const Facts& found) {
     const int code = found.abilities.map.code;
     return !found.abilities.map.works && (code == EPERM || code == EACCES || code == ENOSYS) &&
-           found.rights.may_trace() && found.rights.all_users && found.rights.has_seccomp_filter;
+           found.rights.may_trace() && found.rights.first_user_namespace && found.rights.has_seccomp_filter;
 }
 
 Cause cause_of_refusal(const Facts& found, int code) {
@@ -48,7 +48,7 @@ Cause cause_of_refusal(const Facts& found, int code) {
     if (code != EPERM && code != EACCES && code != ENOSYS) return {std::strerror(code), ""};
     if (rights_are_missing(found))
         return {"CAP_BPF and CAP_PERFMON are missing", rights_repair(found)};
-    if (!found.rights.all_users) {
+    if (!found.rights.first_user_namespace) {
         return {
             "the capabilities are those of a user namespace, and BPF asks for the machine's own",
             "run it outside of the user namespace, not in a rootless container"};

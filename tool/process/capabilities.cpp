@@ -2,20 +2,14 @@
 
 #include <fmt/format.h>
 #include <linux/capability.h>
-#include <sys/stat.h>
 
 #include <array>
 #include <string_view>
 #include <vector>
 
-#include "base/read_file.h"
-
 namespace mlbcc::process {
 
 namespace {
-
-constexpr uint64_t kFirstUserNamespace = 0xEFFFFFFD;  // PROC_USER_INIT_INO, linux/proc_ns.h
-constexpr size_t kMaxStatus = 1 << 20;
 
 // By number.
 constexpr std::array<std::string_view, 41> kNames = {"CHOWN",
@@ -94,16 +88,6 @@ std::string container_flags(Capabilities capabilities) {
 Capabilities missing_for_tracing(Capabilities own) {
     if (own.has(CAP_SYS_ADMIN)) return {};
     return Capabilities{CAP_BPF, CAP_PERFMON}.without(own);
-}
-
-bool in_first_user_namespace() {
-    struct stat status;
-    return stat("/proc/self/ns/user", &status) != 0 || status.st_ino == kFirstUserNamespace;
-}
-
-bool has_seccomp_filter() {
-    const Result<std::string> status = read_file("/proc/self/status", kMaxStatus);
-    return status && status->find("\nSeccomp:\t2\n") != std::string::npos;
 }
 
 }  // namespace mlbcc::process

@@ -1,4 +1,4 @@
-// What this process may do: its capabilities (capabilities(7)), and what takes their effect away.
+// Capabilities (capabilities(7)) by name, and those that tracing needs.
 #pragma once
 
 #include <string>
@@ -16,9 +16,5 @@ std::string container_flags(Capabilities capabilities);
 // Of CAP_BPF and CAP_PERFMON; CAP_SYS_ADMIN stands for both (bpf_capable() and perfmon_capable(),
 // linux/capability.h).
 Capabilities missing_for_tracing(Capabilities own);
-
-// Capabilities of another one do not count for the kernel as a whole.
-bool in_first_user_namespace();
-bool has_seccomp_filter();
 
 }  // namespace mlbcc::process

@@ -1,3 +1,4 @@
+// The clock that records have, and how it lies to that of the wall.
 #pragma once
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 #include "process/rights.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <charconv>
 
 #include "base/read_file.h"
@@ -14,6 +14,7 @@ namespace mlbcc::process {
 namespace {
 
 constexpr size_t kMaxSettingBytes = 64 << 10;
+constexpr uint64_t kFirstUserNamespace = 0xEFFFFFFD;  // PROC_USER_INIT_INO, linux/proc_ns.h
 
 std::string text_of(const std::string& path) {
     Result<std::string> text = read_file(path, kMaxSettingBytes);
@@ -39,28 +40,25 @@ std::optional<int> setting(const std::string& name) {
     return number<int>(trimmed(text_of("/proc/sys/kernel/" + name)));
 }
 
-// "0 0 4294967295": each user is itself.
-bool is_initial(std::string_view uid_map) {
-    std::string words;
-    std::unique_copy(uid_map.begin(), uid_map.end(), std::back_inserter(words),
-                     [](char a, char b) { return a == ' ' && b == ' '; });
-    return uid_map.empty() || trimmed(words) == "0 0 4294967295";
+bool in_first_user_namespace() {
+    struct stat status;
+    return stat("/proc/self/ns/user", &status) != 0 || status.st_ino == kFirstUserNamespace;
 }
 
 }  // namespace
 
-Rights parse_rights(std::string_view status, std::string_view uid_map) {
+Rights parse_rights(std::string_view status) {
     Rights rights;
     rights.capabilities =
         Capabilities(number<uint64_t>(field_of(status, "CapEff:"), 16).value_or(0));
     rights.has_seccomp_filter = field_of(status, "Seccomp:") == "2";
-    rights.all_users = is_initial(uid_map);
     return rights;
 }
 
 Rights read_rights() {
-    Rights rights = parse_rights(text_of("/proc/self/status"), text_of("/proc/self/uid_map"));
+    Rights rights = parse_rights(text_of("/proc/self/status"));
     rights.user = ::geteuid();
+    rights.first_user_namespace = in_first_user_namespace();
     return rights;
 }
 

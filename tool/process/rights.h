@@ -15,14 +15,14 @@
 namespace mlbcc::process {
 
 struct Rights {
-    uint32_t user = 0;                // effective
-    Capabilities capabilities;        // effective
-    bool all_users = true;            // of the kernel's first user namespace
+    uint32_t user = 0;          // effective
+    Capabilities capabilities;  // effective
+    // Capabilities of another one do not count for the kernel as a whole.
+    bool first_user_namespace = true;
     bool has_seccomp_filter = false;  // of system calls
     bool may_trace() const { return missing_for_tracing(capabilities).empty(); }
 };
-// `status`: text of /proc/self/status; `uid_map`: likewise.
-Rights parse_rights(std::string_view status, std::string_view uid_map);
+Rights parse_rights(std::string_view status);  // of the text of /proc/self/status
 Rights read_rights();
 
 enum class Lockdown { unknown, none, integrity, confidentiality };

@@ -9,17 +9,19 @@
 namespace mlbcc::commands {
 namespace {
 
+struct Standing : process::Rights {
+    bpf::SystemCalls calls{EBADF, 0};
+};
+
 Standing standing(Capabilities capabilities) {
     Standing made;
-    made.root = true;
     made.capabilities = capabilities;
-    made.calls = {EBADF, 0};
     return made;
 }
 
 constexpr auto kNothing = "";
 std::string said(const Standing& standing) {
-    auto error = why_not_trace(standing);
+    auto error = why_not_trace(standing, standing.calls);
     return error ? error->message() + " | " + error->help : kNothing;
 }
 
@@ -39,7 +41,7 @@ TEST(WhyNotTrace, NamesWhatIsMissing) {
 
 TEST(WhyNotTrace, SendsAUserToSudo) {
     Standing user = standing({});
-    user.root = false;
+    user.user = 1000;
     EXPECT_EQ(said(user), "tracing needs CAP_BPF and CAP_PERFMON; missing: CAP_PERFMON and CAP_BPF "
                           "| run with sudo; the command itself then still runs as you");
 }
@@ -55,7 +57,7 @@ TEST(WhyNotTrace, NoCapabilityCountsInAnotherUserNamespace) {
 
 TEST(WhyNotTrace, AFilterIsNamedWithTheCallThatItRefuses) {
     Standing filtered = standing({CAP_BPF, CAP_PERFMON});
-    filtered.filtered = true;
+    filtered.has_seccomp_filter = true;
     EXPECT_EQ(said(filtered), kNothing);
     const std::string help =
         " | start the container with --security-opt seccomp=unconfined, or by an engine whose own "

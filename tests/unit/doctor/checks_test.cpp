@@ -156,10 +156,10 @@ TEST(Doctor, TellsOtherRefusalsApart) {
     refuse_bpf(found, ENOSYS);
     EXPECT_EQ(row(judge(found), "bpf").verdict.repair, "boot a kernel with CONFIG_BPF_SYSCALL");
     refuse_bpf(found, EPERM);
-    found.rights.all_users = false;
+    found.rights.first_user_namespace = false;
     EXPECT_EQ(row(judge(found), "bpf").verdict.repair,
               "run it outside of the user namespace, not in a rootless container");
-    found.rights.all_users = true;
+    found.rights.first_user_namespace = true;
     found.settings.lockdown = process::Lockdown::confidentiality;
     EXPECT_EQ(row(judge(found), "bpf").verdict.why, "the kernel is locked down");
     EXPECT_EQ(row(judge(found), "bpf").verdict.state, State::fault);

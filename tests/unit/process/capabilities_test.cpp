@@ -41,15 +41,5 @@ TEST(Capabilities, OnceGivenUpAreGone) {
     EXPECT_EQ(result, 0);
 }
 
-TEST(UserNamespace, OfItsOwnIsNotTheFirst) {
-    const int result = files::in_child([] {
-        if (!in_first_user_namespace()) return 77;
-        if (unshare(CLONE_NEWUSER) != 0) return 77;
-        return in_first_user_namespace() ? 1 : 0;
-    });
-    if (result == 77) GTEST_SKIP() << "no user namespace of one's own here";
-    EXPECT_EQ(result, 0);
-}
-
 }  // namespace
 }  // namespace mlbcc::process
