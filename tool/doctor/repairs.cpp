@@ -39,7 +39,8 @@ bool rights_are_missing(const Facts& found) {
 bool seccomp_refuses(const Facts& found) {
     const int code = found.abilities.map.code;
     return !found.abilities.map.works && (code == EPERM || code == EACCES || code == ENOSYS) &&
-           found.rights.may_trace() && found.rights.first_user_namespace && found.rights.has_seccomp_filter;
+           found.rights.may_trace() && found.rights.first_user_namespace &&
+           found.rights.has_seccomp_filter;
 }
 
 Cause cause_of_refusal(const Facts& found, int code) {
