@@ -262,12 +262,8 @@ sink::TraceEnd saved_end(const Json& summary) {
     end.late = unsigned_of(summary, "late");
     end.processes = unsigned_of(summary, "processes");
     end.threads = unsigned_of(summary, "threads");
-    end.malformed = unsigned_of(summary, "malformed");
-    end.not_learnt = unsigned_of(summary, "not_learnt");
-    end.not_held = unsigned_of(summary, "not_held");
-    end.no_stack = unsigned_of(summary, "no_stack");
-    end.not_tallied = unsigned_of(summary, "not_tallied");
-    end.missed = unsigned_of(summary, "missed");
+    for (const sink::EndCounter& one : sink::end_counters())
+        end.*one.count = unsigned_of(summary, one.name);
     end.reloads = unsigned_of(summary, "reloads");
     end.end_reason = string_of(summary, "end");
     end.metrics.stats = read_all<sink::Stat>(summary, "stats");

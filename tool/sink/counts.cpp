@@ -158,17 +158,7 @@ void add_losses(const plan::Plan& plan, MetricSnapshot& metrics) {
 
 void add_counts(TraceEnd& end, const event::Pipeline& pipeline, const plan::Plan& plan,
                 uint64_t start_ns) {
-    event::Totals totals = pipeline.totals();
-    end.events = totals.events;
-    end.lost = totals.lost;
-    end.late = totals.late;
-    end.processes = totals.processes;
-    end.threads = totals.threads;
-    end.malformed = totals.malformed;
-    end.not_learnt = totals.not_learnt;
-    end.not_held = totals.not_held;
-    end.no_stack = totals.no_stack;
-    end.not_tallied = totals.not_tallied;
+    static_cast<event::Totals&>(end) = pipeline.totals();
     end.metrics.gauges.clear();
     for (const event::GaugeState& state : pipeline.gauges()) {
         end.metrics.gauges.push_back(gauge_of(state, plan, start_ns));

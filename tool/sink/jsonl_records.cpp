@@ -232,16 +232,6 @@ void cost_member(Writer& json, const TracingCost& cost) {
     json.EndObject();
 }
 
-// What could not be kept is said only where there was something.
-void limits(Writer& json, const TraceEnd& end) {
-    if (end.malformed > 0) member(json, "malformed", end.malformed);
-    if (end.not_learnt > 0) member(json, "not_learnt", end.not_learnt);
-    if (end.not_held > 0) member(json, "not_held", end.not_held);
-    if (end.no_stack > 0) member(json, "no_stack", end.no_stack);
-    if (end.not_tallied > 0) member(json, "not_tallied", end.not_tallied);
-    if (end.missed > 0) member(json, "missed", end.missed);
-}
-
 // All but its type.
 void summary(Writer& json, const TraceEnd& end, const std::vector<Layer>& layers) {
     member(json, "events", end.events);
@@ -266,7 +256,9 @@ void summary(Writer& json, const TraceEnd& end, const std::vector<Layer>& layers
     member(json, "threads", end.threads);
     if (end.reloads > 0) member(json, "reloads", end.reloads);
     if (!end.end_reason.empty()) member(json, "end", end.end_reason);
-    limits(json, end);
+    for (const EndCounter& one : end_counters()) {
+        if (end.*one.count > 0) member(json, one.name, end.*one.count);
+    }
 }
 
 void append_members(Buffer& out, const rapidjson::StringBuffer& buffer) {

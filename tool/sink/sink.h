@@ -180,17 +180,21 @@ struct Sums {
     std::vector<Stat> stats;
     std::vector<Hist> hists;
 };
-struct TraceEnd {  // the `summary` record
+struct TraceEnd : event::Totals {  // the `summary` record
     uint64_t time_ns = 0;
-    uint64_t events = 0, lost = 0, late = 0;
-    uint64_t processes = 0, threads = 0;
-    uint64_t malformed = 0, not_learnt = 0, not_held = 0, no_stack = 0;  // event::Totals
-    uint64_t not_tallied = 0;
     uint64_t missed = 0;     // hits of probes, by any process, for which the kernel ran no program
     uint64_t reloads = 0;    // times that the rules changed: `metrics` are those since the last
     std::string end_reason;  // "exit", "interrupted", "duration", ...
     MetricSnapshot metrics;
 };
+// What could not be kept or was not seen: said in the summary and its record where there was some.
+struct EndCounter {
+    const char* name;  // in the record
+    uint64_t TraceEnd::*count;
+    const char* noun;  // "3 records"
+    std::string what;  // "not understood"
+};
+std::vector<EndCounter> end_counters();
 
 // Other rules from now on (the `reload` record).
 struct Reload {

@@ -173,12 +173,7 @@ std::string notes_text(const TraceEnd& end, size_t width) {
     }
     note(end.metrics.calls_32_bit, "system call", "of the 32-bit interface left out");
     note(end.late, "event", "written out of order: long calls, or threads preempted in a probe");
-    note(end.missed, "hit", "of probes missed by the kernel, in all processes: no program ran");
-    note(end.malformed, "record", "not understood");
-    note(end.not_learnt, "name", "not learnt: too many");
-    note(end.not_held, "gauge change", "left out: too many entries");
-    note(end.not_tallied, "call", no_group());
-    note(end.no_stack, "event", "without their stack: too many different ones");
+    for (const EndCounter& one : end_counters()) note(end.*one.count, one.noun, one.what);
     return rows.empty() ? "" : "\nNOTES\n" + rows.text();
 }
 
@@ -208,6 +203,19 @@ Layer rest_of(const MetricSnapshot& metrics, const std::vector<Layer>& layers) {
 }
 
 }  // namespace
+
+// In the order of the notes.
+std::vector<EndCounter> end_counters() {
+    return {
+        {"missed", &TraceEnd::missed, "hit",
+         "of probes missed by the kernel, in all processes: no program ran"},
+        {"malformed", &TraceEnd::malformed, "record", "not understood"},
+        {"not_learnt", &TraceEnd::not_learnt, "name", "not learnt: too many"},
+        {"not_held", &TraceEnd::not_held, "gauge change", "left out: too many entries"},
+        {"not_tallied", &TraceEnd::not_tallied, "call", no_group()},
+        {"no_stack", &TraceEnd::no_stack, "event", "without their stack: too many different ones"},
+    };
+}
 
 std::string summary_text(const TraceEnd& end, uint64_t start_ns, const std::vector<Layer>& layers,
                          size_t width) {
