@@ -58,7 +58,7 @@ NEEDS = {
 PUBLIC = {
     "base": None,  # all of them
     "text": None,
-    "rules": {"rules.h", "types.h", "check.h", "ctypes.h"},
+    "rules": {"rules.h", "stack_kinds.h", "types.h", "check.h", "ctypes.h"},
     "bpf": {"abilities.h", "bundle.h", "hit_cost.h", "kernel.h", "compiler.h", "remembering_compiler.h"},
     "symbols": {"stacks.h", "symbolize.h"},
     "event": {"event.h", "pipeline.h", "record.h"},
@@ -91,7 +91,7 @@ PURE = {"rules", "target", "plan", "codegen", "event"}
 
 # (what it is, pattern over code without comments, folders that may)
 RESERVED = [
-    ("files", r'#\s*include\s*(<(fstream|filesystem|fcntl\.h|dirent\.h|sys/stat\.h|unistd\.h)>|'
+    ("files of the machine", r'#\s*include\s*(<(fstream|filesystem|fcntl\.h|dirent\.h|sys/stat\.h|unistd\.h)>|'
      r'"base/(read_file|open_file|create_file|file_cache|living_thread|debug_files)\.h")|'
      r"\b(open_file|fopen|openat|(?<!\w)::open|opendir)\s*\(", set(NEEDS) - PURE),
     ("libbcc, clang or LLVM", r'#\s*include\s*[<"](bcc/|bcc_|clang-c/|clang/|llvm-c/|llvm/)',
@@ -109,8 +109,8 @@ RESERVED = [
      {"session", "commands", "process", "compiler"}),
     # files/trusted_files.h says whose files rules, headers and templates may be.
     ("files that rules may name, not looked at for who wrote them", r"\bread_file\s*\(",
-     {"base", "text", "files", "kernel", "elf", "process", "host", "bpf", "symbols", "sink", "saved", "phases", "profile",
-      "requests", "view", "compiler"}),
+     {"base", "text", "files", "kernel", "elf", "process", "host", "bpf", "symbols", "sink", "saved",
+      "phases", "profile", "requests", "view", "compiler"}),
     ("wall time", r"\bsystem_clock\b|\bCLOCK_REALTIME\b|\bgettimeofday\b|"
      r"\btime\s*\(\s*(nullptr|NULL|0)\s*\)", {"process", "session", "commands"}),
 ]

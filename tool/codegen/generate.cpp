@@ -38,9 +38,9 @@ public:
         if (plan_.asks_for_files) files();
         if (looks_for_pythons(plan_, options_)) pythons();
         if (has_moving(plan_)) add("moving.bpf.c");
-        if (plan_.takes_stacks()) add("stack.bpf.c");
+        if (plan_.takes(rules::StackKind::user)) add("stack.bpf.c");
         if (frames) add("frames.bpf.c");
-        if (plan_.takes_kernel()) add("kernel_stack.bpf.c");
+        if (plan_.takes(rules::StackKind::kernel)) add("kernel_stack.bpf.c");
         walk_python();
         if (has_kind(plan_, plan::ProbeKind::syscall)) add("syscalls.bpf.c");
         maps();
@@ -87,7 +87,7 @@ private:
     void walk_python() {
         if (walks_python(plan_, options_)) {
             add("python.bpf.c");
-        } else if (plan_.takes_python()) {
+        } else if (plan_.takes(rules::StackKind::python)) {
             text("static __always_inline void mlbcc_take_python(struct call *call, u32 wanted) "
                  "{\n    call->python->count = call->python->state = 0;\n}\n");
         }

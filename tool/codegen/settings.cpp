@@ -92,7 +92,7 @@ std::string places_of_returns(const Options& options) {
 }
 
 std::string stack_settings(const plan::Plan& plan, const Options& options) {
-    if (!plan.takes_stacks()) return {};
+    if (!plan.takes(rules::StackKind::user)) return {};
     std::string out = "#define MLBCC_STACKS 1\n";
     if (const auto& at = options.stack_ends) {
         out += fmt::format("#define MLBCC_TASK_MM {}\n#define MLBCC_START_STACK {}\n", at->task_mm,
@@ -139,7 +139,7 @@ bool uses_frames(const plan::Plan& plan, const Options& options) {
 
 // Where a kernel does not say where a thread's own data is, no Python function is found.
 bool walks_python(const plan::Plan& plan, const Options& options) {
-    return plan.takes_python() && options.task_fsbase_offset;
+    return plan.takes(rules::StackKind::python) && options.task_fsbase_offset;
 }
 
 bool follows_answers(const plan::Plan& plan, const Options& options) {

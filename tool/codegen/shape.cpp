@@ -95,7 +95,7 @@ void ShapeWriter::hold(CodeWriter& w) {
 // What both the record of the beginning and the end want of memory, where all calls have them.
 void ShapeWriter::read_ahead(CodeWriter& w) {
     if (!hits_constant() || !probe_.entry || probe_.entry->argument_words || is_syscall() ||
-        emitting(*probe_.entry) == 0 || !fits_on_stack(plan_, probe_.kind, *probe_.entry))
+        probe_.entry->emitting() == 0 || !fits_on_stack(plan_, probe_.kind, *probe_.entry))
         return;
     std::vector<rules::TypedPtr> values = stored(*probe_.entry);
     if (framed()) {
@@ -191,7 +191,7 @@ bool ShapeWriter::has_rest() const {
 
 bool ShapeWriter::can_be_halved() const {
     if (is_return() || probe_.return_parts() == 0 || !framed() || !hits_constant()) return false;
-    if (probe_.entry && (!probe_.entry->argument_words || emitting(*probe_.entry) == 0))
+    if (probe_.entry && (!probe_.entry->argument_words || probe_.entry->emitting() == 0))
         return false;
     if (std::ranges::any_of(probe_.aggregates, &plan::AggregateUse::at_entry)) return false;
     return std::ranges::all_of(probe_.saved,
@@ -199,14 +199,14 @@ bool ShapeWriter::can_be_halved() const {
 }
 
 bool ShapeWriter::can_end_apart() const {
-    return is_return() && framed() && probe_.ret && emitting(*probe_.ret) != 0 &&
+    return is_return() && framed() && probe_.ret && probe_.ret->emitting() != 0 &&
            probe_.kind == plan::ProbeKind::function && !probe_.ends_at_instructions() &&
            !fits_on_stack(plan_, probe_.kind, *probe_.ret);
 }
 
 bool ShapeWriter::can_end_syscall_apart() const {
-    if (!is_syscall() || !own_record() || emitting(*own_record()) == 0) return false;
-    return own_record()->layout.python && !own_record()->argument_words;
+    if (!is_syscall() || !own_record() || own_record()->emitting() == 0) return false;
+    return own_record()->layout.has(rules::StackKind::python) && !own_record()->argument_words;
 }
 
 Source ShapeWriter::rest() {

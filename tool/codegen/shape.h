@@ -99,9 +99,8 @@ inline constexpr uint32_t kMaxTogether = 48;  // bytes of memory that are read a
 inline constexpr uint32_t kMaxOnStack = 200;  // such a record and these
 bool fits_on_stack(const plan::Plan& plan, plan::ProbeKind kind, const plan::RecordPlan& record);
 bool has_large_record(const plan::Plan& plan, const plan::ProbePlan& probe);  // that does not fit
-inline constexpr size_t kRuleSets = 16;             // that have an account, and
-inline constexpr size_t kLeastRulesOfSet = 3;       // rules at least
-uint32_t emitting(const plan::RecordPlan& record);  // the rules that have it
+inline constexpr size_t kRuleSets = 16;        // that have an account, and
+inline constexpr size_t kLeastRulesOfSet = 3;  // rules at least
 bool is_text(const plan::RecordSlot& field);
 // How many probes have room of their own in a thread's state, and the place of one of them.
 uint32_t count_taken(const plan::Plan& plan);

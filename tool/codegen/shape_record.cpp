@@ -9,6 +9,8 @@
 namespace mlbcc::codegen {
 namespace {
 
+using rules::StackKind;
+
 // Programs of any other thing may be under way, and so may those of another template.
 bool has_own_room(const plan::Plan& plan, const plan::ProbePlan& probe) {
     return probe.kind == plan::ProbeKind::defined && has_large_record(plan, probe);
@@ -20,12 +22,6 @@ bool is_stored(const plan::RecordSlot& field) {
 }
 
 }  // namespace
-
-uint32_t emitting(const plan::RecordPlan& record) {
-    uint32_t mask = 0;
-    for (const plan::Emit& emit : record.emits) mask |= emit.mask;
-    return mask;
-}
 
 bool is_text(const plan::RecordSlot& field) {
     using Kind = plan::ValueType::Kind;
@@ -40,7 +36,7 @@ bool fits_on_stack(const plan::Plan& plan, plan::ProbeKind kind, const plan::Rec
         most = plan.arch == plan::Arch::x86_64 && !record.argument_words ? 72 : 0;
     }
     const plan::RecordLayout& layout = record.layout;
-    return !layout.stack && !layout.python && !layout.kernel && layout.size <= most;
+    return !layout.has_stack() && layout.size <= most;
 }
 
 bool has_large_record(const plan::Plan& plan, const plan::ProbePlan& probe) {
@@ -84,9 +80,9 @@ std::string ShapeWriter::declarations() {
                    ? fmt::format("    char f{}[{}];\n", i, field.size)
                    : fmt::format("    u64 f{};\n", i);
     }
-    if (layout.python) out += "    struct python_stack python;\n";
-    if (layout.kernel) out += "    struct kernel_stack kernel;\n";
-    if (layout.stack) out += "    struct user_stack stack;\n";
+    if (layout.has(StackKind::python)) out += "    struct python_stack python;\n";
+    if (layout.has(StackKind::kernel)) out += "    struct kernel_stack kernel;\n";
+    if (layout.has(StackKind::user)) out += "    struct user_stack stack;\n";
     return out + "};\n" + checks(layout);
 }
 
@@ -102,18 +98,18 @@ std::string ShapeWriter::checks(const plan::RecordLayout& layout) {
     }
     if (!own.empty()) check(own.front());
     if (own.size() > 1) check(own.back());
-    if (layout.python) {
-        out += fmt::format("MLBCC_SAME({}_record, python, {});\n", name_, *layout.python);
-    }
-    if (layout.kernel) {
-        out += fmt::format("MLBCC_SAME({}_record, kernel, {});\n", name_, *layout.kernel);
-    }
-    if (layout.stack) out += fmt::format("MLBCC_SAME({}_record, stack, {});\n", name_, layout.size);
+    const auto check_stack = [&](StackKind kind, const char* member) {
+        if (const auto& at = layout.stack[kind])
+            out += fmt::format("MLBCC_SAME({}_record, {}, {});\n", name_, member, *at);
+    };
+    check_stack(StackKind::python, "python");
+    check_stack(StackKind::kernel, "kernel");
+    check_stack(StackKind::user, "stack");
     return out;
 }
 
 void ShapeWriter::record(CodeWriter& w, const plan::RecordPlan& record) {
-    uint32_t mask = emitting(record);
+    uint32_t mask = record.emitting();
     if (mask == 0) return;
     w.part(record.spans);
     w.open_block(fmt::format("if (hits & {}) {{", mask));
@@ -171,7 +167,7 @@ void ShapeWriter::in_scratch(CodeWriter& w, const plan::RecordPlan& record) {
 
 // A template's probe has taken it before, and not all of what lies deep.
 bool ShapeWriter::may_be_deep(const plan::RecordPlan& record) const {
-    return record.layout.stack && probe_.kind != plan::ProbeKind::defined;
+    return record.layout.has(StackKind::user) && probe_.kind != plan::ProbeKind::defined;
 }
 
 void ShapeWriter::put_together(CodeWriter& w, const plan::RecordPlan& record) {
@@ -180,9 +176,9 @@ void ShapeWriter::put_together(CodeWriter& w, const plan::RecordPlan& record) {
     if (!ends_apart_)
         return w.line(may_be_deep(record) ? "mlbcc_submit_stack(&call);" : "mlbcc_submit(&call);");
     w.line("mlbcc_leave_behind(&call);");
-    if (plan_.takes_stacks())
+    if (plan_.takes(StackKind::user))
         w.line(fmt::format("mlbcc_leave_stack(&call, {});",
-                           may_be_deep(record) ? record.layout.stack->offset : 0));
+                           may_be_deep(record) ? *record.layout.stack[StackKind::user] : 0));
     w.line(is_syscall() ? "syscall_shapes.call(at, MLBCC_END_SYSCALL);"
                         : "ends.call(ctx, MLBCC_END_CALL);");
 }
@@ -228,23 +224,21 @@ void ShapeWriter::fill(CodeWriter& w, const plan::RecordPlan& record) {
     if (record.ret_field && !is_text(record.layout.fields[*record.ret_field])) {
         w.line(fmt::format("record->f{} = {};", *record.ret_field, w.return_value()));
     }
-    if (record.layout.python) python(w, record);
-    if (record.layout.kernel) kernel_stack(w, record);
-    if (!record.layout.stack)
+    if (record.layout.has(StackKind::python)) python(w, record);
+    if (record.layout.has(StackKind::kernel)) kernel_stack(w, record);
+    if (!record.layout.has(StackKind::user))
         w.line(fmt::format("call.size = {};", record.layout.size));
     else
         stack(w, record);
 }
 
 void ShapeWriter::stack(CodeWriter& w, const plan::RecordPlan& record) {
-    uint32_t mask = 0;
-    for (const plan::Emit& emit : record.emits) mask |= emit.stack ? emit.mask : 0;
     w.line(fmt::format("u64 size = {};", record.layout.size));
     if (may_be_deep(record)) {
         w.line("call.stack = &record->stack;");
         w.line("record->stack.more = 0;");
     }
-    w.open_block(fmt::format("if (hits & {}) {{", mask));
+    w.open_block(fmt::format("if (hits & {}) {{", record.taking(StackKind::user)));
     if (probe_.kind == plan::ProbeKind::defined) {
         w.line("u64 taken = call.taken;");
         w.line("MLBCC_SEEN(taken);");
@@ -263,11 +257,10 @@ void ShapeWriter::stack(CodeWriter& w, const plan::RecordPlan& record) {
 // A template's probe has taken it before.
 void ShapeWriter::python(CodeWriter& w, const plan::RecordPlan& record) {
     if (probe_.kind == plan::ProbeKind::defined) return;
-    uint32_t mask = 0;
-    for (const plan::Emit& emit : record.emits) mask |= emit.python ? emit.mask : 0;
+    const uint32_t mask = record.taking(StackKind::python);
     if (ends_apart_)
-        return w.line(
-            fmt::format("mlbcc_leave_python(&call, {}, hits & {});", *record.layout.python, mask));
+        return w.line(fmt::format("mlbcc_leave_python(&call, {}, hits & {});",
+                                  *record.layout.stack[StackKind::python], mask));
     w.line("call.python = &record->python;");
     w.line(fmt::format("mlbcc_take_python(&call, hits & {});", mask));
 }
@@ -277,30 +270,29 @@ void ShapeWriter::kernel_stack(CodeWriter& w, const plan::RecordPlan& record) {
         w.line("if (!call.taken) record->kernel.bytes = 0;");
         return;
     }
-    uint32_t mask = 0;
-    for (const plan::Emit& emit : record.emits) mask |= emit.kernel ? emit.mask : 0;
     // Of a system call ctx has the program's registers.
     const char* context = probe_.kind == plan::ProbeKind::syscall ? "at" : "ctx";
     bool begins = probe_.kind == plan::ProbeKind::kernel && shape_.end == rules::Stage::entry;
     w.line(fmt::format("{}({}, &record->kernel, hits & {});",
-                       begins ? "mlbcc_take_callers" : "mlbcc_take_kernel_stack", context, mask));
+                       begins ? "mlbcc_take_callers" : "mlbcc_take_kernel_stack", context,
+                       record.taking(StackKind::kernel)));
 }
 
 Source ShapeWriter::take_stack() {
     if (!own_record()) return {};
     const plan::RecordLayout& layout = own_record()->layout;
-    if (!layout.stack && !layout.python && !layout.kernel) return {};
+    if (!layout.has_stack()) return {};
     CodeWriter w(plan_, probe_, shape_.end);
     w.line("struct thread_state *thread = mlbcc_find_thread(&call) ? call.thread : 0;");
     w.open_block("if (thread) {");
     w.line(fmt::format("struct {0}_record *record = (struct {0}_record *)thread->{1};", name_,
                        room()));
-    if (layout.python) {
+    if (layout.has(StackKind::python)) {
         w.line("call.python = &record->python;");
         w.line("mlbcc_take_python(&call, 1);");
     }
-    if (layout.kernel) w.line("mlbcc_take_kernel_stack(ctx, &record->kernel, 1);");
-    if (layout.stack) {
+    if (layout.has(StackKind::kernel)) w.line("mlbcc_take_kernel_stack(ctx, &record->kernel, 1);");
+    if (layout.has(StackKind::user)) {
         w.line("call.stack = &record->stack;");
         w.line("return mlbcc_copy_stack(&call);");
     } else {
@@ -316,7 +308,7 @@ size_t record_rules_words(const plan::Plan& plan) {
 
 static std::vector<plan::RuleId> rules_of(const plan::RecordPlan& record) {
     std::vector<plan::RuleId> rules;
-    const uint32_t mask = emitting(record);
+    const uint32_t mask = record.emitting();
     for (size_t i = 0; i < record.rules.size(); ++i) {
         if ((mask >> i & 1) != 0) rules.push_back(record.rules[i]);
     }
@@ -342,7 +334,7 @@ std::vector<AccountedRules> rule_sets(const plan::Plan& plan) {
 std::vector<uint64_t> record_rules(const plan::RecordPlan& record, size_t count,
                                    const std::vector<AccountedRules>& sets) {
     std::vector<uint64_t> words(count);
-    words[0] = emitting(record);
+    words[0] = record.emitting();
     const auto set = std::ranges::find(sets, rules_of(record), &AccountedRules::rules);
     if (set != sets.end()) words[0] |= uint64_t{set->account} << 32;
     for (size_t i = 0; i < record.rules.size(); ++i) {

@@ -149,7 +149,8 @@ void examine_rules(const session::TraceOptions& options, Facts& found) {
     } else if (rules.mistakes > 0) {
         rules.error = first_mistake(frontend.diagnostics);
     } else {
-        rules.stacks = frontend.plan.knows_mappings() || frontend.plan.takes_python();
+        rules.stacks =
+            frontend.plan.knows_mappings() || frontend.plan.takes(rules::StackKind::python);
         load::Loader loader(frontend, steps);
         const Result<void> loaded = load::rehearse(options.loading(), frontend, loader);
         rules.works = loaded.ok();

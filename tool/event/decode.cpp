@@ -68,10 +68,9 @@ RecordMeaning Decoder::describe(const plan::ProbePlan& probe, const plan::Record
     meaning.is_return = is_return;
     meaning.bytes = bytes_needed(record.layout, is_return);
     if (is_return && record.ret_field) meaning.ret.emplace(reader(record, *record.ret_field));
+    for (rules::StackKind kind : rules::kStackKinds)
+        if (record.layout.has(kind)) meaning.stack_masks[kind] = record.taking(kind);
     for (const plan::Emit& emit : record.emits) {
-        if (emit.stack && record.layout.stack) meaning.stack_mask |= emit.mask;
-        if (emit.python && record.layout.python) meaning.python_mask |= emit.mask;
-        if (emit.kernel && record.layout.kernel) meaning.kernel_mask |= emit.mask;
         bool whole_call = is_return && std::holds_alternative<plan::EventEmit>(emit.what);
         bool alone = !std::holds_alternative<plan::ConditionEmit>(emit.what);
         if (alone) (whole_call ? meaning.at_start_mask : meaning.at_time_mask) |= emit.mask;
@@ -97,7 +96,7 @@ void Decoder::add_emit(const plan::Emit& emit, RecordMeaning& meaning) {
         }
         void operator()(const plan::GaugeEmit& gauge) {
             meaning.gauges.push_back(
-                {emit.mask, decoder.gauges_.gauge(gauge.name), gauge.op, emit.has_stack(),
+                {emit.mask, decoder.gauges_.gauge(gauge.name), gauge.op, emit.stack.any(),
                  decoder.late_if(record, gauge.key), decoder.late_if(record, gauge.value),
                  decoder.late_if(record, gauge.group), decoder.late_if(record, gauge.owner)});
         }
@@ -116,7 +115,7 @@ void Decoder::add_emit(const plan::Emit& emit, RecordMeaning& meaning) {
             out.over = decoder.late_if(record, tally.over);
         }
         void operator()(const plan::LargestEmit& largest) {
-            meaning.largest.push_back({emit.mask, largest.list, emit.has_stack(),
+            meaning.largest.push_back({emit.mask, largest.list, emit.stack.any(),
                                        decoder.late(record, largest.by),
                                        decoder.describe_fields(largest.fields, record)});
         }

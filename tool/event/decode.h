@@ -80,9 +80,7 @@ struct RecordMeaning {
     uint32_t bytes = 0;          // the least that a record has
     uint32_t at_time_mask = 0;   // hits that mean something when the record was made
     uint32_t at_start_mask = 0;  // hits that mean a whole call, placed at its beginning
-    uint32_t stack_mask = 0;     // hits that want the user stack
-    uint32_t python_mask = 0;    // hits that want the Python functions
-    uint32_t kernel_mask = 0;    // hits that want the kernel's part of the stack
+    rules::ByStackKind<uint32_t> stack_masks{};  // hits that want this part of the stack
     std::vector<ClauseMeaning> spans, events;
     std::vector<LearnMeaning> learns;
     std::vector<GaugeMeaning> gauges;

@@ -88,12 +88,13 @@ void Pipeline::count(uint32_t hits, const RecordMeaning& meaning, std::vector<ui
 
 std::optional<symbols::UserStackCopy> Pipeline::user_stack(const Record& record,
                                                            const RecordMeaning& meaning) {
-    if ((record.hits() & meaning.stack_mask) == 0) return std::nullopt;
-    size_t at = meaning.record->layout.stack->offset;
+    if ((record.hits() & meaning.stack_masks[rules::StackKind::user]) == 0) return std::nullopt;
+    size_t at = *meaning.record->layout.stack[rules::StackKind::user];
     if (record.bytes.size() < at + sizeof(plan::UserStack)) return std::nullopt;
     auto from = read_at<plan::UserStack>(record.bytes, at);
     if (from.ip == 0 && from.bytes == plan::kNoRoom)
-        count(record.hits() & meaning.stack_mask, meaning, rules_->without_stack);
+        count(record.hits() & meaning.stack_masks[rules::StackKind::user], meaning,
+              rules_->without_stack);
     if (from.ip == 0) return std::nullopt;
     std::span<const std::byte> rest = record.bytes.subspan(at + sizeof from);
     const auto next = [&rest](uint64_t bytes) {
@@ -108,21 +109,24 @@ std::optional<symbols::UserStackCopy> Pipeline::user_stack(const Record& record,
 }
 
 plan::PythonStack Pipeline::python_stack(const Record& record, const RecordMeaning& meaning) {
-    if ((record.hits() & meaning.python_mask) == 0) return {};
-    auto stack = read_at<plan::PythonStack>(record.bytes, *meaning.record->layout.python);
+    if ((record.hits() & meaning.stack_masks[rules::StackKind::python]) == 0) return {};
+    auto stack = read_at<plan::PythonStack>(
+        record.bytes, *meaning.record->layout.stack[rules::StackKind::python]);
     stack.count = std::min(stack.count, plan::kMaxPythonFrames);
     return stack;
 }
 
 plan::KernelStack Pipeline::kernel_stack(const Record& record, const RecordMeaning& meaning) {
-    if ((record.hits() & meaning.kernel_mask) == 0) return {};
-    auto stack = read_at<plan::KernelStack>(record.bytes, *meaning.record->layout.kernel);
+    if ((record.hits() & meaning.stack_masks[rules::StackKind::kernel]) == 0) return {};
+    auto stack = read_at<plan::KernelStack>(
+        record.bytes, *meaning.record->layout.stack[rules::StackKind::kernel]);
     stack.bytes = std::min<uint64_t>(stack.bytes, sizeof stack.frames);
     return stack;
 }
 
 symbols::Stack* Pipeline::stack_of(const Record& record, const RecordMeaning& meaning) {
-    uint32_t wanted = meaning.stack_mask | meaning.python_mask | meaning.kernel_mask;
+    uint32_t wanted = 0;
+    for (uint32_t mask : meaning.stack_masks) wanted |= mask;
     if ((record.hits() & wanted) == 0) return nullptr;
     plan::KernelStack kernel = kernel_stack(record, meaning);
     const bool from_start = (record.hits() & meaning.at_start_mask) != 0;

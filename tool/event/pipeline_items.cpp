@@ -189,7 +189,7 @@ Event Pipeline::event_of(const Current& current, const ClauseMeaning& clause, Ph
     event.comm = current.record.comm();
     Decoder::values(clause.fields, current.hits, current.context, values_);
     event.values = values_;
-    if (clause.emit->has_stack() && current.stack != nullptr) event.stack = current.stack->frames;
+    if (clause.emit->stack.any() && current.stack != nullptr) event.stack = current.stack->frames;
     return event;
 }
 

@@ -86,7 +86,7 @@ void ProbePlanner::aggregate(RuleContext& context, const Aggregation& wanted) {
         over = number(context, *wanted.over, "the time that a sum took");
         if (!over) return;
     }
-    context.scope.has_stack = context.stack || context.python || context.kernel;
+    context.scope.has_stack = context.stack.any();
     for (const rules::Field& one : wanted.kept.by) use.by.push_back(checked(context, *one.value));
     context.scope.has_stack = false;
     if (std::ranges::find(use.by, nullptr) != use.by.end()) return;

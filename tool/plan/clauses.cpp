@@ -155,14 +155,13 @@ void ProbePlanner::add_field(std::vector<NamedField>& list, NamedField field,
 void ProbePlanner::add_emit(RecordPlan& record, const RuleContext& context,
                             decltype(Emit::what) what) {
     record.spans.push_back(context.span);
-    record.emits.push_back({context.bit, context.part.rule, false, false, std::move(what)});
+    record.emits.push_back({context.bit, context.part.rule, {}, std::move(what)});
 }
 
 void ProbePlanner::add_stack_emit(RecordPlan& record, const RuleContext& context,
                                   decltype(Emit::what) what) {
     record.spans.push_back(context.span);
-    record.emits.push_back({context.bit, context.part.rule, context.stack, context.python,
-                            std::move(what), context.kernel});
+    record.emits.push_back({context.bit, context.part.rule, context.stack, std::move(what)});
 }
 
 // The record's emit of this kind and name, made if it is not there yet.
@@ -177,9 +176,7 @@ Emit& ProbePlanner::joined(RecordPlan& plan, RuleContext& context, Emit_ wanted)
         plan.spans.push_back(context.span);
         known.mask |= context.bit;
         known.rule = context.part.rule;
-        known.stack |= context.stack;
-        known.python |= context.python;
-        known.kernel |= context.kernel;
+        known.stack.add(context.stack);
         return known;
     }
     add_stack_emit(plan, context, std::move(wanted));
@@ -207,14 +204,9 @@ void ProbePlanner::span(RuleContext& context, const rules::SpanClause& clause, c
     std::vector<Named> named = fields(context, clause.fields, true);
     auto add = [&](RecordPlan& plan, rules::Stage stage) {
         bool begins = stage == rules::Stage::entry;  // where stacks are taken
-        RuleContext here{context.rule,
-                         context.scope,
-                         context.bit,
-                         begins && context.stack,
-                         begins && context.python,
-                         begins && context.kernel,
-                         {},
-                         context.span};
+        RuleContext here{context.rule, context.scope,
+                         context.bit,  begins ? context.stack : rules::StackKinds(),
+                         {},           context.span};
         here.part.rule = context.part.rule;
         size_t at =
             static_cast<size_t>(&joined(plan, here, SpanEmit{clause.type, {}}) - plan.emits.data());

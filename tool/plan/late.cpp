@@ -148,7 +148,7 @@ bool ProbePlanner::is_stack(const rules::LearnClause& clause) const {
 bool ProbePlanner::can_take_stack(const RuleContext& context, const rules::LearnClause& clause) {
     Diagnostics found;
     const Span& where = clause.value->span;
-    if (!context.stack && !context.python && !context.kernel) {
+    if (!context.stack.any()) {
         found.error(where, "the rule takes no stack that could be learnt")
             .help("add `stack user`, `stack kernel` or `stack python` to the rule");
     }

@@ -50,14 +50,10 @@ std::string record_key(const RecordPlan& record, const Places& places) {
         key += fmt::format("{}@{}+{};", value_key(capture.value, places, true), field.offset,
                            field.size);
     }
-    uint32_t emitting = 0, stack = 0, python = 0, kernel = 0;
-    for (const Emit& emit : record.emits) {
-        emitting |= emit.mask;
-        if (emit.stack) stack |= emit.mask;
-        if (emit.python) python |= emit.mask;
-        if (emit.kernel) kernel |= emit.mask;
-    }
-    return key + fmt::format("m{:x}s{:x}p{:x}k{:x}", emitting, stack, python, kernel);
+    return key + fmt::format("m{:x}s{:x}p{:x}k{:x}", record.emitting(),
+                             record.taking(rules::StackKind::user),
+                             record.taking(rules::StackKind::python),
+                             record.taking(rules::StackKind::kernel));
 }
 
 bool reads_memory(const rules::Typed& value) {
@@ -139,16 +135,14 @@ void ProbePlanner::lay_out(RecordPlan& record, bool is_return) {
         field.offset = offset;
         offset += field.size;
     }
-    bool stack = std::ranges::any_of(record.emits, &Emit::stack);
-    if (std::ranges::any_of(record.emits, &Emit::python)) {
-        record.layout.python = offset;
-        offset += sizeof(PythonStack);
-    }
-    if (std::ranges::any_of(record.emits, &Emit::kernel)) {
-        record.layout.kernel = offset;
-        offset += sizeof(KernelStack);
-    }
-    if (stack) record.layout.stack = StackField{offset};
+    const auto place = [&](rules::StackKind kind, size_t size) {
+        if (record.taking(kind) == 0) return;
+        record.layout.stack[kind] = offset;
+        offset += static_cast<uint32_t>(size);
+    };
+    place(rules::StackKind::python, sizeof(PythonStack));
+    place(rules::StackKind::kernel, sizeof(KernelStack));
+    place(rules::StackKind::user, 0);  // as long as it is
     record.layout.size = offset;
     if (!is_return) take_as_words(record);
     for (const RulePart& part : probe_.parts) record.rules.push_back(part.rule);
@@ -243,7 +237,7 @@ void ProbePlanner::place_words(RecordPlan& record, uint32_t offset) {
 void ProbePlanner::take_as_words(RecordPlan& record) const {
     bool words_there = is_function(probe_.kind) || probe_.kind == ProbeKind::syscall;
     const RecordLayout& layout = record.layout;
-    if (layout.stack || layout.python || layout.kernel || !words_there) return;
+    if (layout.has_stack() || !words_there) return;
     std::vector<uint32_t> words;
     uint32_t count = 0;
     std::optional<size_t> text;

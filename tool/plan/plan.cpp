@@ -38,9 +38,10 @@ void add_parameters(const rules::Typed& value, uint64_t& bits) {
 uint32_t record_size(const std::optional<RecordPlan>& record) {
     if (!record) return 0;
     return record->layout.size +
-           (record->layout.stack ? static_cast<uint32_t>(sizeof(UserStack) + kMaxStackBytes +
-                                                         kMaxAwaitedReturns * sizeof(AwaitedReturn))
-                                 : 0);
+           (record->layout.has(rules::StackKind::user)
+                ? static_cast<uint32_t>(sizeof(UserStack) + kMaxStackBytes +
+                                        kMaxAwaitedReturns * sizeof(AwaitedReturn))
+                : 0);
 }
 
 template <class Test> bool any_record(const Plan& plan, Test test) {
@@ -165,16 +166,24 @@ uint32_t Plan::owns() const {
         aggregates, [](const Aggregate& one) { return one.own.has_value(); }));
 }
 
-bool Plan::takes_stacks() const {
-    return any_record(*this, [](const RecordPlan& one) { return one.layout.stack.has_value(); });
+bool RecordLayout::has_stack() const {
+    return std::ranges::any_of(stack, &std::optional<uint32_t>::has_value);
 }
 
-bool Plan::takes_python() const {
-    return any_record(*this, [](const RecordPlan& one) { return one.layout.python.has_value(); });
+uint32_t RecordPlan::emitting() const {
+    uint32_t mask = 0;
+    for (const Emit& emit : emits) mask |= emit.mask;
+    return mask;
 }
 
-bool Plan::takes_kernel() const {
-    return any_record(*this, [](const RecordPlan& one) { return one.layout.kernel.has_value(); });
+uint32_t RecordPlan::taking(rules::StackKind kind) const {
+    uint32_t mask = 0;
+    for (const Emit& emit : emits) mask |= emit.stack.has(kind) ? emit.mask : 0;
+    return mask;
+}
+
+bool Plan::takes(rules::StackKind kind) const {
+    return any_record(*this, [&](const RecordPlan& one) { return one.layout.has(kind); });
 }
 
 bool Plan::traces_addresses() const {

@@ -21,6 +21,7 @@
 #include "plan/value_type.h"
 #include "rules/check.h"
 #include "rules/rules.h"
+#include "rules/stack_kinds.h"
 #include "rules/types.h"
 #include "target/target.h"
 #include "text/diagnostic.h"
@@ -92,9 +93,6 @@ struct AwaitedReturn {
 };
 inline constexpr uint32_t kMaxAwaitedReturns = 64;  // that there is room for; one stays empty
 inline constexpr uint64_t kNoRoom = 1;
-struct StackField {
-    uint32_t offset = 0;  // of the UserStack
-};
 
 // The Python functions that were running, innermost first: each stands for a code object, whose
 // names are in the map `python_codes`.
@@ -118,12 +116,13 @@ struct RecordLayout {
     std::vector<RecordSlot> fields;
     // A 64-bit mask of the fields whose memory could not be read; only where one reads memory.
     std::optional<uint32_t> unread;
-    std::optional<uint32_t> python;  // where the PythonStack is
-    std::optional<uint32_t> kernel;  // where the KernelStack is
     // Of a return: where the registers of the arguments are, all of them as they were at entry.
     std::optional<uint32_t> words;
-    std::optional<StackField> stack;
+    // Where the PythonStack, the KernelStack and, last of all, the UserStack are.
+    rules::ByStackKind<std::optional<uint32_t>> stack{};
     uint32_t size = 0;  // without the user stack, bytes
+    bool has(rules::StackKind kind) const { return stack[kind].has_value(); }
+    bool has_stack() const;
 };
 inline constexpr uint32_t kMaxArgumentWords = 21, kArgumentTextBytes = 64;
 
@@ -178,15 +177,12 @@ struct ConditionEmit {  // what of `where` only the tracer can decide: else the 
 };
 
 struct Emit {
-    uint32_t mask = 0;    // applies if (hits & mask) != 0
-    RuleId rule{};        // the rule it is accounted to (the winning one where several joined)
-    bool stack = false;   // with the record's user stack
-    bool python = false;  // with its Python functions
+    uint32_t mask = 0;        // applies if (hits & mask) != 0
+    RuleId rule{};            // the rule it is accounted to (the winning one where several joined)
+    rules::StackKinds stack;  // of the record's, those that go with it
     std::variant<SpanEmit, EventEmit, GaugeEmit, LearnEmit, TallyEmit, LargestEmit, TraceEmit,
                  ConditionEmit>
         what;
-    bool kernel = false;  // with the kernel's part of the stack
-    bool has_stack() const { return stack || python || kernel; }
 };
 
 // A value to compute: the expression that codegen writes, and the record field it goes to.
@@ -207,6 +203,8 @@ struct RecordPlan {
     std::vector<Emit> emits;
     std::vector<RuleId> rules;  // bit i of `hits` is rules[i]
     std::vector<Span> spans;    // of the clauses that it is for, and of conditions
+    uint32_t emitting() const;  // the hits that it is written for
+    uint32_t taking(rules::StackKind kind) const;  // the hits that want this part of the stack
 };
 
 // ---- aggregation
@@ -365,19 +363,17 @@ struct Plan {
     std::vector<RuleInfo> rules;  // by RuleId
     const rules::TypeTable* types = nullptr;
     Arch arch = Arch::x86_64;
-    uint32_t frame_save_bytes = 0;  // largest save area
-    uint32_t record_bytes = 0;      // largest record, stack included
-    uint32_t owns() const;          // how many aggregates have Aggregate::own
-    bool takes_stacks() const;      // whether a record of any probe may have a user stack
-    bool takes_python() const;      // likewise, Python functions
-    bool knows_pythons() const { return takes_python() || asks_for_python; }
-    bool takes_kernel() const;        // likewise, the kernel's part of a stack
+    uint32_t frame_save_bytes = 0;            // largest save area
+    uint32_t record_bytes = 0;                // largest record, stack included
+    uint32_t owns() const;                    // how many aggregates have Aggregate::own
+    bool takes(rules::StackKind kind) const;  // whether a record of any probe may have such a stack
+    bool knows_pythons() const { return takes(rules::StackKind::python) || asks_for_python; }
     bool traces_addresses() const;    // whether some rule has a `trace`
     bool asks_for_files = false;      // whether some value is the name of an open file
     bool asks_for_python = false;     // whether some value is of where a process's Python is
     bool asks_for_functions = false;  // whether some value is the name of a program's function
     // Whether the tracer must know what lies where in the memory of programs.
-    bool knows_mappings() const { return takes_stacks() || asks_for_functions; }
+    bool knows_mappings() const { return takes(rules::StackKind::user) || asks_for_functions; }
     bool asks_for_task = false;  // whether some value is of the running thread's task_struct
 };
 

@@ -279,9 +279,7 @@ void ProbePlanner::plan_rule(const target::RuleUse& use) {
     RuleContext context{.rule = rule,
                         .scope = scope(entry),
                         .bit = 1u << probe_.parts.size(),
-                        .stack = wants_stack(rule, rules::StackKind::user),
-                        .python = wants_stack(rule, rules::StackKind::python),
-                        .kernel = wants_stack(rule, rules::StackKind::kernel)};
+                        .stack = wanted_stacks(rule)};
     context.scope.lets = &rule.lets;
     context.part.rule = static_cast<RuleId>(rule.index);
     context.part.entry = entry;

@@ -47,7 +47,7 @@ private:
         const rules::Rule& rule;
         rules::Scope scope;
         uint32_t bit = 0;
-        bool stack = false, python = false, kernel = false;
+        rules::StackKinds stack;
         RulePart part;
         Span span;                                    // of the clause that is being planned
         bool at_entry() const { return part.entry; }  // the rule acts on the way in

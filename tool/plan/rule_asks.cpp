@@ -24,14 +24,14 @@ bool groups_by_stack(const rules::Rule& rule) {
 
 }  // namespace
 
-bool wants_stack(const rules::Rule& rule, rules::StackKind kind) {
-    bool has_any = false, has_this = false;
+rules::StackKinds wanted_stacks(const rules::Rule& rule) {
+    rules::StackKinds wanted;
     for (const rules::Clause& clause : rule.clauses) {
-        const auto* stack = std::get_if<rules::StackClause>(&clause.node);
-        has_any |= stack != nullptr;
-        has_this |= stack != nullptr && stack->kind == kind;
+        if (const auto* stack = std::get_if<rules::StackClause>(&clause.node))
+            wanted.add(stack->kind);
     }
-    return has_this || (!has_any && kind == rules::StackKind::user && groups_by_stack(rule));
+    if (!wanted.any() && groups_by_stack(rule)) wanted.add(rules::StackKind::user);
+    return wanted;
 }
 
 bool wants_span(const rules::Rule& rule) {

@@ -7,7 +7,7 @@ namespace mlbcc::plan {
 
 // `stack user` and its like; the program's also where groups are `by stack` and no clause says
 // which.
-bool wants_stack(const rules::Rule& rule, rules::StackKind kind);
+rules::StackKinds wanted_stacks(const rules::Rule& rule);
 bool wants_span(const rules::Rule& rule);
 
 }  // namespace mlbcc::plan

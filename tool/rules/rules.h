@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "rules/stack_kinds.h"
 #include "text/diagnostic.h"
 
 namespace mlbcc::rules {
@@ -198,7 +199,6 @@ inline constexpr uint32_t kMaxLargest = 1000;  // LargestClause::count
 struct TraceClause {
     ExprPtr address, name;
 };
-enum class StackKind { user, kernel, python };
 struct StackClause {
     StackKind kind{};
 };

@@ -89,9 +89,9 @@ std::string describe_record(const load::Frontend& frontend, const plan::ProbePla
     }
     if (record.ret_field && std::ranges::find(parts, "ret") == parts.end())
         parts.emplace_back("ret");
-    if (record.layout.python) parts.emplace_back("Python functions");
-    if (record.layout.kernel) parts.emplace_back("kernel stack");
-    if (record.layout.stack) parts.emplace_back("user stack");
+    if (record.layout.has(rules::StackKind::python)) parts.emplace_back("Python functions");
+    if (record.layout.has(rules::StackKind::kernel)) parts.emplace_back("kernel stack");
+    if (record.layout.has(rules::StackKind::user)) parts.emplace_back("user stack");
     return fmt::format("  {:<8}record of {} bytes: {}\n", at_return ? "return" : "entry",
                        record.layout.size,
                        parts.empty() ? "no values" : fmt::format("{}", fmt::join(parts, ", ")));

@@ -111,7 +111,7 @@ Result<void> Generation::finish_loading() {
 void Generation::find_pythons(const std::vector<std::string>& command) {
     if (!frontend.plan.knows_pythons()) return;
     const bool has_frames = loaded.kernel.map(codegen::maps::kPythonCodes) != nullptr;
-    if (frontend.plan.takes_python() && !has_frames)
+    if (frontend.plan.takes(rules::StackKind::python) && !has_frames)
         tell_note(options_.verbosity, "no Python stacks: they need x86-64 and the kernel's BTF");
     pythons.prepare(command, folders_);
     steps_.done("find Pythons");

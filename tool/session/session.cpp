@@ -61,7 +61,7 @@ Result<void> Session::open_outputs(const std::string& trace_file) {
 Result<void> Session::attach() {
     if (auto done = now_->attach(); !done) return done;
     if (auto done = now_->finish_loading(); !done) return done;
-    if (now_->frontend.plan.takes_kernel()) kernel_names_.read(options_.verbosity);
+    if (now_->frontend.plan.takes(rules::StackKind::kernel)) kernel_names_.read(options_.verbosity);
     now_->find_pythons(options_.targets.command);
     return {};
 }
@@ -132,7 +132,7 @@ Result<void> Session::watch_mappings(const Generation& all) {
         if (has_stacks_) pipeline_.inherit_mappings(f.parent, f.pid);
     };
     Result<bpf::MappingStream> stream = bpf::MappingStream::open(mapped, forked);
-    if (!stream && (has_stacks_ || plan.takes_python())) return stream.error();
+    if (!stream && (has_stacks_ || plan.takes(rules::StackKind::python))) return stream.error();
     if (!stream) {  // most Pythons are found without
         if (plan.knows_pythons())
             tell_note(options_.verbosity,

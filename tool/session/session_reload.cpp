@@ -118,7 +118,7 @@ void Session::change_over() {
     const uint64_t id = pipeline_.take_event_id();
     outputs_.sinks().reload(reload, id);
     pipeline_.change_plan(plan);
-    if (plan.takes_kernel()) kernel_names_.read(options_.verbosity);
+    if (plan.takes(rules::StackKind::kernel)) kernel_names_.read(options_.verbosity);
     std::unique_ptr<Generation> old = std::exchange(now_, std::move(change_->coming));
     RulesChange change = std::move(*std::exchange(change_, std::nullopt));
     pipeline_.grow();  // by what came meanwhile

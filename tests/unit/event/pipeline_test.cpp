@@ -18,8 +18,7 @@ protected:
         t.span(init, "userspace", {{"Flags", t.number(init, End::entry, kU32)}});
         t.record(init, End::ret).emits.clear();
         t.returns(init, t.enumeration({{"CUDA_SUCCESS", 0}}));
-        t.record(init, End::ret)
-            .emits.push_back({1, {}, false, false, plan::SpanEmit{"userspace", {}}});
+        t.record(init, End::ret).emits.push_back({1, {}, {}, plan::SpanEmit{"userspace", {}}});
         alloc = t.probe("cuMemAlloc", "cuMemAlloc_v2");
         uint32_t address = t.number(alloc, End::ret, kHex),
                  size = t.number(alloc, End::ret, kBytes);

@@ -96,20 +96,22 @@ public:
     void span(plan::ProbeId id, std::string type, std::vector<Named> at_entry = {},
               std::vector<Named> at_return = {}, uint32_t mask = 1, plan::RuleId rule = {}) {
         record(id, End::entry)
-            .emits.push_back({mask, rule, false, false, plan::SpanEmit{type, fields(at_entry)}});
+            .emits.push_back({mask, rule, {}, plan::SpanEmit{type, fields(at_entry)}});
         record(id, End::ret)
-            .emits.push_back({mask, rule, false, false, plan::SpanEmit{type, fields(at_return)}});
+            .emits.push_back({mask, rule, {}, plan::SpanEmit{type, fields(at_return)}});
     }
     void event(plan::ProbeId id, End end, std::string type, std::string name,
                std::vector<Named> wanted = {}, uint32_t mask = 1, plan::RuleId rule = {}) {
         plan::EventEmit emit{std::move(type), std::move(name), fields(wanted)};
-        record(id, end).emits.push_back({mask, rule, false, false, std::move(emit)});
+        record(id, end).emits.push_back({mask, rule, {}, std::move(emit)});
     }
     void gauge(plan::ProbeId id, End end, std::string name, rules::GaugeOp op,
                std::optional<uint32_t> key, uint32_t value, uint32_t mask = 1,
                plan::RuleId rule = {}) {
         record(id, end).emits.push_back(
-            {mask, rule, false, false,
+            {mask,
+             rule,
+             {},
              plan::GaugeEmit{std::move(name), op, key ? late(id, end, *key) : nullptr,
                              late(id, end, value), nullptr, "", nullptr}});
     }
@@ -118,14 +120,13 @@ public:
         record(id, end).emits.push_back(
             {mask,
              {},
-             false,
-             false,
+             {},
              plan::LearnEmit{std::move(table), rules::LearnOp::set, late(id, end, key), nullptr,
                              late(id, end, value)}});
     }
     // Any other meaning of a record.
     void emit(plan::ProbeId id, End end, decltype(plan::Emit::what) what, uint32_t mask = 1) {
-        record(id, end).emits.push_back({mask, {}, false, false, std::move(what)});
+        record(id, end).emits.push_back({mask, {}, {}, std::move(what)});
     }
     plan::LatePtr late(plan::ProbeId id, End end, uint32_t field) {
         return late(plan::LateField{field}, record(id, end).layout.fields[field].type);
@@ -135,8 +136,8 @@ public:
     }
     void stack(plan::ProbeId id, End end) {
         plan::RecordPlan& plan_of = record(id, end);
-        plan_of.layout.stack = plan::StackField{plan_of.layout.size};
-        for (plan::Emit& emit : plan_of.emits) emit.stack = true;
+        plan_of.layout.stack[rules::StackKind::user] = plan_of.layout.size;
+        for (plan::Emit& emit : plan_of.emits) emit.stack.add(rules::StackKind::user);
     }
     plan::ValueType enumeration(std::vector<std::pair<std::string, int64_t>> constants,
                                 bool is_signed = false) {

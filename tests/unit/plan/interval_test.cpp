@@ -139,16 +139,18 @@ TEST(KernelStackPlan, IsInTheRecordBeforeTheUserStack) {
                     "on kernel:vfs_read { span a stack kernel }");
     EXPECT_EQ(p.messages(), "");
     const plan::RecordLayout& call = p.probe("openat").ret->layout;
-    EXPECT_EQ(call.kernel, 56u + 8 + 8);
+    EXPECT_EQ(call.stack[rules::StackKind::kernel], 56u + 8 + 8);
     EXPECT_EQ(call.size, 72u + sizeof(plan::KernelStack));
-    EXPECT_FALSE(call.stack);
+    EXPECT_FALSE(call.has(rules::StackKind::user));
     const plan::RecordLayout& moment = p.probe("sched_switch").entry->layout;
-    EXPECT_EQ(moment.kernel, 48u);
-    EXPECT_EQ(moment.stack->offset, 48u + sizeof(plan::KernelStack));
-    EXPECT_TRUE(p.probe("vfs_read").entry->layout.kernel);
-    EXPECT_FALSE(p.probe("vfs_read").ret->layout.kernel) << "it is taken at entry";
-    EXPECT_TRUE(p.plan().takes_kernel());
-    EXPECT_FALSE(Planned("on kernel:vfs_read { span a stack user }").plan().takes_kernel());
+    EXPECT_EQ(moment.stack[rules::StackKind::kernel], 48u);
+    EXPECT_EQ(moment.stack[rules::StackKind::user], 48u + sizeof(plan::KernelStack));
+    EXPECT_TRUE(p.probe("vfs_read").entry->layout.has(rules::StackKind::kernel));
+    EXPECT_FALSE(p.probe("vfs_read").ret->layout.has(rules::StackKind::kernel))
+        << "it is taken at entry";
+    EXPECT_TRUE(p.plan().takes(rules::StackKind::kernel));
+    EXPECT_FALSE(
+        Planned("on kernel:vfs_read { span a stack user }").plan().takes(rules::StackKind::kernel));
 }
 
 TEST(KernelStackPlan, AFunctionOfAProgramHasNone) {

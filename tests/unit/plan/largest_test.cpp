@@ -71,7 +71,7 @@ TEST(LargestPlan, AStackIsLearntFromTheRule) {
     EXPECT_EQ(p.messages(), "");
     EXPECT_NE(p.ret("cuInit").find("learn at<1 r0 stack> 0=stack"), std::string::npos)
         << p.ret("cuInit");
-    EXPECT_TRUE(p.probe("cuInit").ret->layout.stack);
+    EXPECT_TRUE(p.probe("cuInit").ret->layout.has(rules::StackKind::user));
 }
 
 TEST(LargestPlan, AStackThatIsNotTakenIsNotLearnt) {

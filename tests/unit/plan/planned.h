@@ -183,7 +183,8 @@ private:
             }
             std::string head() const {
                 return fmt::format("<{:x} r{}{}{}>", emit.mask, static_cast<uint32_t>(emit.rule),
-                                   emit.stack ? " stack" : "", emit.python ? " python" : "");
+                                   emit.stack.has(rules::StackKind::user) ? " stack" : "",
+                                   emit.stack.has(rules::StackKind::python) ? " python" : "");
             }
         };
         return std::visit(Text{emit}, emit.what);

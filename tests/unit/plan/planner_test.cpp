@@ -162,20 +162,20 @@ TEST(Planner, PythonFunctionsArePartOfTheRecordAndAUserStackBehindIt) {
                     "on entry cuda:cuMemcpyHtoD { event a(ByteCount) stack user }");
     EXPECT_EQ(p.messages(), "");
     const plan::RecordLayout& alone = p.probe("cuInit").entry->layout;
-    EXPECT_EQ(alone.python, 56u);
+    EXPECT_EQ(alone.stack[rules::StackKind::python], 56u);
     EXPECT_EQ(alone.size, 56u + 520);
-    EXPECT_FALSE(alone.stack);
+    EXPECT_FALSE(alone.has(rules::StackKind::user));
     const plan::RecordLayout& both = p.probe("cuMemAlloc_v2").entry->layout;
-    EXPECT_EQ(both.python, 56u);
-    EXPECT_EQ(both.stack->offset, 56u + 520);
-    EXPECT_TRUE(p.probe("cuMemFree_v2").entry->layout.python);
-    EXPECT_FALSE(p.probe("cuMemFree_v2").ret->layout.python);
-    EXPECT_FALSE(p.probe("cuMemcpyHtoD_v2").entry->layout.python);
-    EXPECT_TRUE(p.plan().takes_python());
+    EXPECT_EQ(both.stack[rules::StackKind::python], 56u);
+    EXPECT_EQ(both.stack[rules::StackKind::user], 56u + 520);
+    EXPECT_TRUE(p.probe("cuMemFree_v2").entry->layout.has(rules::StackKind::python));
+    EXPECT_FALSE(p.probe("cuMemFree_v2").ret->layout.has(rules::StackKind::python));
+    EXPECT_FALSE(p.probe("cuMemcpyHtoD_v2").entry->layout.has(rules::StackKind::python));
+    EXPECT_TRUE(p.plan().takes(rules::StackKind::python));
     EXPECT_TRUE(p.plan().knows_pythons());
     const Planned asks("on cuda:cuInit { span a(in_python(Flags)) }");
     EXPECT_EQ(asks.messages(), "");
-    EXPECT_FALSE(asks.plan().takes_python());
+    EXPECT_FALSE(asks.plan().takes(rules::StackKind::python));
     EXPECT_TRUE(asks.plan().knows_pythons());
 }
 
@@ -234,7 +234,7 @@ TEST(Planner, FieldsAreAlignedAndDoNotOverlap) {
     EXPECT_EQ(layout.fields.at(2).size, 64u);
     EXPECT_EQ(layout.fields.at(3).size, 16u);
     EXPECT_EQ(layout.size, end);
-    EXPECT_EQ(layout.stack->offset, end);
+    EXPECT_EQ(layout.stack[rules::StackKind::user], end);
     EXPECT_EQ(p.plan().record_bytes, end + sizeof(plan::UserStack) + plan::kMaxStackBytes +
                                          plan::kMaxAwaitedReturns * sizeof(plan::AwaitedReturn));
 }
