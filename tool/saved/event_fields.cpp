@@ -84,17 +84,6 @@ uint32_t small_of(const Json& line, const char* name) {
     return static_cast<uint32_t>(unsigned_of(line, name));
 }
 
-void read_values(const Json& line, EventFields& out) {
-    out.arguments.clear();
-    out.ret.reset();
-    auto ret = line.FindMember("ret");
-    if (ret != line.MemberEnd()) out.ret = value_of(ret->value);
-    auto values = line.FindMember("args");
-    if (values == line.MemberEnd() || !values->value.IsObject()) return;
-    for (const auto& one : values->value.GetObject())
-        out.arguments.push_back({as_text(one.name), value_of(one.value)});
-}
-
 void read_texts(const Json& line, const char* name, std::vector<std::string_view>& out) {
     out.clear();
     if (const Json* list = list_of(line, name)) {
@@ -151,7 +140,7 @@ const EventFields& FieldsReader::read(const event::Event& event, uint64_t start_
     return out_;
 }
 
-bool read_fields(const Json& line, EventFields& fields) {
+bool read_event(const Json& line, EventFields& fields) {
     if (!read_phase(line, fields)) return false;
     fields.id = unsigned_of(line, "event_id");
     fields.begin = natural_of(line, "begin");
@@ -170,9 +159,25 @@ bool read_fields(const Json& line, EventFields& fields) {
     fields.name = text_of(line, "name");
     fields.function = text_of(line, "function");
     fields.symbol = text_of(line, "symbol");
-    read_values(line, fields);
     read_texts(line, "stack", fields.stack);
     return true;
+}
+
+void read_values(const Json& line, EventFields& fields) {
+    fields.arguments.clear();
+    fields.ret.reset();
+    auto ret = line.FindMember("ret");
+    if (ret != line.MemberEnd()) fields.ret = value_of(ret->value);
+    auto values = line.FindMember("args");
+    if (values == line.MemberEnd() || !values->value.IsObject()) return;
+    for (const auto& one : values->value.GetObject())
+        fields.arguments.push_back({as_text(one.name), value_of(one.value)});
+}
+
+const EventFields* FieldsReader::read(const Json& line) {
+    if (!read_event(line, out_)) return nullptr;
+    read_values(line, out_);
+    return &out_;
 }
 
 std::optional<LostEvents> read_lost(const Json& line) {

@@ -58,8 +58,9 @@ private:
     const FieldValue* find(std::string_view argument) const;
 };
 
-// False where the line is no event.
-bool read_fields(const Json& line, EventFields& fields);
+// Who, what and when: all but the values. False where the line is no event.
+bool read_event(const Json& line, EventFields& fields);
+void read_values(const Json& line, EventFields& fields);  // its arguments and what it returned
 
 // {"event_id":6,"ts":0.009000000,"type":"lost","cpu":1,"count":17,"rules":["cuda.rules:12"]}
 struct LostEvents {
@@ -79,9 +80,7 @@ class FieldsReader {
 public:
     // `start_ns` is what the event's clock showed when the trace began.
     const EventFields& read(const event::Event& event, uint64_t start_ns);
-    const EventFields* read(const Json& line) {  // null where the line is no event
-        return read_fields(line, out_) ? &out_ : nullptr;
-    }
+    const EventFields* read(const Json& line);  // null where the line is no event
 
 private:
     EventFields out_;

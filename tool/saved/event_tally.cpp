@@ -11,9 +11,9 @@ constexpr const char* kUsualLayer = "userspace";  // of calls that have no span
 }  // namespace
 
 void EventTally::add(const Json& line) {
-    if (const EventFields* one = reader_.read(line)) {
-        add_line(one->id, one->time_ns);
-        add_event(*one);
+    if (read_event(line, event_)) {
+        add_line(event_.id, event_.time_ns);
+        add_event(event_);
     } else if (const std::optional<LostEvents> lost = read_lost(line)) {
         add_line(lost->id, lost->time_ns);
         lost_ += lost->count;

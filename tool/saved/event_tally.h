@@ -46,7 +46,7 @@ private:
     void add_event(const EventFields& one);
     std::map<std::pair<std::string, std::string>, Form> forms() const;
 
-    FieldsReader reader_;
+    EventFields event_;  // of the line that is read
     uint64_t end_ns_ = 0, lines_ = 0, lost_ = 0;
     std::optional<uint64_t> last_;
     std::set<uint32_t> processes_;

@@ -65,28 +65,27 @@ class LineEvent {
 public:
     // Null where the line is no event.
     const event::Event* of(const Json& line) {
-        const EventFields* fields = reader_.read(line);
-        if (fields == nullptr) return nullptr;
+        if (!read_event(line, fields_)) return nullptr;
         // A span is named after its function; `symbol` stands only where it is another name.
-        probe_.function = fields->function.empty() ? fields->name : fields->function;
-        probe_.symbol = fields->symbol.empty() ? probe_.function : fields->symbol;
-        event_ = {.id = fields->id,
-                  .phase = fields->phase,
+        probe_.function = fields_.function.empty() ? fields_.name : fields_.function;
+        probe_.symbol = fields_.symbol.empty() ? probe_.function : fields_.symbol;
+        event_ = {.id = fields_.id,
+                  .phase = fields_.phase,
                   .probe = &probe_,
-                  .time_ns = fields->time_ns,
-                  .duration_ns = fields->duration_ns,
-                  .begin = fields->begin,
-                  .parent = fields->parent,
-                  .pid = fields->pid,
-                  .tid = fields->tid,
-                  .cpu = fields->cpu,
-                  .comm = fields->comm,
-                  .stack = fields->stack};
+                  .time_ns = fields_.time_ns,
+                  .duration_ns = fields_.duration_ns,
+                  .begin = fields_.begin,
+                  .parent = fields_.parent,
+                  .pid = fields_.pid,
+                  .tid = fields_.tid,
+                  .cpu = fields_.cpu,
+                  .comm = fields_.comm,
+                  .stack = fields_.stack};
         return &event_;
     }
 
 private:
-    FieldsReader reader_;
+    EventFields fields_;
     plan::ProbePlan probe_;
     event::Event event_;
 };

@@ -19,7 +19,8 @@ void add(const char* text, size_t size, void* name) {
 
 }  // namespace
 
-// Back references let a symbol of 200 bytes stand for a name of gigabytes: it ends in `add`.
+// Back references let a symbol of 200 bytes stand for a name of gigabytes: it ends in `add`. An
+// exception is the only way to stop libiberty.
 std::optional<std::string> rust_name(std::string_view symbol) {
     if (!symbol.starts_with("_R") && !symbol.starts_with("_ZN")) return std::nullopt;
     std::string name;

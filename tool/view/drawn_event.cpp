@@ -5,7 +5,8 @@
 namespace mlbcc::view {
 
 DrawnEvent* EventReader::read(const saved::Json& line) {
-    if (!saved::read_fields(line, event_)) return nullptr;
+    if (!saved::read_event(line, event_)) return nullptr;
+    saved::read_values(line, event_);
     event_.added = 0;
     if (event_.function == event_.name) event_.function = {};
     if (event_.sample > 1) {
