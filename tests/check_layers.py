@@ -68,7 +68,7 @@ PUBLIC = {
     "saved": {"saved_trace.h", "saved_summary.h", "event_fields.h", "input.h", "json_line.h"},
     "phases": {"phases.h", "file_group.h", "file_key.h", "gpu_calls.h", "repetitions.h"},
     "profile": {"profile.h", "progress.h"},
-    "files": {"disk_space.h", "file_limit.h", "file_systems.h", "install_paths.h", "mounts.h",
+    "files": {"disk_space.h", "file_limit.h", "file_systems.h", "install_paths.h", "mounts.h", "sources.h",
               "overlay_layers.h", "paths.h", "read_lines.h", "trusted_files.h"},
     "kernel": {"gpu_driver.h", "kernel_btf.h", "kernel_headers.h", "kernel_release.h", "kernel_symbols.h",
                "live_kernel.h", "struct_text.h", "syscall_table.h", "tracepoints.h"},

@@ -38,6 +38,12 @@ template <class T> struct BySide : std::array<T, kSides.size()> {
 // Templates by file name: "record.h", "call.bpf.c", ...
 using Templates = std::map<std::string, std::string, std::less<>>;
 
+// In place of a definition's own text where that includes the kernel's headers, by its structure().
+struct DefinitionText {
+    std::string structures, programs;  // C
+};
+using DefinitionTexts = std::map<std::string, DefinitionText>;
+
 struct NamespaceId {
     uint64_t device = 0, inode = 0;  // of /proc/self/ns/pid, as the kernel compares them
 };
@@ -108,6 +114,7 @@ struct Options {
     size_t wake_bytes = size_t{4} << 20;  // the reader is woken when a CPU has written so much
     std::vector<uint32_t> file_offsets;   // of kFileMembers, where the plan asks for files
     const Templates* templates = nullptr;
+    const DefinitionTexts* definition_texts = nullptr;
 
     AttachMode mode_of(Side side) const;  // a session has return probes: none for those that move
 };

@@ -303,8 +303,9 @@ private:
                               {"goes_on", definition.completes ? kGoesOn : ""},
                               {"take_stack", &stack},
                               {"body", &body}});
-        text(definition.structures);
-        part_of(definition.file, definition.programs_line, definition.programs_text);
+        const DefinitionText own = definition_text(definition, options_);
+        text(own.structures);
+        part_of(definition.file, definition.programs_line, own.programs);
         for (const auto& [point, function] : definition.programs) {
             const std::string what = point.substr(0, point.find(':'));
             const bool raw =

@@ -267,4 +267,12 @@ std::string aggregate_map(const plan::Plan& plan, const plan::Aggregate& aggrega
                ready ? "0" : "BPF_F_NO_PREALLOC");
 }
 
+DefinitionText definition_text(const rules::ProbeDefinition& definition, const Options& options) {
+    if (options.definition_texts != nullptr) {
+        const auto given = options.definition_texts->find(definition.structure());
+        if (given != options.definition_texts->end()) return given->second;
+    }
+    return {"", definition.programs_text};
+}
+
 }  // namespace mlbcc::codegen

@@ -22,6 +22,8 @@ bool looks_for_pythons(const plan::Plan& plan, const Options& options);
 // "#define MLBCC_OFFSET_task_struct_tgid 1234\n" for "task_struct.tgid".
 std::string offset_define(std::string name, uint32_t offset);
 std::string settings(const plan::Plan& plan, const Options& options, bool frames);
+// Its own text, or what Options has in place of that.
+DefinitionText definition_text(const rules::ProbeDefinition& definition, const Options& options);
 std::string aggregate_map(const plan::Plan& plan, const plan::Aggregate& aggregate);
 
 }  // namespace mlbcc::codegen

@@ -39,10 +39,11 @@ private:
         const codegen::Origin at = program_.lines.of(line);
         for (const Span& span : at.rules)
             out_ += fmt::format("; {}: {}\n", span.place(), first_line(span.text()));
-        std::string from = at.template_name.empty()
-                               ? ""
-                               : fmt::format("{}:{}: ", frontend_.template_path(at.template_name),
-                                             at.template_line);
+        std::string from =
+            at.template_name.empty()
+                ? ""
+                : fmt::format("{}:{}: ", frontend_.templates.path_of(at.template_name),
+                              at.template_line);
         out_ += fmt::format(";   {}{}\n", from, without_indent(source_.line(line)));
     }
 

@@ -15,7 +15,6 @@
 namespace mlbcc::doctor {
 namespace {
 
-constexpr size_t kMaxRuleFile = 1u << 20;
 // Which libraries are looked for, whatever the rules: a rule file without rules.
 constexpr const char* kLibraries = "/doctor/libraries.rules";
 
@@ -90,11 +89,10 @@ std::string shown_name(const rules::Library& library) {
 }
 
 rules::RuleSet listed_libraries() {
-    rules::RuleSet listed;
     const rules::LoadFile load = [](std::string_view name,
                                     std::string_view /*directory*/) -> Result<rules::LoadedFile> {
         const std::string path(name);
-        Result<std::string> text = files::TrustedFiles::current().read(path, kMaxRuleFile);
+        Result<std::string> text = files::TrustedFiles::current().read(path, rules::kMaxRuleFile);
         if (!text) return text.error();
         return rules::LoadedFile{path, path, std::filesystem::path(path).parent_path().string(),
                                  std::move(*text)};
@@ -104,10 +102,9 @@ rules::RuleSet listed_libraries() {
         std::error_code code;
         if (!std::filesystem::exists(folder + kLibraries, code)) continue;
         Diagnostics diagnostics;
-        rules::parse({folder + kLibraries}, load, listed, diagnostics);
-        break;
+        return rules::parse(folder + kLibraries, load, diagnostics);
     }
-    return listed;
+    return {};
 }
 
 void find_libraries(const rules::RuleSet& rules, target::Host& host, Facts& found) {
@@ -134,15 +131,12 @@ void examine_rules(const session::TraceOptions& options, Facts& found) {
     RulesFinding& rules = found.rules;
     rules.names = options.rules.rules;
     load::Steps steps(false);
-    load::Frontend frontend(options.rules, steps);
-    frontend.expects = true;
+    load::Frontend frontend(options.rules, steps, {.expects = true});
     const Result<void> planned = frontend.up_to_plan(views_of(options.targets.pids));
     rules.rules = rules::written_rules(frontend.rules);
     rules.probes = frontend.plan.probes.size();
     rules.mistakes = frontend.diagnostics.error_count();
     note_needs(frontend.rules, rules);
-    if (!frontend.host)
-        frontend.host = std::make_unique<host::LiveHost>(views_of(options.targets.pids));
     find_libraries(frontend.rules, *frontend.host, found);
     if (!planned) {
         rules.error = planned.error();

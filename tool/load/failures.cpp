@@ -136,10 +136,10 @@ private:
 
     // What stands in this line of a template, as far as it is text of the template's own.
     Span template_span(const codegen::Origin& at, uint32_t column) {
-        auto text = frontend_.templates().find(at.template_name);
-        if (text == frontend_.templates().end()) return {};
+        auto text = frontend_.templates.texts.find(at.template_name);
+        if (text == frontend_.templates.texts.end()) return {};
         const SourceFile& file =
-            files_.emplace_back(frontend_.template_path(at.template_name), text->second);
+            files_.emplace_back(frontend_.templates.path_of(at.template_name), text->second);
         std::string_view line = file.line(at.template_line);
         size_t begin = column > 0 ? column - 1 : line.find_first_not_of(" \t");
         if (begin >= line.size()) begin = 0;

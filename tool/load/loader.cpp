@@ -86,6 +86,16 @@ Result<std::optional<codegen::NamespaceId>> own_namespace() {
     return std::make_optional(codegen::NamespaceId{own->device, own->inode});
 }
 
+Result<std::vector<uint32_t>> file_offsets(target::Host& host) {
+    std::vector<uint32_t> offsets;
+    for (const char* member : codegen::kFileMembers) {
+        Result<uint32_t> offset = host.kernel_offset(member);
+        if (!offset) return Error{"names of open files: " + offset.error().message()};
+        offsets.push_back(*offset);
+    }
+    return offsets;
+}
+
 }  // namespace
 
 Result<codegen::Options> generation_options(const LoadOptions& options, const plan::Plan& plan,
@@ -140,7 +150,15 @@ Result<void> Loader::generate(const LoadOptions& options) {
     if (!generation) return generation.error();
     if (frontend_.grows() || frontend_.plan.traces_addresses())
         generation->spare_probes = kSpareProbes;
-    Result<codegen::Program> program = frontend_.generate(*generation);
+    generation->templates = &frontend_.templates.texts;
+    generation->definition_texts = &frontend_.structures.texts;
+    if (frontend_.plan.asks_for_files) {
+        auto offsets = file_offsets(*frontend_.host);
+        if (!offsets) return offsets.error();
+        generation->file_offsets = std::move(*offsets);
+    }
+    Result<codegen::Program> program = codegen::generate(frontend_.plan, *generation);
+    steps_.done("generate");
     if (!program) return program.error();
     loaded_.mode = generation->mode;
     loaded_.kernel_mode = generation->kernel_mode;
@@ -227,13 +245,13 @@ bpf::CompileRequest Loader::request() const {
     bpf::CompileRequest request;
     request.source = loaded_.program.source;
     request.file = "mlbcc.bpf.c";
-    request.kernel_dir = frontend_.kernel_dir;
+    request.kernel_dir = frontend_.structures.kernel_dir;
     request.commons = loaded_.program.commons;
     // libbcc optimises what clang hands it: clang need not do so first. No debug information:
     // nobody reads it while programs load, and without both the time is six tenths.
     request.cflags = {"-g0", "-Xclang", "-disable-llvm-passes"};
-    request.cflags.insert(request.cflags.end(), frontend_.kernel_flags.begin(),
-                          frontend_.kernel_flags.end());
+    request.cflags.insert(request.cflags.end(), frontend_.structures.flags.begin(),
+                          frontend_.structures.flags.end());
     for (const codegen::Function& function : loaded_.program.functions) {
         bpf::ProgramRequest one;
         one.name = function.name;

@@ -54,7 +54,9 @@ Error differs(const kernel::HeaderChoice& used, const bpf::OwnTask& read, const 
 }  // namespace
 
 Result<void> check_structures(const Frontend& frontend, Steps& steps) {
-    if (!frontend.reads_structures() || !frontend.structures) return {};
+    const Structures& structures = frontend.structures;
+    const bool are_read = frontend.plan.asks_for_task || structures.are_included;
+    if (!are_read || !structures.chosen) return {};
     const std::optional<bpf::TaskPlaces> at = places_of(frontend.types);
     if (!at) return {};
     const Result<process::PidNamespace> own = process::own_pid_namespace();
@@ -71,7 +73,7 @@ Result<void> check_structures(const Frontend& frontend, Steps& steps) {
         read->tgid == truth.tgid && (!truth.parent || read->parent == truth.parent);
     steps.done("check the kernel's structures");
     if (is_right) return {};
-    return differs(*frontend.structures, *read, truth);
+    return differs(*structures.chosen, *read, truth);
 }
 
 }  // namespace mlbcc::load

@@ -49,10 +49,9 @@ std::vector<Target> expanded(const RuleSet& rules, std::vector<Target> targets) 
 
 }  // namespace
 
-void expand_lists(RuleSet& rules, size_t first) {
+void expand_lists(RuleSet& rules) {
     if (rules.lists.empty()) return;
-    for (size_t i = first; i < rules.rules.size(); ++i) {
-        Rule& rule = rules.rules[i];
+    for (Rule& rule : rules.rules) {
         rule.except = expanded(rules, std::move(rule.except));
         rule.targets = expanded(rules, std::move(rule.targets));
     }

@@ -22,9 +22,9 @@ public:
 
     // `place` is the string that names the file, no place for one of the command line.
     void read(std::string_view name, std::string_view directory, Span place, bool optional);
-    void check_libraries(size_t first_rule);
+    void check_libraries();
     void check_titles();
-    void mark_optional(size_t first_rule);
+    void mark_optional();
 
 private:
     struct OpenFile {
@@ -103,10 +103,10 @@ void Reader::parse_text(LoadedFile loaded) {
     open_.pop_back();
 }
 
-void Reader::check_libraries(size_t first_rule) {
+void Reader::check_libraries() {
     if (incomplete_) return;
-    for (size_t i = first_rule; i < rules_.rules.size(); ++i) {
-        for (const Target& target : rules_.rules[i].targets) {
+    for (const Rule& rule : rules_.rules) {
+        for (const Target& target : rule.targets) {
             const auto* function = std::get_if<FunctionTarget>(&target.node);
             if (function == nullptr || function->quoted) continue;
             bool known = std::any_of(rules_.libraries.begin(), rules_.libraries.end(),
@@ -117,7 +117,7 @@ void Reader::check_libraries(size_t first_rule) {
 }
 
 // Of files that the command line reaches by no other way than over an `import optional`.
-void Reader::mark_optional(size_t first_rule) {
+void Reader::mark_optional() {
     std::set<std::string_view> needed{""};
     for (size_t known = 0; known != needed.size();) {
         known = needed.size();
@@ -125,8 +125,7 @@ void Reader::mark_optional(size_t first_rule) {
             if (needed.contains(one.by)) needed.insert(one.of);
         }
     }
-    for (size_t i = first_rule; i < rules_.rules.size(); ++i) {
-        Rule& rule = rules_.rules[i];
+    for (Rule& rule : rules_.rules) {
         auto file =
             std::ranges::find(rules_.files, rule.span.file, &std::unique_ptr<SourceFile>::get);
         if (needed.contains(rules_.identities.at(static_cast<size_t>(file - rules_.files.begin()))))
@@ -172,20 +171,23 @@ size_t written_rules(const RuleSet& rules) {
     return static_cast<size_t>(std::ranges::count(rules.rules, false, &Rule::again));
 }
 
-void parse(std::span<const std::string> names, const LoadFile& load, RuleSet& rules,
-           Diagnostics& diagnostics) {
-    size_t first_rule = rules.rules.size();
+RuleSet parse(std::span<const std::string> names, const LoadFile& load, Diagnostics& diagnostics,
+              ParseContext context) {
+    RuleSet rules;
+    rules.definitions = std::move(context.definitions);
+    rules.keep_mangled = context.keep_mangled;
     Reader reader(load, rules, diagnostics);
     for (const std::string& name : names) reader.read(name, "", {}, false);
-    reader.check_libraries(first_rule);
+    reader.check_libraries();
     reader.check_titles();
-    reader.mark_optional(first_rule);
-    expand_lists(rules, first_rule);
+    reader.mark_optional();
+    expand_lists(rules);
+    return rules;
 }
 
-void parse(std::string_view name, const LoadFile& load, RuleSet& rules, Diagnostics& diagnostics) {
+RuleSet parse(std::string_view name, const LoadFile& load, Diagnostics& diagnostics) {
     std::string owned(name);
-    parse(std::span(&owned, 1), load, rules, diagnostics);
+    return parse(std::span(&owned, 1), load, diagnostics);
 }
 
 }  // namespace mlbcc::rules

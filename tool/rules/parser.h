@@ -80,7 +80,7 @@ std::optional<uint64_t> parse_period(Cursor& cursor, const PeriodWanted& wanted)
 // ---- lists of functions (function_lists.cpp)
 
 // Puts the patterns of a list in the place of its name, in the rules from index `first` on.
-void expand_lists(RuleSet& rules, size_t first);
+void expand_lists(RuleSet& rules);
 
 // ---- rules (parse_rule.cpp, parse_target.cpp)
 

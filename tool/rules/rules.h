@@ -341,7 +341,6 @@ struct ProbeDefinition {
     std::vector<std::string> offsets;
     std::string fields;         // C: `struct GROUP_NAME { ... }`, and what it needs
     uint32_t line = 0;          // of `fields` in the file
-    std::string structures;     // C before it: the kernel's, where it includes kernel headers
     std::string programs_text;  // C
     uint32_t programs_line = 0;
     std::string structure() const { return group + "_" + name; }
@@ -349,7 +348,7 @@ struct ProbeDefinition {
 };
 
 struct RuleSet {
-    std::vector<ProbeDefinition> definitions;  // before parse(): their groups are kinds of targets
+    std::vector<ProbeDefinition> definitions;
     std::vector<std::unique_ptr<SourceFile>> files;
     std::vector<std::string> identities;  // Loaded::identity of each of `files`
     std::vector<Library> libraries;
@@ -379,13 +378,17 @@ using LoadFile =
 // A rule file is at most this long, bytes.
 inline constexpr size_t kMaxRuleFile = size_t{1} << 20;
 
-// Parses the files given on the command line, with their imports, and adds them to `rules`; a file
-// that is there already is not read again. `names` are what the user wrote after --rules. A rule
-// may name a library of any of the files. Mistakes go to `diagnostics`; parsing goes on behind
-// them.
-void parse(std::span<const std::string> names, const LoadFile& load, RuleSet& rules,
-           Diagnostics& diagnostics);
-void parse(std::string_view name, const LoadFile& load, RuleSet& rules, Diagnostics& diagnostics);
+struct ParseContext {
+    std::vector<ProbeDefinition> definitions;  // their groups are kinds of targets
+    bool keep_mangled = false;                 // RuleSet::keep_mangled
+};
+
+// Parses the files given on the command line, with their imports, each file once. `names` are what
+// the user wrote after --rules. A rule may name a library of any of the files. Mistakes go to
+// `diagnostics`; parsing goes on behind them.
+RuleSet parse(std::span<const std::string> names, const LoadFile& load, Diagnostics& diagnostics,
+              ParseContext context = {});
+RuleSet parse(std::string_view name, const LoadFile& load, Diagnostics& diagnostics);
 
 // All C text for libclang: each declaration behind `#line`, so that its errors carry the place; and
 // for each cast a function named cast_prototype(TYPE) whose one parameter is of that type.

@@ -13,16 +13,21 @@
 #include "text/tell.h"
 
 namespace mlbcc::session {
+namespace {
+
+load::FrontendUse use_of(const TraceOptions& options) {
+    return {fmt::format("{} {}", options.targets.everyone, options.reading.buffer_bytes), true};
+}
+
+}  // namespace
 
 Generation::Generation(const TraceOptions& options, const bpf::Map& threads, load::Steps& steps)
-    : frontend(options.rules, steps), loader(frontend, steps), keeping(options, frontend, loader),
-      pythons(loaded.kernel, options.verbosity), follower(loaded.kernel, options.targets.everyone),
-      metrics(frontend.plan, loaded.kernel), sums(frontend.plan, metrics), coverage(frontend.plan),
-      cost(frontend.plan, loaded), other_files(frontend, follower, late),
-      learning(frontend, loaded, steps), going_on(frontend.plan, loaded.kernel), options_(options),
-      threads_(threads), steps_(steps) {
-    frontend.run_by = fmt::format("{} {}", options.targets.everyone, options.reading.buffer_bytes);
-}
+    : frontend(options.rules, steps, use_of(options)), loader(frontend, steps),
+      keeping(options, frontend, loader), pythons(loaded.kernel, options.verbosity),
+      follower(loaded.kernel, options.targets.everyone), metrics(frontend.plan, loaded.kernel),
+      sums(frontend.plan, metrics), coverage(frontend.plan), cost(frontend.plan, loaded),
+      other_files(frontend, follower, late), learning(frontend, loaded, steps),
+      going_on(frontend.plan, loaded.kernel), options_(options), threads_(threads), steps_(steps) {}
 
 Result<void> Generation::begin_to_open_rings() {
     if (rings_) return {};
@@ -48,7 +53,6 @@ Result<void> Generation::foresee() {
 Result<void> Generation::plan(std::vector<process::ProcessView> views) {
     for (const process::ProcessView& view : views)
         folders_.insert(folders_.end(), view.path.begin(), view.path.end());
-    frontend.expects = true;
     if (auto done = begin_to_open_rings(); !done) return done;
     loader.begin_to_find_features();
     if (auto done = frontend.up_to_plan(std::move(views)); !done) return done;

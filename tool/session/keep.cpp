@@ -106,7 +106,7 @@ std::string lines_text(const load::Frontend& frontend, const codegen::LineMap& l
                                 where.column);
         }
         if (!mark.origin.template_name.empty()) {
-            from = fmt::format("{}:{}", frontend.template_path(mark.origin.template_name),
+            from = fmt::format("{}:{}", frontend.templates.path_of(mark.origin.template_name),
                                mark.origin.template_line);
         }
         text += fmt::format("{}\t{}\n", mark.line, from.empty() ? "-" : from);
@@ -159,7 +159,7 @@ void Keeping::keep_inputs() {
                "rules as they were read: " + file->path(), file->text());
     }
     number = 0;
-    for (const std::string& path : frontend_.type_headers()) {
+    for (const std::string& path : frontend_.type_headers) {
         const std::string name = fmt::format("types/{}-{}", number++, files::file_name(path));
         auto text = files::TrustedFiles::current().read(path, kMaxFile);
         if (text)
@@ -167,10 +167,10 @@ void Keeping::keep_inputs() {
         else
             tell(text.error());
     }
-    for (const auto& [name, text] : frontend_.templates()) {
+    for (const auto& [name, text] : frontend_.templates.texts) {
         if (!frontend_.is_users_template(name)) continue;
         to.add(fmt::format("templates/{}", files::file_name(name)),
-               "template: " + frontend_.template_path(name), text);
+               "template: " + frontend_.templates.path_of(name), text);
     }
     if (!frontend_.diagnostics.all().empty()) {
         to.add("messages.txt", "errors and warnings about the rules",

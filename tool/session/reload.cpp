@@ -25,9 +25,9 @@ struct Held {
 
 // ---- the files
 
-void WatchedFiles::watch(const std::vector<load::Frontend::ReadFile>& files, bool keep) {
+void WatchedFiles::watch(const std::vector<files::Sources::Source>& files, bool keep) {
     if (!keep) files_.clear();
-    for (const load::Frontend::ReadFile& file : files) {
+    for (const files::Sources::Source& file : files) {
         auto known = std::ranges::find(files_, file.path, &File::path);
         if (known == files_.end())
             files_.push_back({file.path, file.state, file.state});
@@ -95,7 +95,7 @@ std::optional<Prepared> Reloader::take() {
     const bool mistakes = tell(frontend.diagnostics, options_.verbosity);
     if (outcome.error) tell(*outcome.error);
     const bool good = !mistakes && !outcome.error;
-    files_.watch(frontend.files, !good);
+    files_.watch(frontend.sources.watched(), !good);
     if (good) return Prepared{std::move(outcome.generation), why_};
     tell_note(options_.verbosity, why_ + ": the rules stay as they were");
     return Prepared{nullptr, why_};

@@ -15,6 +15,7 @@
 
 #include "base/threads.h"
 #include "bpf/kernel.h"
+#include "files/sources.h"
 #include "session/generation.h"
 #include "session/options.h"
 
@@ -24,7 +25,7 @@ namespace mlbcc::session {
 class WatchedFiles {
 public:
     // Besides those of before, where they are to be kept.
-    void watch(const std::vector<load::Frontend::ReadFile>& files, bool keep);
+    void watch(const std::vector<files::Sources::Source>& files, bool keep);
     // The name of one that has changed; told once for all that have.
     std::optional<std::string> changed(uint64_t now_ns);
 
@@ -48,7 +49,7 @@ public:
     Reloader(const TraceOptions& options, const bpf::Map& threads)
         : options_(options), threads_(threads) {}
 
-    void watch(const std::vector<load::Frontend::ReadFile>& files) { files_.watch(files, false); }
+    void watch(const std::vector<files::Sources::Source>& files) { files_.watch(files, false); }
     void ask(std::string why) { asked_ = std::move(why); }
     // Whether the rules should be read anew, now that nothing else goes on.
     bool is_wanted(uint64_t now_ns);

@@ -274,7 +274,7 @@ int Session::run() {
     now_->looks->start(process::monotonic_ns(), !command_);
     now_->sums.start(start_ns_);
     outputs_.begin(start_ns_);
-    reloader_.watch(now_->frontend.files);
+    reloader_.watch(now_->frontend.sources.watched());
     End end = End::none;
     guarded([&] {
         while (end == End::none) end = poll();

@@ -30,7 +30,7 @@ struct Parsed {
 
 inline Parsed parse_files(const Files& files, const std::vector<std::string>& names) {
     Parsed out;
-    parse(names, from(files), out.rules, out.diagnostics);
+    out.rules = parse(names, from(files), out.diagnostics);
     return out;
 }
 

@@ -22,7 +22,7 @@ TEST(ShippedRules, AreRight) {
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
         if (entry.path().extension() != ".rules") continue;
         Parsed parsed;
-        parse(entry.path().string(), load, parsed.rules, parsed.diagnostics);
+        parsed.rules = parse(entry.path().string(), load, parsed.diagnostics);
         EXPECT_EQ(parsed.messages(), "") << entry.path();
         bool says_something = !parsed.rules.rules.empty() || !parsed.rules.libraries.empty() ||
                               !parsed.rules.lists.empty();

@@ -143,7 +143,7 @@ public:
             return Result<rules::LoadedFile>(
                 rules::LoadedFile{std::string(name), std::string(name), "rules", text});
         };
-        rules::parse("test.rules", load, rules_, diagnostics_);
+        rules_ = rules::parse("test.rules", load, diagnostics_);
         std::vector<SoughtLibrary> libraries;
         probes_ = expects
                       ? resolve_expecting(rules_, types_, host, diagnostics_, libraries, left_out_)
