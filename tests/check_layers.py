@@ -50,7 +50,7 @@ NEEDS = {
     "ctypes": ["text"],
     "compiler": ["ctypes"],
     "doctor": ["session"],
-    "cli": ["commands"],
+    "cli": ["commands", "doctor"],
     "": ["cli", "doctor"],  # main.cpp
 }
 

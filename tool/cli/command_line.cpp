@@ -1,7 +1,5 @@
 #include "cli/command_line.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -13,15 +11,13 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "base/as_caller.h"
 #include "cli/commands.h"
 #include "cli/mistakes.h"
 #include "cli/options.h"
-#include "cli/saved.h"
-#include "cli/serve.h"
-#include "cli/targets.h"
-#include "cli/units.h"
 #include "files/trusted_files.h"
 #include "text/output.h"
+#include "text/tell.h"
 
 namespace mlbcc {
 namespace {
@@ -59,79 +55,13 @@ constexpr const char* kFooter =
     "the\n"
     "command line or the rules are wrong. The manual: man mlbcc, or docs/ in the source tree.";
 
-constexpr std::chrono::milliseconds kShortest{10};  // as often as a terminal bears
-
-// Nothing where the text is none: the default stays.
-template <typename Duration> int read_duration(const std::string& text, Duration& into) {
-    if (text.empty()) return 0;
-    auto read = parse_duration(text);
-    if (!read) return not_a_duration(text);
-    into = *read;
-    return 0;
-}
-
-int read_times(const Texts& texts, session::TraceOptions& o) {
-    for (int status : {read_duration(texts.duration, o.duration),
-                       read_duration(texts.reload_wait, o.reload.wait),
-                       read_duration(texts.open_wait, o.rules.open_wait),
-                       read_duration(texts.refresh, o.screen.refresh)}) {
-        if (status != 0) return status;
-    }
-    if (!o.screen.refresh || *o.screen.refresh >= kShortest) return 0;
-    return usage_error(fmt::format("`{}` is too short for --refresh", texts.refresh),
-                       "write 10ms or more");
-}
-
-// The command does not inherit it: who reads it sees its end with the trace's.
-int read_output_fd(int fd, std::string& output) {
-    if (fd < 0) return 0;
-    if (!output.empty()) return usage_error("-o and --output-fd both name the trace file");
-    const int flags = ::fcntl(fd, F_GETFL);
-    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
-        return usage_error(fmt::format("descriptor {} is not open for writing", fd),
-                           fmt::format("redirect it: {}>FILE", fd));
-    if (fd > STDERR_FILENO) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
-    output = fmt::format("/dev/fd/{}", fd);
-    return 0;
-}
-
-int read_print(const Texts& texts, session::TraceOptions& o) {
-    std::chrono::nanoseconds min{};
-    if (int status = read_duration(texts.print_min, min); status != 0) return status;
-    if (!texts.prints && texts.print_types.empty() && texts.print_min.empty()) return 0;
-    o.screen.print = {texts.print_types, static_cast<uint64_t>(min.count())};
+int set_print(const Texts& texts, session::TraceOptions& o) {
+    if (!texts.prints && texts.filter.types.empty() && texts.filter.min_ns == 0) return 0;
+    o.screen.print = texts.filter;
     if (o.screen.live) return usage_error("--print and --live both show the trace on the terminal");
     if (o.output.trace == "-")
         return usage_error("--print and -o - both write to standard output",
                            "write the trace to a file (-o FILE)");
-    return 0;
-}
-
-int read_texts(const Texts& texts, session::TraceOptions& o, bool writes_folded) {
-    if (int status = read_times(texts, o); status != 0) return status;
-    if (int status = read_pids(texts.pids, texts.pids_of, o.targets.pids); status != 0)
-        return status;
-    if (int status = read_output_fd(texts.output_fd, o.output.trace); status != 0) return status;
-    if (int status = read_print(texts, o); status != 0) return status;
-    o.reload.at_signal |= o.rules.watch;
-    if (!texts.buffer.empty()) {
-        auto size = parse_size(texts.buffer);
-        if (!size)
-            return usage_error(fmt::format("`{}` is not a size", texts.buffer),
-                               "write 16MiB or 512KiB; at most 4GiB");
-        o.reading.buffer_bytes = *size;
-    }
-    if (texts.attach == "session") o.rules.attach = codegen::AttachMode::session;
-    if (texts.attach == "multi") o.rules.attach = codegen::AttachMode::multi;
-    if (texts.attach == "perf") o.rules.attach = codegen::AttachMode::perf;
-    if (!texts.folded_by.empty() && o.output.folded.file.empty() && !writes_folded)
-        return usage_error("--folded-by says how --folded FILE is written", "add --folded FILE");
-    o.output.report.fail_on = profile::severity_of(texts.fail_on);
-    o.output.folded.by_duration = texts.folded_by == "duration";
-    o.reading.realtime = !texts.no_realtime;
-    o.rules.use_cache = !texts.no_cache;
-    if (texts.quiet) o.verbosity = Verbosity::quiet;
-    if (texts.verbose) o.verbosity = Verbosity::verbose;
     return 0;
 }
 
@@ -151,19 +81,9 @@ void read_given(const Texts& texts, load::RuleOptions& rules) {
     }
 }
 
-bool traces(Command command) {
-    return command == Command::trace || command == Command::profile || command == Command::serve ||
-           command == Command::top;
-}
-
-bool takes_rules(Command command) {
-    return command != Command::report && command != Command::convert &&
-           command != Command::timeline && command != Command::headers && command != Command::rules;
-}
-
 // Rule files need no option. What is left of `words` is what nothing takes.
 void take_words(CommandLine& line, std::vector<std::string>& words) {
-    if (!takes_rules(line.command)) return;
+    if (!info(line.command).takes_rules()) return;
     const auto is_file = [](const std::string& word) { return word.ends_with(".rules"); };
     std::vector<std::string>& rules = line.options.rules.rules;
     if (is_file(line.pattern)) rules.push_back(std::exchange(line.pattern, {}));
@@ -213,7 +133,7 @@ int check_use(const CommandLine& line) {
         line.command == Command::list && line.pattern.find(':') != std::string::npos;
     const bool has_its_own = line.command == Command::doctor || line.command == Command::profile ||
                              line.command == Command::serve;
-    const bool needs_rules = takes_rules(line.command) && !has_its_own && !lists_pattern;
+    const bool needs_rules = info(line.command).takes_rules() && !has_its_own && !lists_pattern;
     if (needs_rules && line.options.rules.rules.empty()) {
         return usage_error(
             "no rules are given",
@@ -240,23 +160,26 @@ int check_use(const CommandLine& line) {
     if (!out.formats.empty() &&
         (is_stream || (line.command == Command::serve && out.trace.empty())))
         return usage_error("--format needs a trace file", "name one with -o FILE");
-    if (!traces(line.command)) return 0;
+    if (!info(line.command).traces()) return 0;
     if (int status = check_standard_output(line.options); status != 0) return status;
     return check_targets(line.options.targets);
 }
 
-int read_values(const Texts& texts, CommandLine& line) {
-    read_given(texts, line.options.rules);
-    if (int status = read_saved(texts.saved, line); status != 0) return status;
+// What follows from several options together.
+int complete(const CLI::App& app, const Texts& texts, CommandLine& line) {
+    session::TraceOptions& o = line.options;
+    read_given(texts, o.rules);
+    if (int status = set_print(texts, o); status != 0) return status;
+    o.reload.at_signal |= o.rules.watch;
     const bool writes_folded =
         line.command == Command::convert && line.convert.to == session::ViewFormat::folded;
-    if (int status = read_texts(texts, line.options, writes_folded); status != 0) return status;
-    line.convert.output = line.options.output.trace;
-    line.convert.by_duration = line.options.output.folded.by_duration;
-    if (int status = read_serve(texts.serve, line.serve); status != 0) return status;
+    if (app.count("--folded-by") > 0 && o.output.folded.file.empty() && !writes_folded)
+        return usage_error("--folded-by says how --folded FILE is written", "add --folded FILE");
+    line.convert.output = o.output.trace;
+    line.convert.by_duration = o.output.folded.by_duration;
     if (line.command == Command::top) {
-        line.options.screen.live = true;
-        if (line.options.rules.rules.empty()) line.options.rules.rules.emplace_back("cuda");
+        o.screen.live = true;
+        if (o.rules.rules.empty()) o.rules.rules.emplace_back("cuda");
     }
     return check_use(line);
 }
@@ -270,6 +193,14 @@ std::string refusal_of_config(const std::string& path) {
 }
 
 }  // namespace
+
+int run(const CommandLine& line) {
+    const CommandInfo& command = info(line.command);
+    if (command.depth != Depth::saved_trace) return command.run(line);
+    // Saved traces are read, and their views written, with no more rights than the caller has.
+    const auto as_caller = AsCaller::begin();
+    return as_caller ? command.run(line) : tell(as_caller.error());
+}
 
 Parsed parse_command_line(int argc, char** argv) {
     CommandLine line;
@@ -302,23 +233,26 @@ Parsed parse_command_line(int argc, char** argv) {
     } catch (const CLI::CallForVersion&) {
         print_output("mlbcc {}\n", MLBCC_VERSION);
         return {};
+    } catch (const CLI::RuntimeError& e) {  // told already
+        return {{}, e.get_exit_code()};
     } catch (const CLI::ParseError& e) {
         return {
             {},
             usage_error(e.what(), "mlbcc --help lists the options; a command goes behind `--`")};
     }
+    line.command = chosen_command(app).command;
     take_words(line, words);
     for (const std::string& one : app.remaining(true)) words.push_back(one);
     const std::vector<std::string> arguments(argv + 1, dashes);
     if (!words.empty())
-        return {{}, unexpected(app, words, arguments, traces(line.command), dashes != end)};
+        return {{}, unexpected(app, words, arguments, info(line.command).traces(), dashes != end)};
     if (const std::string option = misplaced_option(app, arguments); !option.empty()) {
         const std::string command = "mlbcc " + app.get_subcommands().front()->get_name();
         return {{},
                 usage_error(fmt::format("`{}` has no option `{}`", command, option),
                             fmt::format("{} --help lists its options", command))};
     }
-    if (int status = read_values(texts, line); status != 0) return {{}, status};
+    if (int status = complete(app, texts, line); status != 0) return {{}, status};
     return {std::move(line), 0};
 }
 

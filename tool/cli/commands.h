@@ -1,4 +1,5 @@
-// Which command takes which of the options that several have, and its help.
+// The table of commands, which command takes which of the options that several have, and the help
+// of each.
 #pragma once
 
 #include <memory>
@@ -7,8 +8,31 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/command_line.h"
+
 namespace mlbcc {
 
+// How far down the pipeline a command goes, and so what it takes.
+enum class Depth {
+    saved_trace,  // no further than the caller's rights
+    machine,
+    plan,      // rules
+    programs,  // compiled and loaded
+    trace      // attached
+};
+
+struct CommandInfo {
+    Command command{};
+    Depth depth{};
+    const char *name, *sentence, *usage, *examples;
+    int (*run)(const CommandLine& line);
+    bool takes_rules() const { return depth >= Depth::plan; }
+    bool traces() const { return depth == Depth::trace; }
+};
+const CommandInfo& info(Command command);
+const CommandInfo& chosen_command(const CLI::App& app);  // once it has parsed
+
+void add_commands(CLI::App& app);  // all but the program itself
 // Puts the options of `app` under their headings, and gives all commands their help. After all
 // options are added.
 void arrange_help(CLI::App& app);

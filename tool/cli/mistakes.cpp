@@ -71,10 +71,6 @@ int usage_error(const std::string& message, const std::string& help) {
     return kExitUsage;
 }
 
-int not_a_duration(const std::string& text) {
-    return usage_error(fmt::format("`{}` is not a duration", text), "write 5s, 250ms or 2m");
-}
-
 int unexpected(const CLI::App& app, std::span<const std::string> strays,
                std::span<const std::string> arguments, bool traces, bool has_dashes) {
     // The first of them: what follows belongs to it, often enough.

@@ -11,7 +11,6 @@ namespace mlbcc {
 
 // Tells a mistake; returns the status for it.
 int usage_error(const std::string& message, const std::string& help = {});
-int not_a_duration(const std::string& text);
 
 // Whose own description is not in the help: what is allowed stands there otherwise.
 inline CLI::Validator unsaid(CLI::Validator check) {

@@ -1,4 +1,5 @@
-// The options of all commands, as CLI11 has them.
+// The options of all commands, as CLI11 has them. What is read as a value of its own is in place
+// when parsing ends; what must be known of several options together is for command_line.cpp.
 #pragma once
 
 #include <string>
@@ -7,24 +8,22 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command_line.h"
-#include "cli/saved.h"
-#include "cli/serve.h"
+#include "terminal/live_text.h"
 
 namespace mlbcc {
 
-struct Texts {  // options that CLI11 takes as text and are read afterwards
-    std::string duration, reload_wait, open_wait, refresh, buffer, attach = "auto", folded_by,
-                                                                   fail_on;
+struct Texts {                       // what others must be known for
     std::vector<std::string> rules;  // -e
-    std::vector<std::string> pids, pids_of;
-    SavedTexts saved;
-    ServeTexts serve;
-    int output_fd = -1;  // none
-    std::vector<std::string> print_types;
-    std::string print_min;
-    bool prints = false;
-    bool quiet = false, verbose = false, no_realtime = false, no_cache = false;
+    bool prints = false;             // --print, or a filter without it:
+    terminal::LiveFilter filter;
 };
 void add_all(CLI::App& app, CommandLine& line, Texts& texts);
+
+// Options of the commands that read a saved trace, and the forms that they and others write.
+void add_report_options(CLI::App& report, CommandLine& line);
+void add_formats(CLI::App& app, CommandLine& line);
+void add_convert(CLI::App& convert, CommandLine& line);
+void add_timeline(CLI::App& timeline, CommandLine& line);
+void add_serve(CLI::App& serve, CommandLine& line);
 
 }  // namespace mlbcc

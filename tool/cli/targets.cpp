@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "cli/mistakes.h"
+#include "cli/values.h"
 #include "process/proc.h"
 #include "text/tell.h"
 
@@ -31,18 +32,19 @@ void add(std::vector<int>& pids, int pid) {
 
 }  // namespace
 
-int read_pids(const std::vector<std::string>& numbers, const std::vector<std::string>& names,
-              std::vector<int>& pids) {
+void add_pids(const std::vector<std::string>& numbers, std::vector<int>& pids) {
     for (const std::string& text : numbers) {
         const std::optional<int> pid = number_of(text);
         if (!pid)
-            return usage_error(fmt::format("`{}` is not a process id", text),
-                               "write --pid 4711,4712, or --pid-of NAME");
+            refuse(fmt::format("`{}` is not a process id", text),
+                   "write --pid 4711,4712, or --pid-of NAME");
         add(pids, *pid);
     }
-    if (names.empty()) return 0;
+}
+
+void add_pids_of(const std::vector<std::string>& names, std::vector<int>& pids) {
     const Result<std::vector<int>> all = process::all_processes();
-    if (!all) return usage_error(all.error().message());
+    if (!all) refuse(all.error().message());
     for (const std::string& name : names) {
         bool any = false;
         for (const int pid : *all) {
@@ -53,9 +55,8 @@ int read_pids(const std::vector<std::string>& numbers, const std::vector<std::st
         if (any) continue;
         usage_error(fmt::format("no process is called `{}`", name),
                     "`ps -eo pid,comm` shows what they are called");
-        return kExitFailure;
+        throw CLI::RuntimeError(kExitFailure);
     }
-    return 0;
 }
 
 }  // namespace mlbcc
