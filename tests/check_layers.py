@@ -64,7 +64,7 @@ PUBLIC = {
     "event": {"event.h", "pipeline.h", "record.h"},
     "ctypes": {"clang_text.h", "declarations.h", "translation_unit.h", "types_json.h"},
     "sink": {"sink.h", "cost_text.h", "layers.h", "frames.h",
-             "json_writer.h", "summary_text.h", "json.h", "buffer.h", "format.h", "output_file.h", "folded.h"},
+             "json_writer.h", "summary_members.h", "summary_text.h", "json.h", "buffer.h", "format.h", "output_file.h", "folded.h"},
     "saved": {"saved_trace.h", "saved_summary.h", "event_fields.h", "input.h", "json_line.h"},
     "phases": {"phases.h", "file_group.h", "file_key.h", "gpu_calls.h", "repetitions.h"},
     "profile": {"profile.h", "progress.h"},

@@ -55,14 +55,6 @@ inline void member(Writer& json, const char* name, const std::vector<std::string
     json.EndArray();
 }
 
-inline void members(Writer& json, const char* name,
-                    const std::vector<std::pair<std::string, uint64_t>>& values) {
-    json.Key(name);
-    json.StartObject();
-    for (const auto& [key, value] : values) member(json, key.c_str(), value);
-    json.EndObject();
-}
-
 inline void unit_value(Writer& json, rules::Unit unit) {
     switch (unit) {
     case rules::Unit::none: json.Null(); break;
@@ -70,19 +62,4 @@ inline void unit_value(Writer& json, rules::Unit unit) {
     case rules::Unit::bytes: json.String("bytes"); break;
     }
 }
-inline void unit_member(Writer& json, rules::Unit unit) {
-    json.Key("unit");
-    unit_value(json, unit);
-}
-
-inline void by_member(Writer& json, const Group& by) {
-    json.Key("by");
-    json.StartObject();
-    for (const auto& [name, value] : by) {
-        raw(json, quoted(name));
-        raw(json, value);
-    }
-    json.EndObject();
-}
-
 }  // namespace mlbcc::sink
