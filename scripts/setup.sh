@@ -10,7 +10,7 @@
 set -euo pipefail
 
 build=(g++ cmake ninja-build pkg-config python3
-       libbpfcc-dev libbpf-dev libclang-14-dev llvm-14-dev libelf-dev libdw-dev libiberty-dev
+       libbpfcc-dev libbpf-dev libclang-14-dev llvm-14-dev libelf-dev libdw-dev libiberty-dev libcurl4-openssl-dev
        libncurses-dev libzstd-dev liblzma-dev zlib1g-dev libprotobuf-dev protobuf-compiler libcli11-dev libxxhash-dev rapidjson-dev prometheus-cpp-dev libcivetweb-dev libfmt-dev libgtest-dev libgmock-dev)
 tests=(ccache mold clang libclang-rt-14-dev clang-format clang-tidy git jq sqlite3 strace time
        bpftool bpftrace gdb mount procps util-linux python3-clang-14 python3-numba
@@ -23,6 +23,7 @@ tests=(ccache mold clang libclang-rt-14-dev clang-format clang-tidy git jq sqlit
        patchelf  # tests/gpu/bundle.sh
        python3-flask gunicorn python3-fastapi python3-uvicorn apache2-utils  # real servers, and load for them
        prometheus  # and promtool
+       openssl
        golang-go caddy rustc python3-greenlet python3-gevent libboost-context-dev  # programs that move, unwind and switch their stacks
        libjemalloc2 libgoogle-perftools4 libtcmalloc-minimal4  # other allocators than the C library's
        python3-yaml  # for deploy/

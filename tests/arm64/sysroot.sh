@@ -7,7 +7,7 @@ set -euo pipefail
 dest=$1
 [ -e "$dest/complete" ] && exit 0
 build=(libc6-dev libstdc++-12-dev libgcc-12-dev linux-libc-dev
-       libbpfcc-dev libbpf-dev libclang-14-dev llvm-14-dev libelf-dev libdw-dev libiberty-dev
+       libbpfcc-dev libbpf-dev libclang-14-dev llvm-14-dev libelf-dev libdw-dev libiberty-dev libcurl4-openssl-dev
        libncurses-dev libzstd-dev liblzma-dev zlib1g-dev libprotobuf-dev libcli11-dev libxxhash-dev rapidjson-dev prometheus-cpp-dev libcivetweb-dev libfmt-dev libgtest-dev libgmock-dev)
 machine=(base-passwd bash binutils bpftool busybox-static coreutils dash findutils g++ grep kmod
          libc-bin mawk mount procps python3 sed strace tar time util-linux xz-utils)

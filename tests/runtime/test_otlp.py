@@ -6,10 +6,12 @@ import os
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import threading
 import time
 import unittest
+from unittest import mock
 
 from harness import ROOT, machine
 from test_prometheus import TARGETS, PageCase, free_port, read
@@ -20,13 +22,14 @@ KEPT = ROOT / "build/otlp"
 class Recorder(http.server.ThreadingHTTPServer):
     """Keeps what is posted, and answers as `answer` says."""
 
-    def __init__(self, answer=lambda number: 200):
-        self.posts, self.answer = [], answer
+    def __init__(self, answer=lambda number: 200, tls=None):
+        self.posts, self.answer, self.headers = [], answer, {}
         recorder = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
+                recorder.headers = self.headers
                 recorder.posts.append((self.path, self.headers["Content-Type"], json.loads(body)))
                 self.send_response(recorder.answer(len(recorder.posts)))
                 self.end_headers()
@@ -35,6 +38,10 @@ class Recorder(http.server.ThreadingHTTPServer):
                 pass
 
         super().__init__(("127.0.0.1", 0), Handler)
+        if tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*tls)
+            self.socket = context.wrap_socket(self.socket, server_side=True)
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     @property
@@ -123,8 +130,32 @@ class Rules(OtlpCase):
         self.assertEqual((done.returncode, len(recorder.posts)), (0, 1), done.stderr)
         self.assertIn("did not take 1: it answers with status 400", done.stderr)
 
+    def test_by_tls_with_headers(self):
+        key, certificate = self.dir / "key.pem", self.dir / "certificate.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost",
+                        "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate],
+                       check=True, capture_output=True)
+        recorder = self.recorder(tls=(certificate, key))
+        url = f"https://localhost:{recorder.server_address[1]}"
+        done = self.trace_to(url)
+        self.assertEqual((done.returncode, recorder.posts), (0, []), "nobody signed it")
+        self.assertRegex(done.stderr, r"the collector at localhost:\d+ did not take 1: SSL certificate problem")
+        with mock.patch.dict(os.environ, OTEL_EXPORTER_OTLP_CERTIFICATE=str(certificate),
+                             OTEL_EXPORTER_OTLP_HEADERS="api-key=a%20secret,x-broken,x-other=2"):
+            done = self.trace_to(url)
+        self.assertEqual((done.returncode, len(recorder.posts)), (0, 1), done.stderr)
+        self.assertNotIn("did not take", done.stderr)
+        self.assertEqual((recorder.headers["api-key"], recorder.headers["x-other"]), ("a secret", "2"))
+
+    def test_by_a_proxy(self):
+        proxy = self.recorder()
+        with mock.patch.dict(os.environ, http_proxy=proxy.url, no_proxy=""):
+            done = self.trace_to("http://collector.invalid:4318")
+        self.assertEqual((done.returncode, [path for path, _, _ in proxy.posts]),
+                         (0, ["http://collector.invalid:4318/v1/metrics"]), done.stderr)
+
     def test_mistakes(self):
-        for url in ("collector:4318", "https://collector", "http://", "http://a:0", "http://a:99999", "http://a b"):
+        for url in ("collector:4318", "ftp://collector", "http://", "http://a:0", "http://a:99999", "http://a b"):
             done = self.trace_to(url)
             self.assertEqual(done.returncode, 1, url)
             self.assertIn("is not the address of a collector", done.stderr)

@@ -24,8 +24,8 @@ std::optional<double> number_of(const std::string& text, const Units& units, dou
 }
 
 std::optional<double> nanoseconds_of(const std::string& text) {
-    static const Units units{{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"m", 60e9}};
-    return number_of(text, units, 9e18);
+    static const Units kUnits{{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"m", 60e9}};
+    return number_of(text, kUnits, 9e18);
 }
 
 }  // namespace
@@ -50,10 +50,10 @@ uint64_t moment_of(const std::string& text) {
 
 uint64_t size_of(const std::string& text) {
     constexpr double kKilo = 1024, kMega = kKilo * kKilo, kGiga = kMega * kKilo;
-    static const Units units{{"", 1},        {"B", 1},       {"k", kKilo},
-                             {"K", kKilo},   {"KiB", kKilo}, {"M", kMega},
-                             {"MiB", kMega}, {"G", kGiga},   {"GiB", kGiga}};
-    const std::optional<double> bytes = number_of(text, units, 4 * kGiga);
+    static const Units kUnits{{"", 1},        {"B", 1},       {"k", kKilo},
+                              {"K", kKilo},   {"KiB", kKilo}, {"M", kMega},
+                              {"MiB", kMega}, {"G", kGiga},   {"GiB", kGiga}};
+    const std::optional<double> bytes = number_of(text, kUnits, 4 * kGiga);
     if (!bytes)
         refuse(fmt::format("`{}` is not a size", text), "write 16MiB or 512KiB; at most 4GiB");
     return static_cast<uint64_t>(*bytes);

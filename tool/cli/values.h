@@ -43,13 +43,13 @@ template <class T, class Into> CLI::Option* add_choice(CLI::App& app, const std:
                                                        const std::string& description) {
     std::vector<std::string> names;
     for (const auto& [text, value] : all) names.push_back(text);
-    constexpr bool is_list = std::is_same_v<Into, std::vector<T>>;
-    using Text = std::conditional_t<is_list, std::vector<std::string>, std::string>;
+    constexpr bool kIsList = std::is_same_v<Into, std::vector<T>>;
+    using Text = std::conditional_t<kIsList, std::vector<std::string>, std::string>;
     const auto read = [&into, all](const Text& text) {
         const auto value_of = [&](const std::string& one) {
             return std::ranges::find(all, one, &std::pair<std::string, T>::first)->second;
         };
-        if constexpr (is_list)
+        if constexpr (kIsList)
             for (const std::string& one : text) into.push_back(value_of(one));
         else
             into = value_of(text);

@@ -1,4 +1,4 @@
-// Posts to a collector over HTTP, on a thread of its own: the tracer waits for nobody.
+// Posts to a collector on a thread of its own: the tracer waits for nobody.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace mlbcc::exports {
 
 class OtlpSender {
 public:
-    // `url` is http://HOST[:PORT][/PREFIX]; without a port 4318. Errors: it is none.
+    // Errors: as of HttpPost.
     static Result<std::unique_ptr<OtlpSender>> open(const std::string& url);
     ~OtlpSender();
     OtlpSender(const OtlpSender&) = delete;
