@@ -25,7 +25,7 @@ RUN cmake --preset release -DMLBCC_TESTS=OFF -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-
 FROM debian:bookworm-slim
 RUN apt-get update -qq \
     && apt-get install -qq -y --no-install-recommends libbpfcc libbpf1 libclang1-14 \
-       libdw1 libelf1 libfmt9 libzstd1 liblzma5 zlib1g libncursesw6 ncurses-base libprotobuf-lite32 libprometheus-cpp-pull1.0 libcivetweb1 libcurl4 ca-certificates python3-minimal libpython3-stdlib \
+       libdw1 libelf1 libfmt9 libzstd1 liblzma5 zlib1g libncursesw6 ncurses-base libprotobuf-lite32 libprometheus-cpp-pull1.0 libcivetweb1 libcurl4 ca-certificates xz-utils python3-minimal libpython3-stdlib \
     && rm -rf /var/lib/apt/lists/* /var/cache/apt/*
 COPY --from=build /usr/local /usr/local
 COPY --from=build /src/build/release/examples/cuda_sim/libcuda.so.1 /opt/cuda_sim/libcuda.so.1
