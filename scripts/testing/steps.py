@@ -132,7 +132,7 @@ def in_process(name, script, *flags):
 def step_tidy(options):
     """Of each file by itself, with the warnings of a build that compiles them so."""
     tally = build("release", "-DCMAKE_UNITY_BUILD=OFF", "-DMLBCC_UNIT_TESTS=OFF",
-                  targets=["mlbcc_perfetto"], folder="tidy")  # whose headers are generated
+                  targets=["mlbcc_protos"], folder="tidy")  # whose headers are generated
     if not tally.failures:
         tally.add(tidy.run(ROOT, ROOT / "build" / "tidy", options.tidy_seconds, options.tidy))
     return tally

@@ -29,7 +29,7 @@ constexpr const char* kDescription =
     "       mlbcc rules\n"
     "       mlbcc report FILE\n"
     "       mlbcc timeline FILE [--from 1.5s] [--to 2s] [--type GLOB] [--name GLOB]\n"
-    "       mlbcc convert FILE --to chrome|perfetto|folded|csv|html [-o FILE]\n"
+    "       mlbcc convert FILE --to FORM [-o FILE]\n"
     "       mlbcc profile [options] [--json FILE] [--fail-on high] -- COMMAND [ARGS]\n"
     "       mlbcc top [--rules FILE|NAME] [options] --pid N | -- COMMAND [ARGS]\n"
     "       mlbcc serve [options] [--interval 5s] [--json FILE] --pid N | -- COMMAND [ARGS]\n"

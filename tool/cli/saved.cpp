@@ -9,11 +9,15 @@ namespace {
 using session::ViewFormat;
 
 Choices<ViewFormat> forms() {
-    return {{"chrome", ViewFormat::chrome},
-            {"perfetto", ViewFormat::perfetto},
-            {"folded", ViewFormat::folded},
-            {"csv", ViewFormat::csv},
-            {"html", ViewFormat::html}};
+    Choices<ViewFormat> all;
+    for (const session::ViewForm& one : session::kViewForms) all.emplace_back(one.name, one.format);
+    return all;
+}
+
+std::string form_names() {
+    std::string names;
+    for (const auto& [name, format] : forms()) names += (names.empty() ? "" : ", ") + name;
+    return names;
 }
 
 void add_moment(CLI::App& sub, const char* name, uint64_t& ns, const char* description,
@@ -69,8 +73,7 @@ void add_report_options(CLI::App& report, CommandLine& line) {
 
 void add_formats(CLI::App& app, CommandLine& line) {
     add_choice(app, "--format", line.options.output.formats, forms(),
-               "At the end, also write the trace in these formats: chrome, perfetto, folded, csv, "
-               "html")
+               "At the end, also write the trace in these formats: " + form_names())
         ->type_name("FORM,...")
         ->delimiter(',')
         ->allow_extra_args(false);
@@ -79,7 +82,7 @@ void add_formats(CLI::App& app, CommandLine& line) {
 void add_convert(CLI::App& convert, CommandLine& line) {
     convert.add_option("file", line.file, "Trace file; - is standard input")->required();
     add_choice(convert, "--to", line.convert.to, forms(),
-               "Format: chrome, perfetto, folded, csv, or html (a self-contained page)")
+               "Format: " + form_names() + " (a self-contained page)")
         ->required()
         ->type_name("FORM");
     convert

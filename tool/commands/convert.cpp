@@ -1,5 +1,7 @@
 #include "commands/commands.h"
 
+#include <algorithm>
+
 #include "commands/folded.h"
 #include "profile/profile.h"
 #include "requests/requests.h"
@@ -10,24 +12,14 @@
 namespace mlbcc::commands {
 namespace {
 
-std::string ending_of(session::ViewFormat format) {
-    switch (format) {
-    case session::ViewFormat::chrome: return ".json";
-    case session::ViewFormat::perfetto: return ".pftrace";
-    case session::ViewFormat::folded: return ".folded";
-    case session::ViewFormat::csv: return ".csv";
-    case session::ViewFormat::html: return ".html";
-    }
-    MLBCC_UNREACHABLE();
-}
-
 // "a/trace.jsonl.zst" -> "a/trace.csv"
 std::string output_for(std::string file, session::ViewFormat format) {
     if (file == "-") return file;
     for (const char* ending : {".zst", ".jsonl"}) {
         if (file.ends_with(ending)) file.resize(file.size() - std::string_view(ending).size());
     }
-    return file + ending_of(format);
+    return file +
+           std::ranges::find(session::kViewForms, format, &session::ViewForm::format)->ending;
 }
 
 std::string profile_of(saved::TraceFile& trace) {
