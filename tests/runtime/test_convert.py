@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import os
+import re
 import subprocess
 from collections import Counter
 from decimal import Decimal
@@ -34,8 +36,8 @@ def overlaps(slices):
 
 
 class Convert(InferenceCase):
-    def convert(self, form, *options, file=None, **run):
-        done = self.mlbcc("convert", file or self.out, "--to", form, "-o", "-", *options, **run)
+    def convert(self, form, *options, file=None, to="-", **run):
+        done = self.mlbcc("convert", file or self.out, "--to", form, "-o", to, *options, **run)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
@@ -56,6 +58,21 @@ class Convert(InferenceCase):
         self.assertEqual(made["otherData"]["lost"], 0)
         self.assertIs(made["otherData"]["complete"], True)
         self.assertEqual(made["otherData"]["command"][:2], ["python3", str(APP)])
+
+    def test_pprof_has_calls_and_time_by_stack(self):
+        """As Go's own pprof reads it."""
+        trace = self.trace('on "libc.so.6":malloc { span heap  stack user }', "/bin/ls", "/")
+        self.convert("pprof", to=self.dir / "trace.pb")
+        said = subprocess.run(["go", "tool", "pprof", "-raw", self.dir / "trace.pb"], capture_output=True, text=True, check=True,
+                              env={**os.environ, "HOME": str(self.dir)}).stdout
+        samples = [(int(calls), int(time)) for calls, time in re.findall(r"^ +(\d+) +(\d+): [\d ]+$", said, re.M)]
+        durations = [round(end["duration_us"] * 1000) for _, end in trace.calls()]
+        self.assertGreater(len(samples), 5)
+        self.assertEqual((sum(calls for calls, _ in samples), sum(time for _, time in samples)),
+                         (len(durations), sum(durations)))
+        self.assertRegex(said, r"(?m)^ +1: 0x0 (M=1 )?malloc ")
+        folded = [int(line.rsplit(" ", 1)[1]) for line in self.convert("folded").splitlines()]
+        self.assertEqual(sorted(calls for calls, _ in samples), sorted(folded), "by the same stacks")
 
     def test_chrome_flows_from_launch_to_what_waited(self):
         trace = self.inference()
@@ -221,7 +238,7 @@ class Convert(InferenceCase):
         self.write("trace.jsonl", "no trace\n")
         for options, status, message in (
                 (("trace.jsonl",), 2, "--to is required"),
-                (("trace.jsonl", "--to", "tree"), 2, "tree not in {chrome,perfetto,folded,csv,html}"),
+                (("trace.jsonl", "--to", "tree"), 2, "tree not in {chrome,perfetto,folded,pprof,csv,html}"),
                 (("trace.jsonl", "--to", "csv", "-o", "trace.jsonl"), 2,
                  "convert would overwrite trace.jsonl"),
                 (("trace.jsonl", "--to", "csv", "-o", "-"), 1,

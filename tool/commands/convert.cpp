@@ -48,6 +48,7 @@ view::Opened open_writer(const ConvertOptions& convert, const std::string& path,
     case session::ViewFormat::chrome: return view::open_chrome(path, origin);
     case session::ViewFormat::perfetto: return view::open_perfetto(path, convert.max_size);
     case session::ViewFormat::csv: return view::open_csv(path);
+    case session::ViewFormat::pprof: return view::open_pprof(path);
     case session::ViewFormat::html:
         return view::open_html(path, origin, reports_of(file, convert.requests));
     case session::ViewFormat::folded: break;  // has no calls in it

@@ -20,16 +20,15 @@ namespace mlbcc::session {
 
 // Forms of other programs that a trace is written in; tool/commands/convert.cpp has what writes
 // them.
-enum class ViewFormat { chrome, perfetto, folded, csv, html };
+enum class ViewFormat { chrome, perfetto, folded, pprof, csv, html };
 struct ViewForm {
     ViewFormat format;
     const char *name, *ending;  // on the command line, of the file
 };
-inline constexpr ViewForm kViewForms[] = {{ViewFormat::chrome, "chrome", ".json"},
-                                          {ViewFormat::perfetto, "perfetto", ".pftrace"},
-                                          {ViewFormat::folded, "folded", ".folded"},
-                                          {ViewFormat::csv, "csv", ".csv"},
-                                          {ViewFormat::html, "html", ".html"}};
+inline constexpr ViewForm kViewForms[] = {
+    {ViewFormat::chrome, "chrome", ".json"},   {ViewFormat::perfetto, "perfetto", ".pftrace"},
+    {ViewFormat::folded, "folded", ".folded"}, {ViewFormat::pprof, "pprof", ".pb"},
+    {ViewFormat::csv, "csv", ".csv"},          {ViewFormat::html, "html", ".html"}};
 
 struct ServeOptions {  // of `mlbcc serve`
     requests::RequestOptions requests;

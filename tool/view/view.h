@@ -48,6 +48,7 @@ Opened open_chrome(const std::string& path, const TraceOrigin& origin);
 
 Opened open_perfetto(const std::string& path, std::optional<uint64_t> max_size);
 Opened open_csv(const std::string& path);
+Opened open_pprof(const std::string& path);  // stacks are held in memory until the end
 // JSON of what `mlbcc profile` and `mlbcc serve` report of the trace, or "".
 struct Reports {
     std::string profile, requests;
