@@ -1,55 +1,103 @@
-// What each clause of a rule adds to a probe: record fields, what they mean, in-kernel aggregates.
-#include <algorithm>
+#include "plan/clauses.h"
 
-#include "plan/planner.h"
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include "plan/aggregates.h"
+#include "plan/rule_asks.h"
 
 namespace mlbcc::plan {
-namespace {
 
-constexpr uint32_t kUntypedArgs = 6;  // `args` of a function without a prototype
-
-}  // namespace
-
-void ProbePlanner::clause(RuleContext& context, const rules::Clause& one) {
-    context.span = one.span;
-    struct Visitor {
-        ProbePlanner& self;
-        RuleContext& context;
-        const rules::Clause& one;
-        void operator()(const rules::SpanClause& c) { self.span(context, c, one.span); }
-        void operator()(const rules::EventClause& c) {
-            self.event(context, c.type, c.name, c.fields);
+void ClausePlanner::plan_where() {
+    for (const rules::ExprPtr& expr : rule_.rule.where) {
+        rules::TypedPtr condition = rule_.checked(*expr);
+        if (!condition) continue;
+        if (std::holds_alternative<rules::LearntNode>(condition->node)) {
+            condition = rules::learnt_as(condition, rules::LearntAs::number);
         }
+        if (condition->is_text() || condition->show == rules::Show::floating) {
+            Diagnostics found;
+            found.error(expr->span, "a condition is a number or a comparison")
+                .labelled(condition->is_text() ? "this is text"
+                                               : "this is a floating-point number");
+            builder_.report(found);
+            continue;
+        }
+        for (rules::TypedPtr& part : rules::conjuncts(condition)) {
+            if (!records_.can_have(*part)) {
+                late_where(part);
+                continue;
+            }
+            auto& list = part->stage == rules::Stage::entry ? rule_.part.entry_where
+                                                            : rule_.part.return_where;
+            if (part->stage == rules::Stage::ret && wants_span(rule_.rule)) {
+                Diagnostics found;
+                found.error(expr->span, "a `span` begins before this is known")
+                    .labelled("known when the call returns")
+                    .help("use `event`, which is written when the call returns, or a condition on "
+                          "what is known at entry");
+                builder_.report(found);
+                continue;
+            }
+            list.push_back(std::move(part));
+        }
+    }
+}
+
+// Decided from the record, so there must be one.
+void ClausePlanner::late_where(const rules::TypedPtr& part) {
+    if (wants_span(rule_.rule)) {
+        Diagnostics found;
+        found.error(part->span, "a `span` begins in the kernel, and this is known to the tracer")
+            .help("use `event`, which the tracer may leave out");
+        builder_.report(found);
+        return;
+    }
+    RecordPlan& plan = rule_.work_record();
+    rule_.part.late_where = true;
+    rule_.span = part->span;
+    rule_.add_emit(plan, ConditionEmit{records_.late(plan, part)});
+}
+
+void ClausePlanner::plan(const rules::Clause& one) {
+    rule_.span = one.span;
+    struct Visitor {
+        ClausePlanner& self;
+        const rules::Clause& one;
+        void operator()(const rules::SpanClause& c) { self.span(c, one.span); }
+        void operator()(const rules::EventClause& c) { self.event(c.type, c.name, c.fields); }
         void operator()(const rules::CountClause& c) {
-            self.aggregate(context, {one, AggregateKind::count, c.kept});
+            plan_aggregate(self.rule_, {one, AggregateKind::count, c.kept});
         }
         void operator()(const rules::SumClause& c) {
-            self.aggregate(context, {one, AggregateKind::sum, c.kept, c.value.get(), c.over.get()});
+            plan_aggregate(self.rule_,
+                           {one, AggregateKind::sum, c.kept, c.value.get(), c.over.get()});
         }
         void operator()(const rules::HistClause& c) {
-            self.aggregate(context, {one, AggregateKind::hist, c.kept, c.value.get()});
+            plan_aggregate(self.rule_, {one, AggregateKind::hist, c.kept, c.value.get()});
         }
-        void operator()(const rules::GaugeClause& c) { self.gauge(context, c); }
-        void operator()(const rules::LearnClause& c) { self.learn(context, c); }
-        void operator()(const rules::LargestClause&) { self.largest(context, one); }
-        void operator()(const rules::TraceClause& c) { self.trace(context, c, one.span); }
+        void operator()(const rules::GaugeClause& c) { self.gauge(c); }
+        void operator()(const rules::LearnClause& c) { self.learn(c); }
+        void operator()(const rules::LargestClause&) { self.largest(one); }
+        void operator()(const rules::TraceClause& c) { self.trace(c, one.span); }
         void operator()(const rules::StackClause& c) { self.stack(c, one.span); }
         void operator()(const rules::SampleClause&) {  // RulePart::sample
             self.refuse_of_looks(one.span, "`sample` selects calls, and an interval has none");
         }
     };
-    std::visit(Visitor{*this, context, one}, one.node);
+    std::visit(Visitor{*this, one}, one.node);
 }
 
-void ProbePlanner::refuse_of_looks(const Span& where, const char* why) {
+void ClausePlanner::refuse_of_looks(const Span& where, const char* why) {
     if (probe_.kind != ProbeKind::interval) return;
     Diagnostics found;
     found.error(where, why).help("remove it, or give the interval a rule of its own");
     builder_.report(found);
 }
 
-// What is taken is in RuleContext.
-void ProbePlanner::stack(const rules::StackClause& clause, const Span& where) {
+// What is taken is in RuleOnProbe.
+void ClausePlanner::stack(const rules::StackClause& clause, const Span& where) {
     refuse_of_looks(where, "a `stack` is a thread's, and an interval looks at whole processes");
     bool of_program = probe_.kind == ProbeKind::function || probe_.kind == ProbeKind::usdt;
     if (clause.kind != rules::StackKind::kernel || !of_program) return;
@@ -61,83 +109,28 @@ void ProbePlanner::stack(const rules::StackClause& clause, const Span& where) {
     builder_.report(found);
 }
 
-RecordPlan& ProbePlanner::record(rules::Stage stage) {
-    auto& slot = stage == rules::Stage::entry ? probe_.entry : probe_.ret;
-    if (!slot) slot.emplace();
-    return *slot;
-}
-
-RecordPlan& ProbePlanner::work_record(RuleContext& context) {
-    (context.at_entry() ? context.part.at_entry : context.part.at_return) = true;
-    return record(context.at_entry() ? rules::Stage::entry : rules::Stage::ret);
-}
-
-uint32_t ProbePlanner::capture(RecordPlan& record, const rules::TypedPtr& value) {
-    std::string text = rules::to_text(*value);
-    for (const Capture& known : record.captures) {
-        if (rules::to_text(*known.value) == text) return known.field;
-    }
-    if (auto offset = in_header(*value)) {
-        return header_field(record, {value_type(*value), *offset, stored_size(*value), true});
-    }
-    auto index = static_cast<uint32_t>(record.layout.fields.size());
-    record.layout.fields.push_back({.type = value_type(*value), .size = stored_size(*value)});
-    record.captures.push_back({value, index});
-    return index;
-}
-
-uint32_t ProbePlanner::header_field(RecordPlan& record, RecordSlot field) {
-    std::vector<RecordSlot>& all = record.layout.fields;
-    auto known = std::ranges::find_if(all, [&](const RecordSlot& one) {
-        return one.placed && one.offset == field.offset && one.type == field.type;
-    });
-    if (known == all.end()) known = all.insert(known, std::move(field));
-    return static_cast<uint32_t>(known - all.begin());
-}
-
-std::vector<ProbePlanner::Named> ProbePlanner::all_args(const RuleContext& context) {
-    std::vector<Named> all;
-    uint32_t count = probe_.signature != nullptr
-                         ? static_cast<uint32_t>(probe_.signature->params.size())
-                         : kUntypedArgs;
-    if (probe_.kind == ProbeKind::interval) count = target::kProcessFieldCount;  // no changes
-    for (uint32_t i = 0; i < count; ++i) {
-        rules::TypedPtr value = rules::check_param(i, context.scope);
-        if (!value) continue;
-        std::string name = probe_.signature != nullptr ? probe_.signature->params[i].name : "";
-        if (name.empty()) name = "arg" + std::to_string(i);
-        all.push_back({std::move(name), std::move(value)});
-    }
-    return all;
-}
-
-std::vector<ProbePlanner::Named>
-ProbePlanner::fields(RuleContext& context, const std::vector<rules::Field>& wanted, bool lists) {
-    std::vector<Named> all;
-    context.scope.lists = lists;
-    for (const rules::Field& field : wanted) {
-        if (field.is_args()) {
-            for (Named& one : all_args(context)) all.push_back(std::move(one));
-        } else if (rules::TypedPtr value = checked(context, *field.value)) {
-            all.push_back({field.name, std::move(value)});
+// The record's emit of this kind and name, made if it is not there yet.
+template <class Emit_>
+Emit& ClausePlanner::joined(RecordPlan& plan, Emit_ wanted, const rules::StackKinds& stack) {
+    for (Emit& known : plan.emits) {
+        const auto* same = std::get_if<Emit_>(&known.what);
+        if (same == nullptr || same->type != wanted.type) continue;
+        if constexpr (std::is_same_v<Emit_, EventEmit>) {
+            if (same->name != wanted.name) continue;
         }
+        plan.spans.push_back(rule_.span);
+        known.mask |= rule_.bit;
+        known.rule = rule_.part.rule;
+        known.stack.add(stack);
+        return known;
     }
-    context.scope.lists = false;
-    return all;
-}
-
-NamedField ProbePlanner::named_field(RecordPlan& record, const Named& named,
-                                     const RuleContext& context) {
-    if (!in_record(*named.value) || is_left_to_tracer(*named.value)) {
-        return {named.name, 0, context.bit, late(record, named.value)};
-    }
-    return {named.name, capture(record, named.value), context.bit, nullptr};
+    rule_.add_emit(plan, std::move(wanted), stack);
+    return plan.emits.back();
 }
 
 // Fields of the same name: the rule planned later is the more exact one, and wins where it applies.
 // They stand together, and of those that apply the last is shown.
-void ProbePlanner::add_field(std::vector<NamedField>& list, NamedField field,
-                             const RuleContext& context) {
+void ClausePlanner::add_field(std::vector<NamedField>& list, NamedField field) {
     auto alike = [&](const NamedField& known) { return known.name == field.name; };
     auto first = std::ranges::find_if(list, alike);
     auto end = std::find_if_not(first, list.end(), alike);
@@ -146,115 +139,177 @@ void ProbePlanner::add_field(std::vector<NamedField>& list, NamedField field,
         std::prev(end)->mask |= field.mask;
         return;
     }
-    bool always = !context.part.conditional() && context.part.return_where.empty() &&
-                  !context.part.late_where;
+    bool always =
+        !rule_.part.conditional() && rule_.part.return_where.empty() && !rule_.part.late_where;
     if (always) end = list.erase(first, end);
     list.insert(end, std::move(field));
 }
 
-void ProbePlanner::add_emit(RecordPlan& record, const RuleContext& context,
-                            decltype(Emit::what) what) {
-    record.spans.push_back(context.span);
-    record.emits.push_back({context.bit, context.part.rule, {}, std::move(what)});
-}
-
-void ProbePlanner::add_stack_emit(RecordPlan& record, const RuleContext& context,
-                                  decltype(Emit::what) what) {
-    record.spans.push_back(context.span);
-    record.emits.push_back({context.bit, context.part.rule, context.stack, std::move(what)});
-}
-
-// The record's emit of this kind and name, made if it is not there yet.
-template <class Emit_>
-Emit& ProbePlanner::joined(RecordPlan& plan, RuleContext& context, Emit_ wanted) {
-    for (Emit& known : plan.emits) {
-        const auto* same = std::get_if<Emit_>(&known.what);
-        if (same == nullptr || same->type != wanted.type) continue;
-        if constexpr (std::is_same_v<Emit_, EventEmit>) {
-            if (same->name != wanted.name) continue;
-        }
-        plan.spans.push_back(context.span);
-        known.mask |= context.bit;
-        known.rule = context.part.rule;
-        known.stack.add(context.stack);
-        return known;
-    }
-    add_stack_emit(plan, context, std::move(wanted));
-    return plan.emits.back();
-}
-
-void ProbePlanner::span(RuleContext& context, const rules::SpanClause& clause, const Span& where) {
-    if (context.at_entry()) {
+void ClausePlanner::span(const rules::SpanClause& clause, const Span& where) {
+    if (rule_.at_entry()) {
         Diagnostics found;
-        std::string what = context.rule.entry
+        std::string what = rule_.rule.entry
                                ? "needs both ends of a call, and `on entry` acts at the first"
                            : probe_.kind == ProbeKind::interval
                                ? "needs a call; a look at a process has no duration"
                                : "needs a call; a tracepoint has no duration";
         Diagnostic& error = found.error(where, "a `span` " + what);
-        error.help(context.rule.entry ? "remove `entry`, or use `event`" : "use `event`");
+        error.help(rule_.rule.entry ? "remove `entry`, or use `event`" : "use `event`");
         builder_.report(found);
         return;
     }
     // What overlaps with others in its thread, and ends in any, is told as a whole.
-    if (probe_.moves()) return event(context, clause.type, "", clause.fields);
-    context.part.at_entry = context.part.at_return = true;
-    RecordPlan& begin = record(rules::Stage::entry);
-    RecordPlan& end = record(rules::Stage::ret);
-    std::vector<Named> named = fields(context, clause.fields, true);
+    if (probe_.moves()) return event(clause.type, "", clause.fields);
+    rule_.part.at_entry = rule_.part.at_return = true;
+    RecordPlan& begin = records_.at(rules::Stage::entry);
+    RecordPlan& end = records_.at(rules::Stage::ret);
+    std::vector<AskedValue> named = rule_.fields(clause.fields, true);
     auto add = [&](RecordPlan& plan, rules::Stage stage) {
-        bool begins = stage == rules::Stage::entry;  // where stacks are taken
-        RuleContext here{context.rule, context.scope,
-                         context.bit,  begins ? context.stack : rules::StackKinds(),
-                         {},           context.span};
-        here.part.rule = context.part.rule;
-        size_t at =
-            static_cast<size_t>(&joined(plan, here, SpanEmit{clause.type, {}}) - plan.emits.data());
-        for (const Named& one : named) {
+        const bool begins = stage == rules::Stage::entry;  // where stacks are taken
+        Emit& emit =
+            joined(plan, SpanEmit{clause.type, {}}, begins ? rule_.stack : rules::StackKinds());
+        const auto at = static_cast<size_t>(&emit - plan.emits.data());
+        for (const AskedValue& one : named) {
             if (one.value->stage != stage) continue;
-            NamedField field = named_field(plan, one, context);
-            add_field(std::get<SpanEmit>(plan.emits[at].what).fields, std::move(field), context);
+            NamedField field = records_.named_field(plan, one, rule_.bit);
+            add_field(std::get<SpanEmit>(plan.emits[at].what).fields, std::move(field));
         }
     };
     add(begin, rules::Stage::entry);
     add(end, rules::Stage::ret);
 }
 
-void ProbePlanner::event(RuleContext& context, const std::string& type, const std::string& name,
-                         const std::vector<rules::Field>& asked) {
-    RecordPlan& plan = work_record(context);
-    std::vector<Named> named = fields(context, asked, true);
-    Emit& emit = joined(plan, context, EventEmit{type, name, {}});
-    for (const Named& one : named) {
-        NamedField field = named_field(plan, one, context);
-        add_field(std::get<EventEmit>(emit.what).fields, std::move(field), context);
+void ClausePlanner::event(const std::string& type, const std::string& name,
+                          const std::vector<rules::Field>& asked) {
+    RecordPlan& plan = rule_.work_record();
+    std::vector<AskedValue> named = rule_.fields(asked, true);
+    Emit& emit = joined(plan, EventEmit{type, name, {}}, rule_.stack);
+    for (const AskedValue& one : named) {
+        NamedField field = records_.named_field(plan, one, rule_.bit);
+        add_field(std::get<EventEmit>(emit.what).fields, std::move(field));
     }
 }
 
+void ClausePlanner::gauge(const rules::GaugeClause& clause) {
+    GaugeEmit emit{.name = clause.name, .op = clause.op};
+    if (clause.key) {
+        rules::TypedPtr key = rule_.number(*clause.key, "the key of a gauge");
+        if (key) emit.key = records_.late(rule_.work_record(), key);
+    }
+    if (clause.value) emit.value = rule_.late_number(clause.value, "a gauge");
+    if (clause.owner) emit.owner = rule_.late_number(clause.owner, "the owner in a gauge");
+    if (clause.by.size() > 1) {
+        Diagnostics found;
+        found.error(clause.by[1].span, "a gauge has one group: name one value behind `by`")
+            .help("use a gauge for each");
+        return builder_.report(found);
+    }
+    if (!clause.by.empty()) {
+        rules::TypedPtr group = rule_.checked(*clause.by[0].value);
+        if (!group) return;
+        emit.group = records_.late(rule_.work_record(), group);
+        emit.group_name = clause.by[0].name;
+    }
+    bool whole =
+        !clause.key == !emit.key && !clause.value == !emit.value && !clause.owner == !emit.owner;
+    if (!whole) return;  // mistakes were told
+    rule_.add_emit(rule_.work_record(), std::move(emit), rule_.stack);
+}
+
+// `learn t[key] = stack`, where no parameter is called so.
+bool ClausePlanner::is_stack(const rules::LearnClause& clause) const {
+    const auto* name = clause.value ? std::get_if<rules::NameExpr>(&clause.value->node) : nullptr;
+    if (name == nullptr || name->name != "stack") return false;
+    auto is_it = [](const rules::Param& param) { return param.name == "stack"; };
+    return probe_.signature == nullptr || std::ranges::none_of(probe_.signature->params, is_it);
+}
+
+bool ClausePlanner::can_take_stack(const rules::LearnClause& clause) {
+    Diagnostics found;
+    const Span& where = clause.value->span;
+    if (!rule_.stack.any()) {
+        found.error(where, "the rule takes no stack that could be learnt")
+            .help("add `stack user`, `stack kernel` or `stack python` to the rule");
+    }
+    if (clause.op != rules::LearnOp::set) {
+        found.error(where, "a stack is learnt by `=`");
+    }
+    builder_.report(found);
+    return !found.has_errors();
+}
+
+void ClausePlanner::learn(const rules::LearnClause& clause) {
+    LearnEmit emit{clause.table, clause.op, nullptr, nullptr, nullptr};
+    emit.key = rule_.late_number(clause.key, "the key of a learnt table");
+    if (clause.end) emit.end = rule_.late_number(clause.end, "the end of a range of keys");
+    emit.takes_stack = is_stack(clause);
+    rules::TypedPtr value =
+        clause.value && !emit.takes_stack ? rule_.checked(*clause.value) : nullptr;
+    bool whole = emit.key && !clause.end == !emit.end &&
+                 (emit.takes_stack ? can_take_stack(clause) : !clause.value == !value);
+    // As an operand its bits would be taken for a number.
+    if (value && value->show == rules::Show::floating)
+        whole &= rule_.is_integer(*value, "what is learnt");
+    if (!whole) return;
+    RecordPlan& plan = rule_.work_record();
+    if (emit.takes_stack) return rule_.add_emit(plan, std::move(emit), rule_.stack);
+    if (value) {
+        bool look_up = std::holds_alternative<rules::LearntNode>(value->node);
+        emit.value = look_up ? records_.late_look_up(plan, *value) : records_.late(plan, value);
+    }
+    rule_.add_emit(plan, std::move(emit));
+}
+
+void ClausePlanner::largest(const rules::Clause& one) {
+    const auto& clause = std::get<rules::LargestClause>(one.node);
+    LargestEmit emit;
+    emit.by = rule_.late_number(clause.by.value, "what is largest");
+    std::vector<AskedValue> named = rule_.fields(clause.fields, false);
+    if (!emit.by) return;
+    RecordPlan& plan = rule_.work_record();
+    emit.list = list_id(one, emit.by->type);
+    for (const AskedValue& field : named)
+        emit.fields.push_back(records_.named_field(plan, field, rule_.bit));
+    rule_.add_emit(plan, std::move(emit), rule_.stack);
+}
+
+ListId ClausePlanner::list_id(const rules::Clause& one, const ValueType& by) {
+    const auto& clause = std::get<rules::LargestClause>(one.node);
+    std::vector<LargestList>& lists = builder_.plan.lists;
+    auto [id, is_new] = builder_.plan.list_ids.try_emplace(&one, static_cast<ListId>(lists.size()));
+    if (is_new) {
+        lists.push_back({rule_.part.rule, clause.title, clause.by.name, clause.count, by.unit});
+    }
+    LargestList& list = lists[static_cast<uint32_t>(id->second)];
+    list.is_signed |= may_be_negative(by, *builder_.plan.types);
+    // Of a function's forms an old one may have a plain number.
+    if (list.unit == rules::Unit::none) list.unit = by.unit;
+    return id->second;
+}
+
 // The tracer needs both as they are, before any other record's turn.
-void ProbePlanner::trace(RuleContext& context, const rules::TraceClause& clause,
-                         const Span& where) {
+void ClausePlanner::trace(const rules::TraceClause& clause, const Span& where) {
     Diagnostics found;
     if (probe_.kind != ProbeKind::function) {
         found.error(where, "`trace` is for functions of a library, which give addresses of others");
         return builder_.report(found);
     }
-    rules::TypedPtr address = number(context, *clause.address, "the address of a function");
-    rules::TypedPtr name = checked(context, *clause.name);
+    rules::TypedPtr address = rule_.number(*clause.address, "the address of a function");
+    rules::TypedPtr name = rule_.checked(*clause.name);
     if (!address || !name) return;
     if (!name->is_text()) {
         found.error(name->span, "the name of a function is text").labelled("this is a number");
     }
     for (const rules::TypedPtr& one : {address, name}) {
-        if (in_record(*one) && !is_left_to_tracer(*one)) continue;
+        if (records_.is_stored(*one)) continue;
         found.error(one->span, "`trace` needs what the call itself has")
             .labelled("this is known to the tracer only");
     }
     builder_.report(found);
     if (found.has_errors()) return;
-    RecordPlan& plan = work_record(context);
-    const uint32_t at = capture(plan, address);
-    add_emit(plan, context, TraceEmit{at, capture(plan, name)});
+    RecordPlan& plan = rule_.work_record();
+    const uint32_t at = records_.capture(plan, address);
+    rule_.add_emit(plan, TraceEmit{at, records_.capture(plan, name)});
 }
 
 }  // namespace mlbcc::plan

@@ -80,10 +80,10 @@ struct Room {
 // Adds the probe of the last of plan.targets, if there is room for it; nullopt: none is needed.
 std::optional<bool> add_last(PlanBuilder& builder, const Room* room) {
     Plan& plan = builder.plan;
-    ProbePlanner planner(builder, plan.targets.back());
     auto id = static_cast<ProbeId>(plan.probes.size());
-    if (!planner.plan()) return std::nullopt;
-    ProbePlan planned = planner.take();
+    std::optional<ProbePlan> made = plan_probe(builder, plan.targets.back());
+    if (!made) return std::nullopt;
+    ProbePlan& planned = *made;
     planned.id = id;
     if (room != nullptr && !room->has(plan, planned)) {
         room->restore(plan);
