@@ -33,12 +33,12 @@ Attempt failed(int code) {
     return {false, code};
 }
 
-int load(bpf_prog_type type, const std::vector<bpf_insn>& code, uint32_t attach_type = 0) {
-    LIBBPF_OPTS(bpf_prog_load_opts, options);
-    options.expected_attach_type = static_cast<bpf_attach_type>(attach_type);
-    const int fd = bpf_prog_load(type, "mlbcc_try", "GPL", code.data(), code.size(), &options);
-    if (fd < 0) errno = -fd;
-    return fd;
+UniqueFd load(const std::vector<bpf_insn>& code, uint32_t attach_type = 0) {
+    return load_assembled(BPF_PROG_TYPE_KPROBE, "mlbcc_try", code, attach_type);
+}
+
+Attempt try_to_load(const std::vector<bpf_insn>& code) {
+    return attempt(load(code).release());
 }
 
 std::vector<bpf_insn> nothing() {
@@ -75,7 +75,7 @@ Attempt try_event(const char* kind, const char* name, uint64_t offset,
                   const std::vector<bpf_insn>& code, int pid, int cpu) {
     const auto type = event_type(kind);
     if (!type) return failed(ENOENT);
-    UniqueFd program(load(BPF_PROG_TYPE_KPROBE, code));
+    const UniqueFd program = load(code);
     if (!program) return failed(errno);
     perf_event_attr attributes{};
     attributes.size = sizeof attributes;
@@ -88,14 +88,14 @@ Attempt try_event(const char* kind, const char* name, uint64_t offset,
 }
 
 Attempt try_uprobes(uint32_t attach_type, uint64_t offset) {
-    UniqueFd program(load(BPF_PROG_TYPE_KPROBE, nothing(), attach_type));
+    const UniqueFd program = load(nothing(), attach_type);
     if (!program) return failed(errno);
     return attempt(
         sys::link_uprobes(program.get(), attach_type, kOwnProgram, {&offset, 1}, {&kCookie, 1}));
 }
 
 Attempt try_kprobes(uint32_t attach_type) {
-    UniqueFd program(load(BPF_PROG_TYPE_KPROBE, nothing(), attach_type));
+    const UniqueFd program = load(nothing(), attach_type);
     if (!program) return failed(errno);
     const char* name = kKernelFunction;
     sys::KprobeMultiLink link{};
@@ -107,7 +107,7 @@ Attempt try_kprobes(uint32_t attach_type) {
 }
 
 Attempt try_raw_tracepoint() {
-    UniqueFd program(load(BPF_PROG_TYPE_RAW_TRACEPOINT, nothing()));
+    const UniqueFd program = load_assembled(BPF_PROG_TYPE_RAW_TRACEPOINT, "mlbcc_try", nothing());
     if (!program) return failed(errno);
     sys::RawTracepoint open{};
     open.name = reinterpret_cast<uint64_t>("sched_process_exec");
@@ -132,7 +132,7 @@ void try_functions(Abilities& found) {
     found.uprobe = try_event("uprobe", kOwnProgram, offset, nothing(), 0, -1);
     found.uprobe_multi = try_uprobes(sys::kUprobeMulti, offset);
     found.uprobe_session = try_uprobes(sys::kUprobeSession, offset);
-    found.cookies = attempt(load(BPF_PROG_TYPE_KPROBE, told));
+    found.cookies = try_to_load(told);
     found.kprobe = try_event("kprobe", kKernelFunction, 0, nothing(), -1, 0);
     found.kprobe_multi = try_kprobes(sys::kKprobeMulti);
     found.kprobe_session = try_kprobes(sys::kKprobeSession);
@@ -145,10 +145,10 @@ Abilities try_abilities() {
     const auto said = libbpf_set_print(nullptr);  // what fails here is told by the caller
     const auto page = static_cast<uint32_t>(::sysconf(_SC_PAGESIZE));
     found.map = try_map(BPF_MAP_TYPE_ARRAY, 4, 4, 1);
-    found.program = attempt(load(BPF_PROG_TYPE_KPROBE, nothing()));
+    found.program = try_to_load(nothing());
     found.ring_buffer = try_map(BPF_MAP_TYPE_RINGBUF, 0, 0, page);
-    found.kernel_memory = attempt(load(BPF_PROG_TYPE_KPROBE, reading_kernel()));
-    found.registers = attempt(load(BPF_PROG_TYPE_KPROBE, setting_a_register()));
+    found.kernel_memory = try_to_load(reading_kernel());
+    found.registers = try_to_load(setting_a_register());
     found.perf_events = try_perf_events();
     found.raw_tracepoint = try_raw_tracepoint();
     try_functions(found);

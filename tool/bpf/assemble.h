@@ -1,11 +1,16 @@
 // BPF instructions of the few programs that are the same for all rules and need no compiler.
 #pragma once
 
+#include <bpf/bpf.h>
 #include <linux/bpf.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <vector>
+
+#include "base/unique_fd.h"
 
 namespace mlbcc::bpf {
 
@@ -37,6 +42,16 @@ inline void append(std::vector<bpf_insn>& code, std::initializer_list<bpf_insn> 
 inline void append_register_write(std::vector<bpf_insn>& code, uint8_t context) {
     append(code, {instruction(BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_2, context, 0, 0),
                   instruction(BPF_STX | BPF_MEM | BPF_DW, context, BPF_REG_2, 0, 0)});
+}
+// None, with errno, where the kernel refuses it.
+inline UniqueFd load_assembled(bpf_prog_type type, const char* name, std::span<const bpf_insn> code,
+                               uint32_t attach_type = 0, uint32_t flags = 0) {
+    LIBBPF_OPTS(bpf_prog_load_opts, options);
+    options.expected_attach_type = static_cast<bpf_attach_type>(attach_type);
+    options.prog_flags = flags;
+    const int made = bpf_prog_load(type, name, "GPL", code.data(), code.size(), &options);
+    if (made < 0) errno = -made;
+    return UniqueFd(made);
 }
 // A program that does no more, to find out whether the kernel lets it.
 inline std::vector<bpf_insn> setting_a_register() {

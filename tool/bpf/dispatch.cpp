@@ -94,10 +94,7 @@ std::vector<bpf_insn> one_end_code(unsigned shift, int table, bool sets_register
 }
 
 Result<UniqueFd> load(const char* name, std::span<const bpf_insn> code, uint32_t attach_type) {
-    LIBBPF_OPTS(bpf_prog_load_opts, options);
-    options.expected_attach_type = static_cast<bpf_attach_type>(attach_type);
-    UniqueFd program(
-        bpf_prog_load(BPF_PROG_TYPE_KPROBE, name, "GPL", code.data(), code.size(), &options));
+    UniqueFd program = load_assembled(BPF_PROG_TYPE_KPROBE, name, code, attach_type);
     if (program) return program;
     return system_error(std::string("cannot load the BPF program ") + name,
                         errno == EPERM ? "run as root, or with CAP_BPF and CAP_PERFMON" : "");

@@ -15,16 +15,10 @@
 namespace mlbcc::bpf {
 namespace {
 
-UniqueFd load(std::span<const bpf_insn> code, uint32_t attach_type) {
-    LIBBPF_OPTS(bpf_prog_load_opts, options);
-    options.expected_attach_type = static_cast<bpf_attach_type>(attach_type);
-    return UniqueFd(bpf_prog_load(BPF_PROG_TYPE_KPROBE, "mlbcc_try", "GPL", code.data(),
-                                  code.size(), &options));
-}
-
 // A program that returns 0, loaded for one way of attaching.
 UniqueFd load_nothing(uint32_t attach_type) {
-    return load(std::array{compute(BPF_MOV, BPF_REG_0, 0), leave()}, attach_type);
+    return load_assembled(BPF_PROG_TYPE_KPROBE, "mlbcc_try",
+                          std::array{compute(BPF_MOV, BPF_REG_0, 0), leave()}, attach_type);
 }
 
 // A link to a path that is no regular file: a kernel that knows the way of attaching says EBADF,
@@ -69,7 +63,8 @@ Features find_features(const TypePlaces& types) {
     found.kernel_multi = knows_kernel_link(sys::kKprobeMulti);
     found.kernel_session =
         has_kfuncs && found.kernel_multi && knows_kernel_link(sys::kKprobeSession);
-    found.sets_registers = static_cast<bool>(load(setting_a_register(), 0));
+    found.sets_registers =
+        static_cast<bool>(load_assembled(BPF_PROG_TYPE_KPROBE, "mlbcc_try", setting_a_register()));
     found.preempts_points = preempts_raw_tracepoints(types);
     found.cpus = static_cast<uint32_t>(std::max(1, libbpf_num_possible_cpus()));
     return found;

@@ -70,8 +70,7 @@ double median_syscall_ns() {
 // 0 where raw tracepoints cannot be had.
 double syscall_cost() {
     const std::vector<bpf_insn> code = looking_at_the_clock(0);
-    const UniqueFd program(bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "mlbcc_cost", "GPL",
-                                         code.data(), code.size(), nullptr));
+    const UniqueFd program = load_assembled(BPF_PROG_TYPE_RAW_TRACEPOINT, "mlbcc_cost", code);
     if (!program) return 0;
     const double alone = median_syscall_ns();
     const UniqueFd begin(bpf_raw_tracepoint_open("sys_enter", program.get()));

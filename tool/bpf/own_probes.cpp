@@ -13,13 +13,6 @@ namespace {
 
 constexpr int16_t kRecordBytes = 64;
 
-UniqueFd load_to_probe(const std::vector<bpf_insn>& code, uint32_t attach_type) {
-    LIBBPF_OPTS(bpf_prog_load_opts, options);
-    options.expected_attach_type = static_cast<bpf_attach_type>(attach_type);
-    return UniqueFd(bpf_prog_load(BPF_PROG_TYPE_KPROBE, "mlbcc_cost", "GPL", code.data(),
-                                  code.size(), &options));
-}
-
 // For this process: another one may run the same program.
 UniqueFd attach(int program, uint64_t offset, uint32_t attach_type, uint32_t flags) {
     sys::UprobeMultiLink link{};
@@ -78,7 +71,7 @@ Result<OwnProbes> probe_own_function(FunctionLinks by, const std::vector<bpf_ins
     const bool at_return = place == OwnPlace::both_ends;
     const uint64_t offset =
         own_function_offset() + (place == OwnPlace::ret ? own_function_return() : 0);
-    OwnProbes made{load_to_probe(code, type), {}};
+    OwnProbes made{load_assembled(BPF_PROG_TYPE_KPROBE, "mlbcc_cost", code, type), {}};
     const int program = made.program.get();
     if (!made.program) return system_error("cannot load a program");
     if (by.multi || by.session) {

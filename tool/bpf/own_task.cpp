@@ -41,8 +41,7 @@ std::vector<bpf_insn> number_by(const TaskPlaces& at, bool of_parent) {
 
 Result<uint32_t> run(std::vector<bpf_insn> code) {
     code.push_back(leave());
-    UniqueFd program(bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "own_task", "GPL", code.data(),
-                                   code.size(), nullptr));
+    const UniqueFd program = load_assembled(BPF_PROG_TYPE_RAW_TRACEPOINT, "own_task", code);
     if (!program) return system_error("the kernel refuses a program that reads its own task");
     return run_once(program.get(), 0);
 }

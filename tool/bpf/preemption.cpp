@@ -59,8 +59,7 @@ bool preempts_raw_tracepoints(const TypePlaces& types) {
     Map answer(UniqueFd(bpf_map_create(BPF_MAP_TYPE_ARRAY, "mlbcc_try", 4, 8, 1, nullptr)), 4, 8);
     if (answer.fd() < 0) return false;
     const std::vector<bpf_insn> code = saying(types, answer.fd());
-    const UniqueFd program(bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "mlbcc_try", "GPL",
-                                         code.data(), code.size(), nullptr));
+    const UniqueFd program = load_assembled(BPF_PROG_TYPE_RAW_TRACEPOINT, "mlbcc_try", code);
     if (!program) return false;
     const Result<Attachment> attached = Attachment::raw_tracepoint(program.get(), "sys_enter");
     if (!attached) return false;

@@ -10,11 +10,8 @@ namespace mlbcc::bpf {
 namespace {
 
 UniqueFd load_sleepable(const char* name, std::span<const bpf_insn> code, bool by_perf) {
-    LIBBPF_OPTS(bpf_prog_load_opts, options);
-    if (!by_perf) options.expected_attach_type = static_cast<bpf_attach_type>(sys::kUprobeMulti);
-    options.prog_flags = BPF_F_SLEEPABLE;
-    return UniqueFd(
-        bpf_prog_load(BPF_PROG_TYPE_KPROBE, name, "GPL", code.data(), code.size(), &options));
+    return load_assembled(BPF_PROG_TYPE_KPROBE, name, code, by_perf ? 0 : sys::kUprobeMulti,
+                          BPF_F_SLEEPABLE);
 }
 
 std::vector<UniqueFd> link_by_perf(const std::string& path, int program,
