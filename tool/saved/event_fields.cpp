@@ -77,7 +77,10 @@ bool read_phase(const Json& line, EventFields& out) {
 }
 
 std::optional<uint64_t> natural_of(const Json& line, const char* name) {
-    return has(line, name) ? std::optional(unsigned_of(line, name)) : std::nullopt;
+    const auto found = line.FindMember(name);
+    uint64_t value = 0;
+    if (found == line.MemberEnd()) return std::nullopt;
+    return as_unsigned(found->value, value) ? value : 0;
 }
 
 uint32_t small_of(const Json& line, const char* name) {
