@@ -27,7 +27,7 @@ bool as_bits(const Json& value, bool is_signed, uint64_t& out) {
 // Reads what sink/summary_members.h says. What is missing or of another type is 0, "" or empty.
 class MemberReader {
 public:
-    static constexpr bool reads = true;
+    static constexpr bool kReads = true;
 
     explicit MemberReader(const Json& object) : object_(object) {}
 

@@ -14,7 +14,7 @@ namespace {
 // Writes what summary_members.h says.
 class MemberWriter {
 public:
-    static constexpr bool reads = false;
+    static constexpr bool kReads = false;
 
     explicit MemberWriter(Writer& json) : json_(json) {}
 

@@ -5,7 +5,7 @@
 //   members(reader, stat)  <-  the same
 //
 // A visitor takes a name and a value, v("calls", stat.calls); some() where the member is there only
-// if the value is not 0, false, empty or none; list() for objects. V::reads tells the two apart.
+// if the value is not 0, false, empty or none; list() for objects. V::kReads tells the two apart.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ template <class T, class U>
 concept Is = std::same_as<std::remove_const_t<T>, U>;
 
 template <class V, Is<Lost> T> void members(V& v, T& lost) {
-    if (!V::reads && lost.lost == 0) return;
+    if (!V::kReads && lost.lost == 0) return;
     v("lost", lost.lost);
     v("submitted", lost.submitted);
 }
@@ -39,7 +39,7 @@ template <class V, Is<Stat> T> void members(V& v, T& stat) {
     v.number("value", stat.value, stat.is_signed);
     if (stat.kind == plan::AggregateKind::sum)
         v("calls", stat.calls);
-    else if constexpr (V::reads)
+    else if constexpr (V::kReads)
         stat.calls = stat.value;
     v.some("own_ns", stat.own);
     v.some("over_ns", stat.over_ns);
@@ -69,7 +69,7 @@ template <class V, Is<Gauge::Held> T> void members(V& v, T& held) {
 }
 
 template <class V, Is<Gauge::Peak> T> void members(V& v, T& peak) {
-    if (!V::reads && peak.function.empty()) return;
+    if (!V::kReads && peak.function.empty()) return;
     v.seconds("peak_ts", peak.time_ns);
     v("peak_in", peak.function);
     v.some("peak_stack", peak.stack);
@@ -85,8 +85,8 @@ template <class V, Is<Gauge> T> void members(V& v, T& gauge) {
     v.some("by", gauge.by);
     members(v, gauge.at_peak);
     v.list("held", gauge.held);
-    if (V::reads || gauge.held_count > gauge.held.size()) v("held_count", gauge.held_count);
-    if constexpr (V::reads)
+    if (V::kReads || gauge.held_count > gauge.held.size()) v("held_count", gauge.held_count);
+    if constexpr (V::kReads)
         gauge.held_count = std::max<uint64_t>(gauge.held.size(), gauge.held_count);
     members(v, gauge.lost);
 }
@@ -108,9 +108,9 @@ template <class V, Is<LargestOnes> T> void members(V& v, T& largest) {
     v("unit", largest.unit);
     v("calls", largest.calls);
     members(v, largest.lost);
-    if constexpr (!V::reads) v.units("units", largest);
+    if constexpr (!V::kReads) v.units("units", largest);
     v.list("entries", largest.entries);
-    if constexpr (V::reads) v.units("units", largest);  // of entries that are there
+    if constexpr (V::kReads) v.units("units", largest);  // of entries that are there
 }
 
 template <class V, Is<RuleLoss> T> void members(V& v, T& loss) {
@@ -122,8 +122,8 @@ template <class V, Is<RuleLoss> T> void members(V& v, T& loss) {
     v.some("no_group", loss.no_group);
     v("unmatched_begin", loss.unmatched_begin);
     v("unmatched_end", loss.unmatched_end);
-    if (V::reads || loss.sample > 1) v("sample", loss.sample);
-    if constexpr (V::reads) loss.sample = std::max(1u, loss.sample);
+    if (V::kReads || loss.sample > 1) v("sample", loss.sample);
+    if constexpr (V::kReads) loss.sample = std::max(1u, loss.sample);
 }
 
 template <class V, Is<FunctionTime> T> void members(V& v, T& time) {
