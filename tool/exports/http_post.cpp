@@ -17,10 +17,6 @@ constexpr const char* kLibrary = "libcurl.so.4";
 constexpr long kPatienceMs = 5000;  // for an answer
 constexpr const char* kHttpPort = "4318";
 
-struct Unload {
-    void operator()(void* library) const { ::dlclose(library); }
-};
-
 size_t pass_over(const char* /*data*/, size_t size, size_t count, void* /*user*/) {
     return size * count;
 }
@@ -29,7 +25,7 @@ size_t pass_over(const char* /*data*/, size_t size, size_t count, void* /*user*/
 
 // libcurl, once there is a collector: 31 libraries come with it, which every start would load.
 struct HttpPost::Curl {
-    std::unique_ptr<void, Unload> library;
+    void* library = nullptr;  // stays: OpenSSL, which comes with it, ends with the process
     decltype(&curl_global_init) global_init{};
     decltype(&curl_easy_init) init{};
     decltype(&curl_easy_cleanup) cleanup{};
@@ -49,15 +45,15 @@ struct HttpPost::Curl {
     curl_slist* headers = nullptr;
 
     bool load() {
-        library.reset(::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL));
-        return library && find("curl_global_init", global_init) && find("curl_easy_init", init) &&
-               find("curl_easy_cleanup", cleanup) && find("curl_easy_setopt", set) &&
-               find("curl_easy_perform", perform) && find("curl_easy_getinfo", info) &&
-               find("curl_easy_strerror", error_text) && find("curl_easy_unescape", unescape) &&
-               find("curl_free", free) && find("curl_slist_append", append) &&
-               find("curl_slist_free_all", free_list) && find("curl_url", url) &&
-               find("curl_url_cleanup", url_cleanup) && find("curl_url_set", url_set) &&
-               find("curl_url_get", url_get);
+        library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
+        return library != nullptr && find("curl_global_init", global_init) &&
+               find("curl_easy_init", init) && find("curl_easy_cleanup", cleanup) &&
+               find("curl_easy_setopt", set) && find("curl_easy_perform", perform) &&
+               find("curl_easy_getinfo", info) && find("curl_easy_strerror", error_text) &&
+               find("curl_easy_unescape", unescape) && find("curl_free", free) &&
+               find("curl_slist_append", append) && find("curl_slist_free_all", free_list) &&
+               find("curl_url", url) && find("curl_url_cleanup", url_cleanup) &&
+               find("curl_url_set", url_set) && find("curl_url_get", url_get);
     }
     ~Curl() {
         if (headers != nullptr) free_list(headers);
@@ -74,7 +70,7 @@ struct HttpPost::Curl {
 
 private:
     template <class Function> bool find(const char* name, Function& into) {
-        into = reinterpret_cast<Function>(::dlsym(library.get(), name));
+        into = reinterpret_cast<Function>(::dlsym(library, name));
         return into != nullptr;
     }
 };

@@ -20,7 +20,6 @@ public:
     std::string_view view() const { return {memory_.get(), size_}; }
     size_t size() const { return size_; }
     void clear() { size_ = 0; }
-    void shorten(size_t size) { size_ = size; }
 
     void append(std::string_view text) {
         if (text.empty()) return;  // it may be nowhere
