@@ -75,6 +75,7 @@ private:
     }
 };
 
+HttpPost::HttpPost(std::unique_ptr<Curl> curl) : curl_(std::move(curl)) {}
 HttpPost::~HttpPost() = default;
 
 Result<std::unique_ptr<HttpPost>> HttpPost::open(const std::string& url) {

@@ -28,7 +28,7 @@ public:
 
 private:
     struct Curl;
-    explicit HttpPost(std::unique_ptr<Curl> curl) : curl_(std::move(curl)) {}
+    explicit HttpPost(std::unique_ptr<Curl> curl);
     Result<void> use(const std::string& url);
     void read_headers();
 
