@@ -122,7 +122,7 @@ Result<std::optional<SavedProfile>> read_profile(saved::TraceFile& file) {
                             std::string(saved::text_of(line, "home"))};
             if (saved::text_of(line, "report") == "profile") saved.emplace();
         } else if (saved::is_summary(line)) {
-            end = saved::saved_end(line);
+            end = saved::read_summary(line).end;
             saved->has_summary = true;
         } else if (saved::is_sums(line)) {
             maker.add(saved::saved_sums(line));

@@ -29,7 +29,7 @@ Result<std::optional<SavedRequests>> read_requests(saved::TraceFile& file, Reque
         if (!saved) {  // the `meta` line
             if (saved::text_of(line, "report") == "serve") saved.emplace();
         } else if (saved::is_summary(line)) {
-            sink::TraceEnd end = saved::saved_end(line);
+            sink::TraceEnd end = saved::read_summary(line).end;
             *saved = {end.time_ns, end.lost, true};
         } else if (const saved::EventFields* one = reader.read(line)) {
             saved->time_ns = std::max(saved->time_ns, one->time_ns + one->duration_ns);

@@ -145,15 +145,14 @@ template <class Metric> void spread_signs(std::vector<Metric>& metrics) {
 
 }  // namespace
 
-sink::TraceEnd saved_end(const Json& summary) {
-    sink::TraceEnd end;
-    std::vector<sink::Layer> layers;
-    MemberReader reader(summary);
-    reader.seconds("ts", end.time_ns);
-    sink::members(reader, end, layers);
-    spread_signs(end.metrics.stats);
-    spread_signs(end.metrics.hists);
-    return end;
+SavedSummary read_summary(const Json& line) {
+    SavedSummary summary;
+    MemberReader reader(line);
+    reader.seconds("ts", summary.end.time_ns);
+    sink::members(reader, summary.end, summary.layers);
+    spread_signs(summary.end.metrics.stats);
+    spread_signs(summary.end.metrics.hists);
+    return summary;
 }
 
 sink::Sums saved_sums(const Json& line) {
@@ -168,12 +167,6 @@ sink::Sums saved_sums(const Json& line) {
     spread_signs(sums.stats);
     spread_signs(sums.hists);
     return sums;
-}
-
-std::vector<sink::Layer> saved_layers(const Json& summary) {
-    std::vector<sink::Layer> layers;
-    MemberReader(summary).list("layers", layers);
-    return layers;
 }
 
 }  // namespace mlbcc::saved

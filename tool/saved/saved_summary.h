@@ -8,10 +8,12 @@
 
 namespace mlbcc::saved {
 
-// The time is that since the trace began.
-sink::TraceEnd saved_end(const Json& summary);
+struct SavedSummary {
+    sink::TraceEnd end;  // its time is that since the trace began
+    std::vector<sink::Layer> layers;
+};
+SavedSummary read_summary(const Json& line);
 // A `sums` line; its times are since the trace began.
 sink::Sums saved_sums(const Json& line);
-std::vector<sink::Layer> saved_layers(const Json& summary);
 
 }  // namespace mlbcc::saved

@@ -13,7 +13,8 @@ namespace {
 constexpr uint64_t kSchema = 1;
 
 SavedTrace from_summary(const Json& line) {
-    return {saved_end(line), saved_layers(line)};
+    SavedSummary summary = read_summary(line);
+    return {std::move(summary.end), std::move(summary.layers)};
 }
 
 // {"event_id":0,"type":"meta","schema":1, ...
@@ -149,7 +150,7 @@ Result<ReadLines> TraceFile::replay(event::EventConsumer& consumer, sink::TraceE
         if (const event::Event* read = event.of(line)) {
             consumer.event(*read);
         } else if (is_summary(line)) {
-            end = saved_end(line);
+            end = read_summary(line).end;
         }
         return true;
     });
