@@ -168,7 +168,7 @@ void add_export(CLI::App& app, CommandLine& line) {
     app.add_option("--otlp", line.options.exports.otlp,
                    "While tracing, send the numbers, and `serve` the requests, to this "
                    "OpenTelemetry collector")
-        ->type_name("http://HOST[:4318]");
+        ->type_name("http[s]://HOST[:PORT]");
 }
 
 void add_profile(CLI::App& profile, CommandLine& line) {

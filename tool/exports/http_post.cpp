@@ -84,14 +84,15 @@ Result<std::unique_ptr<HttpPost>> HttpPost::open(const std::string& url) {
         return Error{"--otlp needs libcurl, which cannot be loaded", 0, "apt install libcurl4"};
     if (curl->global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK ||
         (curl->easy = curl->init()) == nullptr)
-        return Error{"--otlp: libcurl cannot begin"};
+        return Error{"--otlp: libcurl cannot be initialised"};
     std::unique_ptr<HttpPost> made(new HttpPost(std::move(curl)));
-    if (auto done = made->use(url); !done) return done.error();
+    if (auto done = made->read_address(url); !done) return done.error();
     made->read_headers();
+    made->set_options();
     return made;
 }
 
-Result<void> HttpPost::use(const std::string& url) {
+Result<void> HttpPost::read_address(const std::string& url) {
     const Curl& curl = *curl_;
     const std::unique_ptr<CURLU, decltype(curl.url_cleanup)> parts(curl.url(), curl.url_cleanup);
     const bool is_url = curl.url_set(parts.get(), CURLUPART_URL, url.c_str(), 0) == CURLUE_OK;
@@ -138,20 +139,24 @@ void HttpPost::read_headers() {
     }
 }
 
+void HttpPost::set_options() {
+    const Curl& curl = *curl_;
+    curl.set(curl.easy, CURLOPT_HTTPHEADER, curl.headers);
+    curl.set(curl.easy, CURLOPT_USERAGENT, "mlbcc/" MLBCC_VERSION);
+    curl.set(curl.easy, CURLOPT_WRITEFUNCTION, pass_over);
+    curl.set(curl.easy, CURLOPT_TIMEOUT_MS, kPatienceMs);
+    curl.set(curl.easy, CURLOPT_NOSIGNAL, 1L);
+    if (const char* certificates = std::getenv("OTEL_EXPORTER_OTLP_CERTIFICATE"))
+        curl.set(curl.easy, CURLOPT_CAINFO, certificates);
+}
+
 HttpPost::Answer HttpPost::post(const std::string& path, const std::string& body) {
     const Curl& curl = *curl_;
     std::array<char, CURL_ERROR_SIZE> why{};
     curl.set(curl.easy, CURLOPT_URL, (base_ + path).c_str());
     curl.set(curl.easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
     curl.set(curl.easy, CURLOPT_POSTFIELDS, body.data());
-    curl.set(curl.easy, CURLOPT_HTTPHEADER, curl.headers);
-    curl.set(curl.easy, CURLOPT_USERAGENT, "mlbcc/" MLBCC_VERSION);
-    curl.set(curl.easy, CURLOPT_WRITEFUNCTION, pass_over);
-    curl.set(curl.easy, CURLOPT_TIMEOUT_MS, kPatienceMs);
-    curl.set(curl.easy, CURLOPT_NOSIGNAL, 1L);
     curl.set(curl.easy, CURLOPT_ERRORBUFFER, why.data());
-    if (const char* certificates = std::getenv("OTEL_EXPORTER_OTLP_CERTIFICATE"))
-        curl.set(curl.easy, CURLOPT_CAINFO, certificates);
     const CURLcode code = curl.perform(curl.easy);
     curl.set(curl.easy, CURLOPT_ERRORBUFFER, nullptr);
     if (code == CURLE_OPERATION_TIMEDOUT) return {"it does not answer", true};

@@ -29,8 +29,9 @@ public:
 private:
     struct Curl;
     explicit HttpPost(std::unique_ptr<Curl> curl);
-    Result<void> use(const std::string& url);
+    Result<void> read_address(const std::string& url);
     void read_headers();
+    void set_options();  // that are the same for each post
 
     std::unique_ptr<Curl> curl_;
     std::string base_, place_;  // "http://collector:4318/prefix"

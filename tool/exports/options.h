@@ -7,7 +7,7 @@ namespace mlbcc::exports {
 
 struct ExportOptions {
     std::string prometheus;  // [ADDR]:PORT where metrics are served, "" is nowhere
-    std::string otlp;        // http://HOST:PORT of a collector, "" is none
+    std::string otlp;        // address of a collector, "" is none
 };
 
 }  // namespace mlbcc::exports
