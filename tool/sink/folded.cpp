@@ -15,7 +15,6 @@ namespace {
 
 constexpr size_t kEntryBytes = 96;  // of a hash table, besides its key; an estimate
 constexpr size_t kMaxOpenSpans = 1 << 20;
-constexpr std::string_view kOther = "[other stacks]";
 
 // "libc.so.6:write+0x1f" in its parts; those that are not there are empty.
 struct FrameParts {
@@ -212,7 +211,7 @@ Result<void> Folded::write() {
         if (out.size() >= kWriteAt) write_out();
     };
     stacks_.each_line(take);
-    take(kOther, other_);
+    take(kOtherStacks, other_);
     write_out();
     return result;
 }
@@ -221,7 +220,7 @@ void Folded::tell_notes() const {
     if (forgot_) note_("too many calls were open at a time: the time of some is missing");
     if (other_ > 0) {
         note_(fmt::format("only {} stacks fit; the others are counted as `{}`", stacks_.size(),
-                          kOther));
+                          kOtherStacks));
     } else if (stacks_.size() == 0) {
         note_(by_ == FoldedBy::events ? "no event has a stack: rules take them with `stack user`"
                                       : "no event has both a stack (`stack user`) and a duration");

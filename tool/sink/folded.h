@@ -22,6 +22,8 @@ namespace mlbcc::sink {
 // frames as they are; without what a reader of folded stacks would take for more than a name.
 std::string folded_name(std::string_view frame);
 
+inline constexpr std::string_view kOtherStacks = "[other stacks]";  // that found no room
+
 class FoldedStacks {
 public:
     using Id = uint32_t;

@@ -19,7 +19,6 @@ namespace mlbcc::view {
 namespace {
 
 constexpr size_t kMostStacks = size_t{1} << 20;  // of more, all others are one
-constexpr std::string_view kOther = "[other stacks]";
 
 class Pprof : public ViewWriter {
 public:
@@ -94,7 +93,7 @@ void Pprof::add(const Slice& slice, uint64_t time_ns) {
     for (std::string_view frame : stack_of(slice))
         stack.second.push_back(location(sink::folded_name(frame)));
     if (stacks_.size() >= kMostStacks && !stacks_.contains(stack))
-        stack.second = {location(std::string(kOther))};
+        stack.second = {location(std::string(sink::kOtherStacks))};
     Sum& sum = stacks_[std::move(stack)];
     sum.calls += call.sample;
     sum.time_ns += time_ns * call.sample;
