@@ -41,10 +41,6 @@ Attempt try_to_load(const std::vector<bpf_insn>& code) {
     return attempt(load(code).release());
 }
 
-std::vector<bpf_insn> nothing() {
-    return {compute(BPF_MOV, BPF_REG_0, 0), leave()};
-}
-
 std::vector<bpf_insn> calling(int32_t helper) {
     return {call(0, helper), compute(BPF_MOV, BPF_REG_0, 0), leave()};
 }
@@ -88,14 +84,14 @@ Attempt try_event(const char* kind, const char* name, uint64_t offset,
 }
 
 Attempt try_uprobes(uint32_t attach_type, uint64_t offset) {
-    const UniqueFd program = load(nothing(), attach_type);
+    const UniqueFd program = load(doing_nothing(), attach_type);
     if (!program) return failed(errno);
     return attempt(
         sys::link_uprobes(program.get(), attach_type, kOwnProgram, {&offset, 1}, {&kCookie, 1}));
 }
 
 Attempt try_kprobes(uint32_t attach_type) {
-    const UniqueFd program = load(nothing(), attach_type);
+    const UniqueFd program = load(doing_nothing(), attach_type);
     if (!program) return failed(errno);
     const char* name = kKernelFunction;
     sys::KprobeMultiLink link{};
@@ -107,7 +103,8 @@ Attempt try_kprobes(uint32_t attach_type) {
 }
 
 Attempt try_raw_tracepoint() {
-    const UniqueFd program = load_assembled(BPF_PROG_TYPE_RAW_TRACEPOINT, "mlbcc_try", nothing());
+    const UniqueFd program =
+        load_assembled(BPF_PROG_TYPE_RAW_TRACEPOINT, "mlbcc_try", doing_nothing());
     if (!program) return failed(errno);
     sys::RawTracepoint open{};
     open.name = reinterpret_cast<uint64_t>("sched_process_exec");
@@ -129,11 +126,11 @@ Attempt try_perf_events() {
 void try_functions(Abilities& found) {
     const uint64_t offset = own_function_offset();
     const std::vector<bpf_insn> told = calling(BPF_FUNC_get_attach_cookie);
-    found.uprobe = try_event("uprobe", kOwnProgram, offset, nothing(), 0, -1);
+    found.uprobe = try_event("uprobe", kOwnProgram, offset, doing_nothing(), 0, -1);
     found.uprobe_multi = try_uprobes(sys::kUprobeMulti, offset);
     found.uprobe_session = try_uprobes(sys::kUprobeSession, offset);
     found.cookies = try_to_load(told);
-    found.kprobe = try_event("kprobe", kKernelFunction, 0, nothing(), -1, 0);
+    found.kprobe = try_event("kprobe", kKernelFunction, 0, doing_nothing(), -1, 0);
     found.kprobe_multi = try_kprobes(sys::kKprobeMulti);
     found.kprobe_session = try_kprobes(sys::kKprobeSession);
 }
@@ -145,7 +142,7 @@ Abilities try_abilities() {
     const auto said = libbpf_set_print(nullptr);  // what fails here is told by the caller
     const auto page = static_cast<uint32_t>(::sysconf(_SC_PAGESIZE));
     found.map = try_map(BPF_MAP_TYPE_ARRAY, 4, 4, 1);
-    found.program = try_to_load(nothing());
+    found.program = try_to_load(doing_nothing());
     found.ring_buffer = try_map(BPF_MAP_TYPE_RINGBUF, 0, 0, page);
     found.kernel_memory = try_to_load(reading_kernel());
     found.registers = try_to_load(setting_a_register());

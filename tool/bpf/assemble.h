@@ -53,6 +53,9 @@ inline UniqueFd load_assembled(bpf_prog_type type, const char* name, std::span<c
     if (made < 0) errno = -made;
     return UniqueFd(made);
 }
+inline std::vector<bpf_insn> doing_nothing() {
+    return {compute(BPF_MOV, BPF_REG_0, 0), leave()};
+}
 // A program that does no more, to find out whether the kernel lets it.
 inline std::vector<bpf_insn> setting_a_register() {
     std::vector<bpf_insn> code;

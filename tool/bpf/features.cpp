@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
@@ -17,8 +16,7 @@ namespace {
 
 // A program that returns 0, loaded for one way of attaching.
 UniqueFd load_nothing(uint32_t attach_type) {
-    return load_assembled(BPF_PROG_TYPE_KPROBE, "mlbcc_try",
-                          std::array{compute(BPF_MOV, BPF_REG_0, 0), leave()}, attach_type);
+    return load_assembled(BPF_PROG_TYPE_KPROBE, "mlbcc_try", doing_nothing(), attach_type);
 }
 
 // A link to a path that is no regular file: a kernel that knows the way of attaching says EBADF,
