@@ -51,7 +51,7 @@ NEEDS = {
     "compiler": ["ctypes"],
     "doctor": ["session"],
     "cli": ["commands", "doctor"],
-    "": ["cli", "doctor"],  # main.cpp
+    "": ["cli"],  # main.cpp
 }
 
 # The headers that other folders may include. A folder that is not named here has one, NAME/NAME.h.
